@@ -3,7 +3,6 @@
  * The FTL layer of the policy contract: pages and blocks of which a policy is told, and what it
  * sees of a block.
  */
-#include "core/base/fixed-point.h"
 #include "core/ftl/device.h"
 #include "core/policy/ftl-policy.h"
 #include "shadow-store.h"
@@ -199,15 +198,4 @@ TAP_TEST(ages_survive_relocation, "the age of a block's data survives relocation
 	}
 	CHECK(older > units / 8);
 	test_device_finish(&device);
-}
-
-TAP_TEST(logarithms, "logarithms in fixed point")
-{
-	u64 x;
-
-	for (x = 1; x; x <<= 1)
-		CHECK_EQ(aftl_log2_q16(x), (fls64(x) - 1) << 16);
-	CHECK_EQ(aftl_log2_q16(3), 103872);
-	CHECK_EQ(aftl_log2_q16(10), 217705);
-	CHECK_EQ(aftl_log2_q16(U64_MAX), (64 << 16) - 1);
 }

@@ -29,11 +29,11 @@
  *   predicts too little (1.9 for 2.8 on a load of 80/20);
  * - the search adds one group at a time and tries all its sizes in steps of 1/64 of the LUN, with
  *   the sizes of the groups before it fixed; at most seven groups and HOT (AFTL_KINDS_MAX);
+ * - the search is spread over host writes: each evaluates the model for at most one configuration;
  * - the epoch is one write of all logical pages; each halves the weight of older intervals; and a
  *   configuration changes only if 0.8 % is to be gained;
  * - a merge lasts one epoch, and a group is irregular if it is off by a tenth of its blocks.
  */
-#include "core/base/fixed-point.h"
 #include "core/policy/ftl-policy.h"
 #include "core/policy/policies.h"
 
@@ -41,6 +41,8 @@ enum { HOT, FIRST, GROUPS = AFTL_KINDS_MAX };
 
 #define BINS_PER_OCTAVE 4
 #define BINS (31 * BINS_PER_OCTAVE)
+
+#define ONE_Q16 ((u32)BIT(16))
 
 /* Steps of the search; least gain of a new group, and of a change: 2^-GAIN_SHIFT. */
 #define SIZES 64
@@ -58,12 +60,18 @@ enum { HOT, FIRST, GROUPS = AFTL_KINDS_MAX };
 #define MARGIN 32
 
 /* A group is irregular if its valid data differs from the prediction by more, in 2^-16. */
-#define IRREGULAR_Q16 (AFTL_ONE_Q16 / 10)
+#define IRREGULAR_Q16 (ONE_Q16 / 10)
 #define IRREGULAR_BLOCKS 16
 
 /* Time of the last host write of an lpn, 0 if there was none, and whether it was hot. */
 #define STAMP_TIME 0x7fffffffU
 #define STAMP_HOT 0x80000000U
+
+/* A host write counts the data of this many blocks, before the search. */
+#define COUNTED_BLOCKS 64
+
+/* What the next host write does for the search. */
+enum { SEARCH_IDLE, SEARCH_COUNT, SEARCH_CHECK, SEARCH_BASE, SEARCH_SIZE, SEARCH_END };
 
 /* Arrays: times; group to which a block that is being emptied gives its data, or 0; the rest. */
 enum { STAMPS, TARGETS, STATE };
@@ -79,6 +87,34 @@ struct layout {
 };
 
 /**
+ * struct search - search of the configuration, spread over host writes
+ * @phase: SEARCH_*
+ * @counted: blocks counted so far
+ * @usable: blocks of them that are not bad
+ * @valid: valid ppns in them
+ * @most: largest number of groups
+ * @group: group whose size is searched
+ * @blocks: its next size
+ * @base: best configuration without that group
+ * @base_q16: its write amplification
+ * @best: best configuration so far
+ * @best_q16: its write amplification
+ */
+struct search {
+	u64 phase;
+	u64 counted;
+	u64 usable;
+	u64 valid;
+	u64 most;
+	u64 group;
+	u64 blocks;
+	struct layout base;
+	u64 base_q16;
+	struct layout best;
+	u64 best_q16;
+};
+
+/**
  * struct midas_state - saved state
  * @now: host writes so far
  * @epoch_ends: time at which the configuration is reconsidered
@@ -87,7 +123,9 @@ struct layout {
  * @layout: the configuration
  * @collected: blocks that each group has given up in this epoch
  * @moved: ppns that were valid in them
- * @updates: histograms of update intervals, of other and of hot data
+ * @search: the search for the next configuration
+ * @updates: histograms of update intervals in this epoch, of other and of hot data
+ * @history: histograms of the epochs before it, from which the curves follow
  */
 struct midas_state {
 	u64 now;
@@ -97,7 +135,9 @@ struct midas_state {
 	struct layout layout;
 	u64 collected[GROUPS];
 	u64 moved[GROUPS];
+	struct search search;
 	u64 updates[2][BINS];
+	u64 history[2][BINS];
 };
 
 /**
@@ -115,9 +155,9 @@ struct curve {
 /**
  * struct midas - instance
  * @curves: of other and of hot data, in the last epoch
- * @space: ppns for data of all LUNs
- * @valid: valid ppns
- * @lun_space: blocks for data in a LUN
+ * @space: ppns for data of all LUNs, at the last count
+ * @valid: valid ppns, at the last count
+ * @lun_space: blocks for data in a LUN, at the last count
  */
 struct midas {
 	struct aftl_policy policy;
@@ -132,16 +172,24 @@ static struct midas_state *midas_state(const struct aftl_policy *policy)
 	return aftl_device_state(policy, STATE, struct midas_state);
 }
 
+/* Lower ends of the bins of an octave. */
+static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
+
+/* Bin of an interval of at least 1. */
 static u32 interval_bin(u64 interval)
 {
-	return min_t(u32, aftl_log2_q16(interval) / (AFTL_ONE_Q16 / BINS_PER_OCTAVE), BINS - 1);
+	u32 octave = fls64(interval) - 1;
+	u64 fraction_q16 = octave < 16 ? interval << (16 - octave) : interval >> (octave - 16);
+	u32 i = BINS_PER_OCTAVE - 1;
+
+	while (fraction_q16 < fractions_q16[i])
+		i--;
+	return min_t(u32, octave * BINS_PER_OCTAVE + i, BINS - 1);
 }
 
 /* Lower end of a bin. */
 static u64 bin_start(u32 bin)
 {
-	static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
-
 	if (!bin)
 		return 0;
 	return ((u64)fractions_q16[bin % BINS_PER_OCTAVE] << (bin / BINS_PER_OCTAVE)) >> 16;
@@ -260,18 +308,16 @@ static u64 hot_stay_of(const struct midas *midas, const struct layout *layout)
  * @midas: the policy, with current curves
  * @layout: configuration
  * @valid_q16: takes the share of valid data in the blocks that each group gives up; may be NULL
- * @age: takes the age at which data leaves group 1; may be NULL
  *
  * Return: U64_MAX if the data does not fit.
  */
-static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16,
-			   u64 *first_age)
+static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16)
 {
 	u64 hot_stay = hot_stay_of(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
 	u64 moves_q16 = hot_q16 * tail_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
-	u64 waf_q16 = AFTL_ONE_Q16 + moves_q16;
+	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Half of an open block is empty, and a group exceeds its size by up to a block. */
 	u64 unused = group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
 	u64 space = midas->space - group_space(midas, layout->blocks[HOT]);
@@ -289,8 +335,6 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 		leaves_q16 = chain_tail_q16(midas, hot_stay, age);
 		if (valid_q16)
 			valid_q16[i] = div64_u64(leaves_q16 << 16, max(enters_q16, 1ULL));
-		if (first_age && i == FIRST)
-			*first_age = age + hot_stay;
 		waf_q16 += leaves_q16;
 		enters_q16 = leaves_q16;
 		space -= min(space, group);
@@ -305,48 +349,6 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	return waf_q16 - enters_q16 + last_group_writes_q16(midas, hot_stay, age, space, held);
 }
 
-/* Try all sizes of @group and keep the best one. Return: its write amplification. */
-static u64 search_size(const struct midas *midas, struct layout *layout, u32 group, u64 least)
-{
-	struct layout trial = *layout;
-	u32 step = max(midas->lun_space / SIZES, 1U);
-	u32 blocks;
-
-	if (group != HOT)
-		trial.groups = max_t(u64, trial.groups, group + 1);
-	for (blocks = step; blocks < midas->lun_space; blocks += step) {
-		u64 waf_q16;
-
-		trial.blocks[group] = blocks;
-		waf_q16 = predict_waf_q16(midas, &trial, NULL, NULL);
-		if (waf_q16 < least) {
-			least = waf_q16;
-			*layout = trial;
-		}
-	}
-	return least;
-}
-
-/* Find the configuration with the least write amplification, with at most @most groups. */
-static u64 search_layout(const struct midas *midas, struct layout *layout, u32 most)
-{
-	u64 least;
-	u32 i;
-
-	*layout = (struct layout){ .groups = FIRST };
-	least = predict_waf_q16(midas, layout, NULL, NULL);
-	for (i = FIRST; i < most; i++) {
-		struct layout longer = *layout;
-		u64 waf_q16 = search_size(midas, &longer, i, least);
-
-		if (waf_q16 >= least - (least >> GAIN_SHIFT))
-			break;
-		least = waf_q16;
-		*layout = longer;
-	}
-	return search_size(midas, layout, HOT, least);
-}
-
 /* The first group whose blocks have other valid data than predicted; GROUPS - 1 if none. */
 static u32 first_irregular(const struct midas *midas, const struct midas_state *state)
 {
@@ -354,7 +356,7 @@ static u32 first_irregular(const struct midas *midas, const struct midas_state *
 	u64 predicted_q16[GROUPS] = { 0 };
 	u32 i;
 
-	predict_waf_q16(midas, &state->layout, predicted_q16, NULL);
+	predict_waf_q16(midas, &state->layout, predicted_q16);
 	for (i = FIRST; i < state->layout.groups; i++) {
 		u64 found_q16 = div64_u64(state->moved[i] << 16,
 					  max(state->collected[i] * ppns, 1ULL));
@@ -367,56 +369,165 @@ static u32 first_irregular(const struct midas *midas, const struct midas_state *
 	return GROUPS - 1;
 }
 
-static void measure_space(struct midas *midas)
+/* The curves and the space for data follow from the saved state. */
+static void prepare_model(struct midas *midas)
 {
-	const struct aftl_media *media = aftl_policy_media(&midas->policy);
-	const struct aftl_geometry *geo = media->geo;
-	u32 i;
-
-	/* A free block, and one of the reserve. */
-	midas->lun_space = geo->blocks_per_lun - 2;
-	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
-	midas->valid = 1;
-	for (i = 0; i < geo->blocks; i++)
-		midas->valid += media->blocks[i].valid;
-}
-
-/* The end of an epoch: reconsider the configuration, and forget half of the past. */
-static void midas_end_epoch(struct midas *midas)
-{
-	struct midas_state *state = midas_state(&midas->policy);
-	u32 units = aftl_policy_geometry(&midas->policy)->units;
-	u32 most = GROUPS - 1;
-	struct layout better;
-	u64 now_q16;
+	const struct midas_state *state = midas_state(&midas->policy);
+	const struct aftl_geometry *geo = aftl_policy_geometry(&midas->policy);
 	u64 all = 0;
 	u32 i;
 
 	for (i = 0; i < BINS; i++)
-		all += state->updates[0][i] + state->updates[1][i];
+		all += state->history[0][i] + state->history[1][i];
+	for (i = 0; i < 2; i++)
+		draw_curve(&midas->curves[i], state->history[i], all);
+	/* A free block, and one of the reserve. */
+	midas->lun_space = max((u32)state->search.usable / geo->luns, 3U) - 2;
+	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
+	midas->valid = state->search.valid + 1;
+}
+
+/* The end of an epoch: begin a search, and forget half of the past. */
+static void midas_end_epoch(struct midas *midas)
+{
+	struct midas_state *state = midas_state(&midas->policy);
+	u32 units = aftl_policy_geometry(&midas->policy)->units;
+	u64 all = 0;
+	u32 i;
+
+	for (i = 0; i < BINS; i++)
+		all += state->updates[0][i] + state->updates[1][i] + state->history[0][i] / 2 +
+		       state->history[1][i] / 2;
 	state->epoch_ends = state->now + units;
 	/* The first writes of logical pages have no interval. */
 	if (all < units / 2)
 		return;
-	for (i = 0; i < 2; i++)
-		draw_curve(&midas->curves[i], state->updates[i], all);
-	measure_space(midas);
-	if (state->settled)
-		most = first_irregular(midas, state);
-	now_q16 = predict_waf_q16(midas, &state->layout, NULL, NULL);
+	for (i = 0; i < BINS; i++) {
+		state->history[0][i] = state->history[0][i] / 2 + state->updates[0][i];
+		state->history[1][i] = state->history[1][i] / 2 + state->updates[1][i];
+	}
+	memset(state->updates, 0, sizeof(state->updates));
+	state->search = (struct search){ .phase = SEARCH_COUNT, .most = GROUPS - 1 };
+}
+
+static void search_count_blocks(struct midas *midas, struct search *search)
+{
+	const struct aftl_media *media = aftl_policy_media(&midas->policy);
+	u64 end = min_t(u64, search->counted + COUNTED_BLOCKS, media->geo->blocks);
+
+	for (; search->counted < end; search->counted++) {
+		const struct aftl_block *block = &media->blocks[search->counted];
+
+		search->valid += block->valid;
+		search->usable += block->state != AFTL_BLOCK_BAD;
+	}
+	if (end < media->geo->blocks)
+		return;
+	prepare_model(midas);
+	search->phase = SEARCH_CHECK;
+}
+
+/* Search the size of @group next, as an addition to the base. */
+static void search_begin_group(const struct midas *midas, struct search *search, u32 group)
+{
+	search->phase = SEARCH_SIZE;
+	search->group = group;
+	search->blocks = max(midas->lun_space / SIZES, 1U);
+	search->best = search->base;
+	search->best_q16 = search->base_q16;
+}
+
+/* Try one size of the group; after the last one, go on to the next group, and then to HOT. */
+static void search_try_size(const struct midas *midas, struct search *search)
+{
+	struct layout trial = search->base;
+	bool gain;
+	u64 waf_q16;
+
+	if (search->blocks < midas->lun_space) {
+		if (search->group != HOT)
+			trial.groups = max(trial.groups, search->group + 1);
+		trial.blocks[search->group] = search->blocks;
+		waf_q16 = predict_waf_q16(midas, &trial, NULL);
+		if (waf_q16 < search->best_q16) {
+			search->best = trial;
+			search->best_q16 = waf_q16;
+		}
+		search->blocks += max(midas->lun_space / SIZES, 1U);
+		return;
+	}
+	if (search->group == HOT) {
+		search->phase = SEARCH_END;
+		return;
+	}
+	gain = search->best_q16 < search->base_q16 - (search->base_q16 >> GAIN_SHIFT);
+	if (gain) {
+		search->base = search->best;
+		search->base_q16 = search->best_q16;
+	}
+	search_begin_group(midas, search, gain && search->group + 1 < search->most ?
+			   (u32)search->group + 1 : HOT);
+}
+
+/* Age below which overwritten data is hot: that at which data leaves group 1. */
+static void set_hot_age(const struct midas *midas, struct midas_state *state)
+{
+	u64 hot_stay = hot_stay_of(midas, &state->layout);
+
+	if (state->layout.groups > FIRST)
+		state->hot_age = hot_stay +
+			div64_u64(group_space(midas, state->layout.blocks[FIRST]) << 16,
+				  max(chain_tail_q16(midas, hot_stay, 0), 1ULL));
+}
+
+/* Without space for the configuration in use, take the best one, even if it does not fit either. */
+static void search_end(const struct midas *midas, struct midas_state *state)
+{
+	const struct search *search = &state->search;
+	u64 now_q16 = predict_waf_q16(midas, &state->layout, NULL);
+
 	state->settled = true;
-	if (search_layout(midas, &better, most) < now_q16 - (now_q16 >> GAIN_SHIFT) ||
-	    most < state->layout.groups) {
-		state->layout = better;
+	if (search->best_q16 < now_q16 - (now_q16 >> GAIN_SHIFT) || now_q16 == U64_MAX ||
+	    search->most < state->layout.groups) {
+		state->layout = search->best;
 		state->settled = false;
 	}
-	predict_waf_q16(midas, &state->layout, NULL, &state->hot_age);
-	for (i = 0; i < BINS; i++) {
-		state->updates[0][i] /= 2;
-		state->updates[1][i] /= 2;
-	}
+	set_hot_age(midas, state);
 	memset(state->collected, 0, sizeof(state->collected));
 	memset(state->moved, 0, sizeof(state->moved));
+	state->search.phase = SEARCH_IDLE;
+}
+
+/* One step of the search: it evaluates the model at most once, and takes less than 100 us. */
+static void search_step(struct midas *midas)
+{
+	struct midas_state *state = midas_state(&midas->policy);
+	struct search *search = &state->search;
+
+	switch (search->phase) {
+	case SEARCH_COUNT:
+		search_count_blocks(midas, search);
+		break;
+	case SEARCH_CHECK:
+		if (state->settled)
+			search->most = first_irregular(midas, state);
+		search->phase = SEARCH_BASE;
+		break;
+	case SEARCH_BASE:
+		search->base = (struct layout){ .groups = FIRST };
+		search->base_q16 = predict_waf_q16(midas, &search->base, NULL);
+		search_begin_group(midas, search, search->most > FIRST ? FIRST : HOT);
+		break;
+	case SEARCH_SIZE:
+		search_try_size(midas, search);
+		break;
+	case SEARCH_END:
+		search_end(midas, state);
+		break;
+	default:
+		if (state->now >= state->epoch_ends)
+			midas_end_epoch(midas);
+	}
 }
 
 static u32 host_group(struct aftl_policy *policy, aftl_lpn_t lpn)
@@ -427,10 +538,9 @@ static u32 host_group(struct aftl_policy *policy, aftl_lpn_t lpn)
 	bool hot = *stamp && interval < state->hot_age;
 
 	if (*stamp)
-		state->updates[*stamp >= STAMP_HOT][interval_bin(interval)]++;
+		state->updates[*stamp >= STAMP_HOT][interval_bin(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
-	if (state->now >= state->epoch_ends)
-		midas_end_epoch(container_of(policy, struct midas, policy));
+	search_step(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
 }
 
@@ -503,25 +613,46 @@ static struct aftl_block *midas_victim(struct aftl_policy *policy,
 	return victim ? victim : group_victim(closed, (u32)layout->groups, true);
 }
 
-static void midas_restored(struct aftl_policy *policy)
+static void layout_restored(struct layout *layout)
 {
-	struct midas_state *state = midas_state(policy);
 	u32 i;
 
-	for (i = 0; i < aftl_policy_geometry(policy)->blocks; i++)
+	layout->groups = min_t(u64, layout->groups, GROUPS - 1);
+	for (i = 0; i < GROUPS; i++)
+		layout->blocks[i] = min_t(u64, layout->blocks[i], U32_MAX / GROUPS);
+}
+
+static void midas_restored(struct aftl_policy *policy)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct midas_state *state = midas_state(policy);
+	struct search *search = &state->search;
+	u32 i;
+
+	for (i = 0; i < geo->blocks; i++)
 		aftl_block_state(policy, TARGETS, u8, aftl_policy_media(policy)->blocks)[i] %=
 			GROUPS;
-	state->layout.groups = min_t(u64, state->layout.groups, GROUPS - 1);
 	state->epoch_ends = min(state->epoch_ends, state->now + U32_MAX);
-	for (i = 0; i < BINS; i++) {
-		state->updates[0][i] = min_t(u64, state->updates[0][i], U32_MAX);
-		state->updates[1][i] = min_t(u64, state->updates[1][i], U32_MAX);
+	for (i = 0; i < 2 * BINS; i++) {
+		u64 *updates = &state->updates[i % 2][i / 2];
+		u64 *history = &state->history[i % 2][i / 2];
+
+		*updates = min_t(u64, *updates, U32_MAX);
+		*history = min_t(u64, *history, U32_MAX);
 	}
 	for (i = 0; i < GROUPS; i++) {
-		state->layout.blocks[i] = min_t(u64, state->layout.blocks[i], U32_MAX / GROUPS);
 		state->collected[i] = min_t(u64, state->collected[i], U32_MAX / GROUPS);
 		state->moved[i] = min_t(u64, state->moved[i], U32_MAX);
 	}
+	layout_restored(&state->layout);
+	layout_restored(&search->base);
+	layout_restored(&search->best);
+	search->counted = min_t(u64, search->counted, geo->blocks);
+	search->usable = min_t(u64, search->usable, geo->blocks);
+	search->valid = min_t(u64, search->valid, U32_MAX);
+	search->group = min_t(u64, search->group, GROUPS - 2);
+	search->blocks = min_t(u64, search->blocks, geo->blocks);
+	prepare_model(container_of(policy, struct midas, policy));
 }
 
 static const struct aftl_ftl_policy methods = {

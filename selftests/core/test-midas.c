@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * MiDAS searches its configuration in steps: a host write, which runs under the lock of the device,
+ * evaluates the model for one configuration at most. The policy is compiled here with a counter of
+ * divisions, of which the model needs one for each look at a curve.
+ */
+#include "core/ftl/device.h"
+#include "stream.h"
+#include "tap.h"
+
+static u64 divisions;
+
+static u64 counted_div64_u64(u64 dividend, u64 divisor)
+{
+	divisions++;
+	return div64_u64(dividend, divisor);
+}
+
+#define div64_u64 counted_div64_u64
+#define aftl_policy_midas counted_midas
+#include "core/policy/midas.c"
+#undef aftl_policy_midas
+#undef div64_u64
+
+/* Evaluation of the model: rounds of the last group for each bit of a time, and the other groups. */
+#define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
+
+static struct test_device device;
+
+static struct midas_state *state_of(void)
+{
+	return midas_state(device.ftl->policy);
+}
+
+static void open_device(const char *blocks)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, "channels=2 chips=1 layers=4 word_lines=4 op=60");
+	test_device_set_all(&device, blocks);
+	if (aftl_create(&device.ftl, &device.config, &counted_midas, &device.ops, &device,
+			&device.error))
+		tap_bail_out("%s", device.error.text);
+}
+
+/* Overwrite few pages often. Return: the largest number of divisions in one host write. */
+static u64 write_pages(u64 count, struct aftl_random *random)
+{
+	u32 units = test_units(&device);
+	u64 most = 0;
+
+	while (count--) {
+		u32 below = aftl_random_below(random, 10) ? units / 10 : units;
+		u32 lpn = aftl_random_below(random, below);
+		u64 before = divisions;
+
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, lpn, 1, AFTL_PRECISE, NULL), 0);
+		most = max(most, divisions - before);
+	}
+	return most;
+}
+
+static void search_is_bounded(const char *blocks)
+{
+	struct aftl_random random = { 5 };
+	u64 before = divisions;
+	u64 most;
+
+	open_device(blocks);
+	most = write_pages(8 * test_units(&device), &random);
+	test_drain(&device);
+	CHECK(state_of()->layout.groups > FIRST);
+	CHECK(divisions - before > 20 * most);
+	CHECK(most > EVALUATION_DIVISIONS / 4);
+	CHECK(most <= EVALUATION_DIVISIONS);
+	test_device_finish(&device);
+}
+
+TAP_TEST(a_write_does_one_step, "a host write evaluates one configuration, on any device")
+{
+	search_is_bounded("blocks=64");
+	search_is_bounded("blocks=512");
+	search_is_bounded("blocks=3000");
+}
