@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "replay-log.h"
 #include "tap.h"
+#include "target-state.h"
 
 #define SEED 7
 #define UNITS 64
@@ -251,6 +252,36 @@ TAP_TEST(log_is_read_as_written, "a log is read as written")
 	CHECK_EQ(replay_log_next(log, &got, &error), 0);
 	replay_log_close(log);
 	unlink(path);
+}
+
+/* Call one of the printers; return true if its text contains @part, or for NULL is empty. */
+static bool prints(bool start, const struct target_status *status, const char *part)
+{
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	if (start)
+		target_state_print_start("/dev/x", status, out);
+	else
+		target_state_print_lateness("/dev/x", status, 100000, out);
+	fclose(out);
+	return part ? strstr(text, part) != NULL : !text[0];
+}
+
+TAP_TEST(starting_state, "the starting state of a drive and the lateness of its timers are said")
+{
+	struct target_status status = { .units = 800, .late_p99_ns = 100000 };
+
+	CHECK(prints(true, &status,
+		     "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
+	CHECK(prints(true, &status, "-- --fill none"));
+	CHECK(prints(false, &status, NULL));
+	status.valid_units = 300;
+	status.late_p99_ns = 2000000;
+	CHECK(prints(true, &status,
+		     "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
+	CHECK(prints(false, &status,
+		     "since its last reset /dev/x completed 1 % of the requests more than "));
 }
 
 int main(void)

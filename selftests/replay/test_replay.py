@@ -533,6 +533,25 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
     assert counters(document)["host_write_units"] == counters(direct)["host_write_units"]
 
 
+@pytest.mark.parametrize(
+    ("own", "sim_words", "said"),
+    [
+        ((), (), True),
+        (("--quiet",), (), False),
+        ((), ("--fill", "none"), False),
+        ((), ("--set", "fill=none"), False),
+    ],
+)
+def test_simulate_tells_the_starting_state(
+    tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
+) -> None:
+    """An explicit state needs no sentence."""
+    trace = write_trace(tmp_path / "t.aft", mixed(10))
+    done = replay("--simulate", *own, trace, "--", *sim_words)
+    assert done.code == 0, done.err
+    assert ('or create that device with "fill random"' in done.err) == said, done.err
+
+
 def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(10))
     done = replay("--simulate", trace, "--", "--policy", "nobody")

@@ -3,7 +3,7 @@
 # approxftl-replay: needs liburing-dev and the packages of trace-tools/reader.
 
 sees_trace-tools/replay := $(own) trace-tools/reader userspace/approxftl
-sees_selftests/replay := dm-approxftl userspace/host trace-tools/replay selftests/core/lib
+sees_selftests/replay := dm-approxftl userspace/host userspace/lib trace-tools/replay selftests/core/lib
 PROGRAMS += $(call needing,liburing.h=liburing-dev $(trace_reader_headers),\
 	$(plain_dir)/approxftl-replay)
 

@@ -17,6 +17,7 @@
 #include "replay-run.h"
 #include "simulate.h"
 #include "standard-streams.h"
+#include "target-state.h"
 #include "version.h"
 
 /* Maximum length of a read when all written data are read back. */
@@ -254,6 +255,31 @@ static void print_plan(const struct replay *replay)
 	       replay->run.engine_type->name);
 }
 
+/* With --json=- or --json standard output has only the JSON. */
+static FILE *text_stream(const struct replay_options *options)
+{
+	return options->json && !strcmp(options->json, "-") ? stderr : stdout;
+}
+
+static void print_start(const struct replay *replay)
+{
+	struct target_status status;
+
+	if (target_state_read(&replay->run.target, &status))
+		target_state_print_start(replay->run.target.path, &status,
+					 text_stream(&replay->options));
+}
+
+static void print_lateness(const struct replay *replay)
+{
+	struct target_status status;
+
+	if (target_state_read(&replay->run.target, &status))
+		target_state_print_lateness(replay->run.target.path, &status,
+					    replay->options.late_ns,
+					    text_stream(&replay->options));
+}
+
 /* Report */
 
 static void write_about(struct replay *replay)
@@ -443,6 +469,7 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		return EXIT_FAILED;
 	}
 	told = tell(&replay->options, replay->run.report, interrupted());
+	print_lateness(replay);
 	judged = verdict(&replay->options, replay->run.report);
 	if (interrupted())
 		return EXIT_INTERRUPTED;
@@ -464,6 +491,8 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
+	if (!options->quiet)
+		simulated_state_print(options->sim_count, options->sim_arguments, stderr);
 	return simulate(options, replay->stream, changed);
 }
 
@@ -475,6 +504,7 @@ static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 		complain_of("replay", "%s", error->text);
 		return exit_code_of_input(ret);
 	}
+	print_start(replay);
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
 	print_plan(replay);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The state of an emulated drive below a target, from its status line.
+ */
+#ifndef AFTL_REPLAY_TARGET_STATE_H
+#define AFTL_REPLAY_TARGET_STATE_H
+
+#include <stdio.h>
+
+#include "replay-target.h"
+#include "target-status.h"
+
+/* Read the status of an emulated drive. Return: false if it is none, or without permission. */
+bool target_state_read(const struct replay_target *target, struct target_status *status);
+
+/* Print how full a drive is before the replay, and the simulator's option for an equal start. */
+void target_state_print_start(const char *path, const struct target_status *status, FILE *out);
+
+/* Print a sentence if the host's timers completed requests more than @late_ns after model time. */
+void target_state_print_lateness(const char *path, const struct target_status *status, u64 late_ns,
+				 FILE *out);
+
+/*
+ * Print how the start of the simulated device relates to that of a new device in the kernel, unless
+ * an argument of the simulator sets it.
+ */
+void simulated_state_print(int count, char *const *arguments, FILE *out);
+
+#endif
