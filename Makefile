@@ -8,7 +8,7 @@ CLANG ?= clang
 OPT ?= -O2
 CFLAGS ?=
 LDFLAGS ?=
-LDLIBS ?= -lm
+LDLIBS ?= -lm -ldl
 SAN ?=
 FUZZ_SECONDS ?= 3
 
@@ -180,9 +180,11 @@ include packaging/install.mk
 all: $(PROGRAMS) $(EXAMPLES) $(if $(shell command -v rst2man),$(PAGES)) ## build programs, library and manuals, in $(O)
 	@[ -z '$(strip $(LEFT_OUT))' ] || echo 'left out, for lack of packages: $(strip $(LEFT_OUT))'
 
-$(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI))
+# The functions that a policy in a shared object may call
+$(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI)) userspace/sim/policy-services.list
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lblkid -ldevmapper
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -Wl,--dynamic-list=$(filter %.list,$^) \
+		-o $@ $(filter-out %.list,$^) $(LDLIBS) -lblkid -ldevmapper
 
 $(plain_dir)/recovery-cost: $(call objects,plain,selftests/bench/recovery-cost.c $(CORE) $(LIB))
 	$(call say,LINK,$@)

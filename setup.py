@@ -43,7 +43,7 @@ def build_library(target: Path, folder: Path) -> None:
         list(pool.map(compile_one, sources, objects))
     subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs", "-Wl,--version-script="
                     f"{TOP / 'userspace/libsim/libsim.map'}", "-o", target, *objects,
-                    "-lm", "-pthread"], check=True)
+                    "-lm", "-ldl", "-pthread"], check=True)
 
 
 class BuildWithLibrary(build_py):

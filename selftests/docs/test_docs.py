@@ -39,7 +39,7 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
 DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
 EXAMPLES = {
-    "policy-in-an-hour.md": ("c", "hotcold.c", "victim-cat.c"),
+    "policy-in-an-hour.md": ("c", "survivors.c", "hotcold.c", "victim-cat.c"),
     "python.md": ("python", "simulate.py", "sweep.py", "step-by-step.py"),
 }
 

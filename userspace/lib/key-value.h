@@ -18,7 +18,7 @@ size_t key_length(const char *pair);
 void key_copy(char key[KEY_SIZE], const char *text, size_t length);
 
 /* Size of an item's buffer; a longer item is truncated. */
-#define LIST_ITEM 64
+#define LIST_ITEM 4096
 
 /* Copy the next item of a comma-separated list and advance @list. Return false at the end. */
 bool list_next(const char **list, char item[LIST_ITEM]);

@@ -4,6 +4,7 @@
 #include "device-choice.h"
 #include "key-value.h"
 #include "parameter-file.h"
+#include "policy-load.h"
 #include "sim-options.h"
 
 /* Seeds */
@@ -134,12 +135,13 @@ static int complain_policy(const char *name, struct aftl_error *error)
 			 list.text);
 }
 
+/* The report tells policies apart by their names. */
 static bool has_policy(const struct sim_options *options, const struct aftl_policy_type *type)
 {
 	unsigned int i;
 
 	for (i = 0; i < options->policy_count; i++)
-		if (options->policies[i] == type)
+		if (!strcmp(options->policies[i]->name, type->name))
 			return true;
 	return false;
 }
@@ -147,14 +149,18 @@ static bool has_policy(const struct sim_options *options, const struct aftl_poli
 static int add_policy(struct sim_options *options, const char *name, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(name);
+	int ret = strchr(name, '/') ? policy_load(name, &type, error) : 0;
 
+	if (ret)
+		return ret;
 	if (!type)
 		return complain_policy(name, error);
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
 				 SIM_POLICIES);
 	if (has_policy(options, type))
-		return aftl_fail(error, -EINVAL, "--policy: %s is there twice", name);
+		return aftl_fail(error, -EINVAL, "--policy: %s is there twice",
+				 type->name);
 	options->policies[options->policy_count++] = type;
 	return 0;
 }

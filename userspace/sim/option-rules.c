@@ -179,6 +179,21 @@ static int check_several(const struct sim_options *options, struct aftl_error *e
 	return 0;
 }
 
+/* A saved device names its policy; loading it looks only for built-in ones. */
+static int check_loaded_policies(const struct sim_options *options, struct aftl_error *error)
+{
+	bool saved = options->dump || options->changes.count;
+	u32 i;
+
+	for (i = 0; saved && i < options->policy_count; i++)
+		if (!aftl_policy_find(options->policies[i]->name))
+			return aftl_fail(error, -EINVAL,
+					 "--%s saves the device, which works only with a built-in policy; leave it out, or build %.40s in",
+					 options->dump ? "dump" : "change",
+					 options->policies[i]->name);
+	return 0;
+}
+
 /* The number of requests of a trace is unknown at this point; check other streams. */
 static int check_changes(const struct sim_options *options, struct aftl_error *error)
 {
@@ -244,6 +259,8 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 		ret = check_arrival(options, error);
 	if (!ret)
 		ret = check_changes(options, error);
+	if (!ret)
+		ret = check_loaded_policies(options, error);
 	if (!ret)
 		ret = check_shards(options, error);
 	return ret ? ret : check_files(options, error);

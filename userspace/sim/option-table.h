@@ -15,7 +15,7 @@ SIM_OPT_GROUP("Device")
 SIM_OPT(profile, TEXT, 0, 0, "demo", "NAME",
 	"device to start from; \"approxftl profiles\" lists them")
 SIM_OPT(policy, TEXT, 0, 0, "baseline", "A,B,...",
-	"policies to run on the same stream, the first to compare with; all: every other one")
+	"policies to run on the same stream, the first to compare with; all: every other; ./X.so")
 SIM_OPT(seed, TEXT, 0, 0, NULL, "N,M..P",
 	"the parameter seed; with several, each policy runs with each of them")
 SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",

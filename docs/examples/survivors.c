@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Relocated data, which has survived a garbage collection, has blocks of its own. */
+#include "core/policy/ftl-policy.h"
+#include "core/policy/policy-object.h"
+
+enum { FRESH, MOVED };
+
+static u32 survivors_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+{
+	(void)policy;
+	return page->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
+}
+
+static const struct aftl_ftl_policy methods = { .stream = survivors_stream };
+
+static const struct aftl_policy_type survivors = {
+	.name = "survivors",
+	.about = "page mapping, relocated data in blocks of its own",
+	.two_passes = true,
+	.steady = true,
+	AFTL_FTL_POLICY(&methods, 2, 1),
+	AFTL_FTL_STREAMS("fresh", "moved"),
+};
+
+AFTL_EXPORT_POLICY(survivors);

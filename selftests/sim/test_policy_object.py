@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A policy in a shared object: it is compiled, runs, and is refused for each reason."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import TOP
+from selftests.sim.support import run, sim
+
+SOURCE = TOP / "docs/examples/survivors.c"
+LOAD = ("--fill", "random", "--workload", "zipf", "--write-share", "100%", "--requests", "20000")
+
+
+def compiled(place: Path, text: str, name: str = "mine") -> Path:
+    """Compile a policy with the command of the document, without a warning."""
+    source = place / f"{name}.c"
+    source.write_text(text)
+    made = source.with_suffix(".so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
+                    "-I", TOP / "dm-approxftl", "-I", TOP / "userspace/host", "-o", made, source],
+                   check=True)
+    return made
+
+
+def refusal(*arguments: str | Path) -> str:
+    """Return the message of a run that must be refused."""
+    done = run("sim", *arguments, "--requests", "1")
+    assert done.code == 2, done.err
+    assert len(done.err.splitlines()) == 1
+    return done.err
+
+
+def test_same_results_as_a_built_in_policy_with_the_same_rule(tmp_path: Path) -> None:
+    made = compiled(tmp_path, SOURCE.read_text())
+    runs = sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
+    assert [one.pop("policy") for one in runs] == ["separated", "survivors"]
+    assert runs[0]["digest"] == runs[1]["digest"]
+    assert runs[0]["counters"] == runs[1]["counters"]
+    baseline = sim(*LOAD, "--policy", "baseline")["runs"][0]
+    assert baseline["digest"] != runs[0]["digest"]
+
+
+def test_file_that_cannot_be_read(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.so"
+    assert f"cannot read {missing}"[:90] in refusal("--policy", missing)
+    assert "No such file" in refusal("--policy", "./missing.so")
+    assert "Is a directory" in refusal("--policy", "./")
+
+
+def test_file_that_is_no_object(tmp_path: Path) -> None:
+    text = tmp_path / "mine.so"
+    text.write_text("no object at all\n" * 100)
+    assert "invalid ELF header; compile it with" in refusal("--policy", text)
+
+
+EDITS = [
+    ("AFTL_EXPORT_POLICY(survivors);", "extern int none; int none;\nconst void *use = &survivors;",
+     "exports no policy; add AFTL_EXPORT_POLICY()"),
+    ('"survivors"', '"vth_b"', "a built-in policy has the name vth_b, too; choose another"),
+    ("(void)policy;", "extern int not_there(void *);\n\tnot_there(policy);",
+     "undefined symbol: not_there; call only functions of core/policy/*.h"),
+    ("enum {", "#undef AFTL_POLICY_ABI\n#define AFTL_POLICY_ABI 999\nenum {",
+     "it has version 999 of the contract, this program has 1; compile it with"),
+    ('.about = "page mapping, relocated data in blocks of its own",', "",
+     "the policy is incomplete; set name, about,"),
+    (".two_passes = true,", ".params = { &(const struct aftl_param_group){ .count = 0 } },",
+     "only built-in policies can declare parameters"),
+    ("AFTL_EXPORT_POLICY(survivors);",
+     "extern const struct aftl_policy_object aftl_exported_policy;\n"
+     "const struct aftl_policy_object aftl_exported_policy = { .abi = 1, .type = &survivors };",
+     "its structures have other sizes"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), EDITS, ids=[edit[2][:30] for edit in EDITS])
+def test_refused_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str,
+                         message: str) -> None:
+    text = SOURCE.read_text()
+    assert old in text
+    compiled(tmp_path, text.replace(old, new))
+    monkeypatch.chdir(tmp_path)
+    assert message in refusal("--policy", "./mine.so")
+
+
+def test_two_policies_of_one_name(tmp_path: Path) -> None:
+    made = compiled(tmp_path, SOURCE.read_text())
+    copy = shutil.copy(made, tmp_path / "copy.so")
+    assert "survivors is there twice" in refusal("--policy", f"{made},{copy}")
+
+
+def test_device_of_an_object_is_not_saved(tmp_path: Path) -> None:
+    made = compiled(tmp_path, SOURCE.read_text())
+    assert "--dump saves" in refusal("--policy", made, "--dump", tmp_path / "device")
+    assert "--change saves" in refusal("--policy", made, "--change", "1:gc=9")
+    assert not (tmp_path / "device").exists()

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Policies in shared objects. */
+#ifndef AFTL_POLICY_LOAD_H
+#define AFTL_POLICY_LOAD_H
+
+#include "core/policy/nand-policy.h"
+
+/**
+ * policy_load() - load the policy of a shared object, which stays loaded
+ * @path: path of the object, with a slash
+ * @type: takes the policy
+ * @error: takes the message on failure
+ *
+ * Return: 0, or -EINVAL if the file cannot be loaded or its policy cannot be used.
+ */
+int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
+			     struct aftl_error *error);
+
+#endif
