@@ -22,7 +22,7 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 #undef aftl_policy_midas
 #undef div64_u64
 
-/* Evaluation of the model: rounds of the last group for each bit of a time, and the other groups. */
+/* An evaluation of the model: rounds of the last group for each bit of a time; the groups. */
 #define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
 
 static struct test_device device;
