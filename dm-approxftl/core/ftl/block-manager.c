@@ -486,6 +486,33 @@ static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
 	lun->fallback->handle = 0;
 }
 
+/*
+ * aftl_block_manager_rescue() - let relocation in @lun continue an open block of the policy
+ *
+ * Called if neither relocation nor the host finds a page, because blocks of the reserve have
+ * failed. The open block that is continued may be one that the policy has for other data.
+ *
+ * Return: false if there is no such block.
+ */
+bool aftl_block_manager_rescue(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	if (ftl->geo.zones || ftl->geo.superblock_luns || ftl->foggy_blocks || lun->fallback ||
+	    lun->free_blocks > aftl_gc_reserve(ftl))
+		return false;
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = block_by_index(ftl, i);
+
+		if (block->state == AFTL_BLOCK_OPEN && !block->handle && !block->bits)
+			aftl_block_close_partial(ftl, lun, block);
+	}
+	check_lun_reserve(ftl, lun);
+	lun->out_of_blocks &= !lun->fallback;
+	return lun->fallback;
+}
+
 void aftl_block_manager_check_reserve(struct aftl *ftl)
 {
 	u32 i;
