@@ -33,7 +33,8 @@ wasm_core := $(filter-out %/remap.c %/volume.c %/volume-format.c %/volume-load.c
 # Leave out files that are replaced by wasi/ or need functions that WASI lacks.
 wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
 	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
-wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/pipeline.c %/trace-import.c,$(SIM))
+wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/pipeline.c \
+	%/policy-load.c %/trace-import.c,$(SIM))
 wasm_readers := $(filter-out %/trace-codec.c %/format-parquet.c %/trace-output.c,\
 	$(wildcard trace-tools/reader/*.c)) trace-tools/replay/foreign-trace.c \
 	userspace/playground/wasi/traces.c

@@ -57,7 +57,7 @@ static int check_object_abi(const char *path, const struct aftl_policy_object *o
 /* The registry of parameters is fixed when the program is built. */
 static bool has_own_params(const struct aftl_policy_type *type)
 {
-	struct aftl_config config;
+	struct aftl_config config = { 0 };
 	u32 i;
 
 	for (i = 0; i < AFTL_GROUPS_MAX; i++)

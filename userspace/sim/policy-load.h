@@ -13,7 +13,18 @@
  *
  * Return: 0, or -EINVAL if the file cannot be loaded or its policy cannot be used.
  */
+#ifdef __wasm__
+static inline int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
+					   struct aftl_error *error)
+{
+	*type = NULL;
+	return aftl_fail(error, -EINVAL,
+			 "--policy %.60s: a browser loads no shared object; give the name of a policy",
+			 path);
+}
+#else
 int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
 			     struct aftl_error *error);
+#endif
 
 #endif

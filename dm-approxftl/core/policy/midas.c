@@ -154,6 +154,7 @@ struct curve {
 
 /**
  * struct midas - instance
+ * @policy: must be first
  * @curves: of other and of hot data, in the last epoch
  * @space: ppns for data of all LUNs, at the last count
  * @valid: valid ppns, at the last count
