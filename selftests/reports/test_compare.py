@@ -208,11 +208,11 @@ def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
 
 def test_captions_name_the_series(tmp_path: Path) -> None:
     simulate(tmp_path / "four.json", "--requests", "500", "--histogram")
-    simulate(tmp_path / "unused", "--requests", "500", "--record", tmp_path / "prn_0.aft")
-    succeed("report", tmp_path / "four.json", tmp_path / "prn_0.aft", "-O", tmp_path / "page.html")
+    simulate(tmp_path / "plain.json", "--requests", "500", "--policy", "vth_b")
+    succeed("report", tmp_path / "four.json", tmp_path / "plain.json", "-O", tmp_path / "page.html")
     (figure,) = re.findall(r'<figure id="cdf-write">.*?</figure>',
                            (tmp_path / "page.html").read_text(), re.S)
-    assert "four.json" in figure and "prn_0.aft" not in figure
+    assert "four.json" in figure and "plain.json" not in figure
 
 
 def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) -> None:

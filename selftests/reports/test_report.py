@@ -790,7 +790,9 @@ def test_a_policy_has_one_column_and_it_is_the_mean(sampled: Path) -> None:
     assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
     curve = [float(row[2]) for row in numbers(html, "cdf-write")[1:] if row[0] == "vth_b"]
     requests = sum(by_seed(sampled, "vth_b", "timing", "write_response", "count"))
-    assert curve[-1] == pytest.approx(100 / requests)
+    tops = [run[-1] for run in by_seed(sampled, "vth_b", "timing", "write_response", "bins")]
+    longest = sum(count for top, count in tops if top == max(tops)[0])
+    assert curve[-1] == pytest.approx(100 * longest / requests)
 
 
 def test_interrupted_runs_are_no_samples() -> None:
