@@ -350,7 +350,8 @@ def refused(path: Path, stream: int) -> None:
 
 def streams(path: Path) -> None:
     """A device offers the streams of its policy."""
-    queue = Path("/sys/class/block", path.resolve().name, "queue")
+    number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
+    queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
     must((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
     must(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
@@ -360,6 +361,7 @@ def streams(path: Path) -> None:
     reload(NAME, dmsetup("table", NAME).replace("policy streams", "policy baseline"))
     must((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
     refused(path, 1)
+    (TRACING / "trace").write_text("")
     write_life(path, 2)
     submitted(2, 0)
 
