@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measure the recovery of a volume after a crash. The volume is in memory and has been written
- * completely, unit by unit in an order drawn from a seed. Its reads end as late as those of a device
- * of 2 GB/s that serves them one by one.
+ * completely, unit by unit in an order drawn from a seed. Its reads end as late as those of a
+ * device of 2 GB/s that serves them one by one.
  *
  *	recovery-cost BLOCKS
  *
@@ -20,7 +20,7 @@
 /* The device's time per byte in picoseconds. */
 #define READ_PS 500
 
-/* The volume: contents from its start, their size, bytes read so far, and when the last read ends. */
+/* The volume: contents from its start, their size, bytes read so far, and end of the last read. */
 static struct {
 	u8 *bytes;
 	u64 size;

@@ -33,8 +33,9 @@ def test_examples(page: Path, tmp_path: Path) -> None:
         done = run_program("sh", "-c", example.shell(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
-        # Summaries of input and warnings about a short warm-up or about GC are no errors.
-        complaints = re.sub("^approxftl sim: warning: .*(?:warm-?up|collection in idle).*\n", "",
+        # Notes, and warnings about a short warm-up or about GC, are no errors.
+        complaints = re.sub(r"^approxftl (?:replay: note|sim: warning): "
+                            r".*(?:starts filled|warm-?up|collection in idle).*\n", "",
                             done.err, flags=re.M)
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 

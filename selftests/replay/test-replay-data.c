@@ -265,7 +265,7 @@ static bool prints(bool start, const struct target_status *status, const char *p
 	else
 		target_state_print_lateness("/dev/x", status, 100000, out);
 	fclose(out);
-	return part ? strstr(text, part) != NULL : !text[0];
+	return part ? !!strstr(text, part) : !text[0];
 }
 
 TAP_TEST(starting_state, "the starting state of a drive and the lateness of its timers are said")

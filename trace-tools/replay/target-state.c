@@ -61,8 +61,8 @@ void target_state_print_start(const char *path, const struct target_status *stat
 	fprintf(out, "%s: starts %s full, %llu of %llu logical pages hold data", path, share,
 		(unsigned long long)status->valid_units, (unsigned long long)status->units);
 	if (!status->valid_units)
-		fputs("; --simulate starts full: \"-- --fill none\" makes it start empty, "
-		      "or create the device with \"fill random\"", out);
+		fputs("; --simulate starts full: give it \"-- --fill none\", or create the device with \"fill random\"",
+		      out);
 	fputc('\n', out);
 }
 
@@ -74,9 +74,9 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 	if (status->late_p99_ns <= late_ns)
 		return;
 	human_span(late, status->late_p99_ns);
-	fprintf(out, "this machine's timers were late: since its last reset %s completed 1 %% of the "
-		     "requests more than %s after the model's time, and the percentiles are not those "
-		     "of the modelled device; timing scale:N slows the device down\n", path, late);
+	fprintf(out,
+		"this machine's timers were late: since its last reset %s completed 1 %% of the requests more than %s after the model's time, and the percentiles are not those of the modelled device; timing scale:N slows the device down\n",
+		path, late);
 }
 
 void simulated_state_print(int count, char *const *arguments, FILE *out)
@@ -88,7 +88,6 @@ void simulated_state_print(int count, char *const *arguments, FILE *out)
 		    !strncmp(arguments[i], "--load", 6))
 			return;
 	}
-	fputs("approxftl replay: the simulated device starts filled at random (zones start empty), a "
-	      "new device in the kernel starts empty: give \"-- --fill none\" here, or create that "
-	      "device with \"fill random\"\n", out);
+	fputs("approxftl replay: note: the simulated device starts filled at random (zones start empty), a new device in the kernel starts empty: give \"-- --fill none\" here, or create that device with \"fill random\"\n",
+	      out);
 }

@@ -40,7 +40,8 @@ static const struct relation excludes[] = {
 	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
-	{ "raid", "slowest" },	      { "raid", "block-table" },    { "raid", "page-map" },	     { "raid", "die-dies" },
+	{ "raid", "slowest" },	      { "raid", "block-table" },
+	{ "raid", "page-map" },	      { "raid", "die-dies" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };

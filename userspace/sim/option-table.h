@@ -138,7 +138,7 @@ SIM_OPT(timeline, TEXT, 0, 0, NULL, "FILE",
 SIM_OPT(cpu, SWITCH, 0, 0, NULL, NULL,
 	"with the time that the simulation took; output then differs from run to run")
 SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
-	"write the requests with their arrival and response times: a record file, or CSV as NAME.csv")
+	"write the requests with arrival and response times: a record file, or CSV as NAME.csv")
 SIM_OPT(slowest, COUNT, 1, 10000, NULL, "N",
 	"the N slowest requests after the warm-up, and what each of them waited for")
 SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")

@@ -97,10 +97,13 @@ int policy_load(const char *path, const struct aftl_policy_type **type, struct a
 	if (!handle)
 		return complain_object(path, error);
 	object = dlsym(handle, AFTL_POLICY_SYMBOL);
-	ret = object ? check_object_abi(path, object, error) :
-		       aftl_fail(error, -EINVAL,
+	if (!object) {
+		dlclose(handle);
+		return aftl_fail(error, -EINVAL,
 				 "--policy %.60s: it exports no policy; add AFTL_EXPORT_POLICY() of core/policy/policy-object.h",
 				 path);
+	}
+	ret = check_object_abi(path, object, error);
 	if (!ret)
 		ret = check_object_policy(path, object->type, error);
 	if (ret)

@@ -93,7 +93,7 @@ static aftl_lpn_t first_valid_lpn(const struct aftl_media *media, const struct a
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 i = 0;
 
-	while (i + 1 < media->geo->page_units && !aftl_ppn_valid(media, to_ppn(first + i)))
+	while (i != media->geo->page_units - 1 && !aftl_ppn_valid(media, to_ppn(first + i)))
 		i++;
 	return aftl_ppn_lpn(media, to_ppn(first + i));
 }

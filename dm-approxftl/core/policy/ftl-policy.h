@@ -92,7 +92,8 @@ struct aftl_ftl_policy {
  * the integer type @number. The first AFTL_ARRAYS_MAX - 1 entries belong to the policy.
  */
 #define AFTL_STATE(scope, type, number)					\
-	{ .count = sizeof(type) / sizeof(number), .width = sizeof(number), .each = scope }
+	{ .count = DIV_ROUND_UP(sizeof(type), sizeof(number)), .width = sizeof(number),		\
+	  .each = scope }
 
 static inline void *aftl_block_state_at(const struct aftl_policy *policy, u32 index, size_t bytes,
 					const struct aftl_block *block)

@@ -40,7 +40,9 @@
 enum { HOT, FIRST, GROUPS = AFTL_KINDS_MAX };
 
 #define BINS_PER_OCTAVE 4
-#define BINS (31 * BINS_PER_OCTAVE)
+#define OCTAVES 31
+
+enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 
 #define ONE_Q16 ((u32)BIT(16))
 
@@ -568,7 +570,7 @@ static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 co
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	u32 blocks = media->geo->blocks_per_lun;
-	const struct aftl_block *block = &media->blocks[aftl_lun_index(closed->lun) * blocks];
+	const struct aftl_block *block = &media->blocks[(size_t)aftl_lun_index(closed->lun) * blocks];
 	const struct aftl_block *end = block + blocks;
 
 	for (; block < end; block++)
