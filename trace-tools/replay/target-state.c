@@ -60,9 +60,10 @@ void target_state_print_start(const char *path, const struct target_status *stat
 	human_fixed(share, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
 	fprintf(out, "%s: starts %s full, %llu of %llu logical pages hold data", path, share,
 		(unsigned long long)status->valid_units, (unsigned long long)status->units);
-	if (!status->valid_units)
-		fputs("; --simulate starts full: give it \"-- --fill none\", or create the device with \"fill random\"",
-		      out);
+	if (!status->valid_units) {
+		fputs("; --simulate starts full: give it \"-- --fill none\", ", out);
+		fputs("or create the device with \"fill random\"", out);
+	}
 	fputc('\n', out);
 }
 
@@ -74,9 +75,10 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 	if (status->late_p99_ns <= late_ns)
 		return;
 	human_span(late, status->late_p99_ns);
-	fprintf(out,
-		"this machine's timers were late: since its last reset %s completed 1 %% of the requests more than %s after the model's time, and the percentiles are not those of the modelled device; timing scale:N slows the device down\n",
-		path, late);
+	fprintf(out, "this machine's timers were late: since its last reset %s completed ", path);
+	fprintf(out, "1 %% of the requests more than %s after the model's time, ", late);
+	fputs("and the percentiles are not those of the modelled device; ", out);
+	fputs("timing scale:N slows the device down\n", out);
 }
 
 void simulated_state_print(int count, char *const *arguments, FILE *out)
@@ -88,6 +90,7 @@ void simulated_state_print(int count, char *const *arguments, FILE *out)
 		    !strncmp(arguments[i], "--load", 6))
 			return;
 	}
-	fputs("approxftl replay: note: the simulated device starts filled at random (zones start empty), a new device in the kernel starts empty: give \"-- --fill none\" here, or create that device with \"fill random\"\n",
-	      out);
+	fputs("approxftl replay: note: the simulated device starts filled at random ", out);
+	fputs("(zones start empty), a new device in the kernel starts empty: ", out);
+	fputs("give \"-- --fill none\" here, or create that device with \"fill random\"\n", out);
 }

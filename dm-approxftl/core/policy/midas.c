@@ -569,8 +569,8 @@ static void midas_opened(struct aftl_policy *policy, const struct aftl_block *bl
 static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 count[GROUPS])
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
-	u32 blocks = media->geo->blocks_per_lun;
-	const struct aftl_block *block = &media->blocks[(size_t)aftl_lun_index(closed->lun) * blocks];
+	size_t blocks = media->geo->blocks_per_lun;
+	const struct aftl_block *block = &media->blocks[aftl_lun_index(closed->lun) * blocks];
 	const struct aftl_block *end = block + blocks;
 
 	for (; block < end; block++)
