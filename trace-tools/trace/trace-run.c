@@ -137,7 +137,7 @@ static enum exit_code close_dropped(struct trace_run *run, enum exit_code code)
 	return code ? code : EXIT_FAILED;
 }
 
-static enum exit_code end(struct trace_run *run, enum exit_code code)
+static enum exit_code end_run(struct trace_run *run, enum exit_code code)
 {
 	progress_end(&run->progress);
 	if (run->reader.names)
@@ -164,7 +164,7 @@ enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **ar
 		code = verb->sourceless ? EXIT_DONE : begin(&run, verb);
 		code = code ? code : verb->run(&run);
 	}
-	return end(&run, code);
+	return end_run(&run, code);
 }
 
 int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
