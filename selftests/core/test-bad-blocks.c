@@ -4,6 +4,7 @@
  * no request hangs.
  */
 #include "bytes.h"
+#include "core/ftl/device.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -137,6 +138,42 @@ static void blocks_fail(const char *policy, const char *params)
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
+}
+
+static u32 pages_left_open(const struct aftl_lun *lun)
+{
+	const struct aftl_block *open = block_at(find_block(AFTL_BLOCK_OPEN));
+
+	return aftl_block_lun(device.ftl, open) == lun ?
+		       aftl_geometry(device.ftl)->pages - open->programmed : 0;
+}
+
+/*
+ * The first relocation has no open block of its own, and all free blocks have failed. Only the open
+ * block of host writes has free pages.
+ */
+TAP_TEST(relocation_continues_an_open_block, "without a free block relocation uses an open one")
+{
+	struct aftl_lun *lun;
+	u32 unit = 0;
+	u32 i;
+
+	open_device("separated",
+		    "channels=1 chips=1 blocks=64 layers=4 word_lines=4 unit=0 op=28 gc=0");
+	lun = &device.ftl->luns[0];
+	test_stream_fill(&stream, &device);
+	while (lun->free_blocks > 4 || pages_left_open(lun) < 12)
+		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
+	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		if (block_at(i)->state == AFTL_BLOCK_FREE)
+			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+	CHECK_EQ(lun->free_blocks, 0);
+	for (i = 0; i < 100; i++)
+		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
+	CHECK_RANGE(lun->free_blocks, 1, U32_MAX);
 }
 
 /* Fail random blocks under load. */

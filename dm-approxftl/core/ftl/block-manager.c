@@ -487,30 +487,36 @@ static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_block_manager_rescue() - let relocation in @lun continue an open block of the policy
+ * aftl_fallback_take_open() - make an open block of the policy the fallback block of @lun
  *
- * Called if neither relocation nor the host finds a page, because blocks of the reserve have
- * failed. The open block that is continued may be one that the policy has for other data.
+ * Called if relocation has no free block, because blocks of the reserve have failed. The policy
+ * may have opened the block for other data. Superblocks are filled by all LUNs of a group together.
  *
  * Return: false if there is no such block.
  */
-bool aftl_block_manager_rescue(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	struct aftl_block *best = NULL;
 	u32 i;
 
-	if (ftl->geo.zones || ftl->geo.superblock_luns || ftl->foggy_blocks || lun->fallback ||
-	    lun->free_blocks > aftl_gc_reserve(ftl))
+	if (ftl->geo.zones || ftl->geo.superblock_luns || ftl->foggy_blocks)
 		return false;
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = block_by_index(ftl, i);
 
-		if (block->state == AFTL_BLOCK_OPEN && !block->handle && !block->bits)
-			aftl_block_close_partial(ftl, lun, block);
+		if (block->state == AFTL_BLOCK_OPEN && !block->handle && !block->bits &&
+		    block != lun->reloc.from && (!best || block->programmed < best->programmed) &&
+		    aftl_order_next(&ftl->media, block) < ftl->geo.pages)
+			best = block;
 	}
-	check_lun_reserve(ftl, lun);
-	lun->out_of_blocks &= !lun->fallback;
-	return lun->fallback;
+	if (!best)
+		return false;
+	aftl_block_close_partial(ftl, lun, best);
+	aftl_victim_list_remove(ftl, lun, best);
+	best->state = AFTL_BLOCK_OPEN;
+	lun->fallback = best;
+	return true;
 }
 
 void aftl_block_manager_check_reserve(struct aftl *ftl)

@@ -1100,7 +1100,7 @@ void aftl_block_manager_restored(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
-bool aftl_block_manager_rescue(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);

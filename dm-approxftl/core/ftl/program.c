@@ -189,7 +189,7 @@ static bool need_frees_blocks(const struct aftl_program_request *need)
 
 /*
  * It is also illegal if the policy finds no page for a relocation while there are free blocks.
- * Without free blocks the relocation may use a fallback block that is still open from earlier.
+ * Without free blocks the relocation may use the fallback block, or an open block of the policy.
  */
 static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_program_request *need,
@@ -201,7 +201,8 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (unlikely(ret) && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
-	if (unlikely(ret) && !lun->free_blocks && lun->fallback && need_frees_blocks(need))
+	if (unlikely(ret) && !lun->free_blocks && need_frees_blocks(need) &&
+	    (lun->fallback || aftl_fallback_take_open(ftl, lun)))
 		return place_in_fallback(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_accepted(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))

@@ -143,8 +143,6 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	}
 	if (sched_start_task(ftl, lun, true) || sched_start_padding(ftl, lun, false))
 		return true;
-	if (aftl_block_manager_rescue(ftl, lun) && sched_start_task(ftl, lun, true))
-		return true;
 	if (aftl_superblock_gc_delays(ftl, lun)) {
 		ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent = true;
 		return false;
