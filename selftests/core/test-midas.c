@@ -81,3 +81,29 @@ TAP_TEST(a_write_does_one_step, "a host write evaluates one configuration, on an
 	search_is_bounded("blocks=512");
 	search_is_bounded("blocks=3000");
 }
+
+/* The search stands at the last group, with write amplifications that promise gains to come. */
+TAP_TEST(a_snapshot_may_contain_anything, "a hostile snapshot leads the search to no other group")
+{
+	struct aftl_random random = { 5 };
+	u32 i;
+
+	open_device("blocks=64");
+	write_pages(2 * test_units(&device), &random);
+	state_of()->search = (struct search){
+		.phase = SEARCH_SIZE,
+		.usable = 128,
+		.valid = 100,
+		.most = U64_MAX,
+		.group = U64_MAX,
+		.blocks = U64_MAX,
+		.base_q16 = U64_MAX,
+		.best_q16 = 1ULL << 60,
+	};
+	midas_restored(device.ftl->policy);
+	for (i = 0; i < 4 * SIZES; i++) {
+		write_pages(1, &random);
+		CHECK(state_of()->search.group < GROUPS);
+	}
+	test_device_finish(&device);
+}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What requests wait for: --slowest, and the times and reasons that --record writes."""
+"""--slowest lists requests with the reasons of their waits; --record writes times and reasons."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounts of what requests wait for.
+ * Waiting time of requests, divided by the reasons of the wait.
  *
  * The array of a LUN is busy with one thing at a time. So each LUN has a clock for each reason,
  * and the clocks together show device time. The difference between two readings divides the time

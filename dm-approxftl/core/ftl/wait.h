@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Accounts of what requests wait for, if the host wants them (struct aftl_host_ops, waits). All
- * functions are called only if ftl->waits is not NULL.
+ * Waiting time of requests, divided by the reasons of the wait, if the host asks for it (struct
+ * aftl_host_ops, waits). All functions are called only if ftl->waits is not NULL.
  */
 #ifndef AFTL_WAIT_H
 #define AFTL_WAIT_H

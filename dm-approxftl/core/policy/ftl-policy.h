@@ -9,8 +9,9 @@
  * than one stream, AFTL_FTL_STREAMS(); if it has state, .size or .arrays; and its parameters in
  * .params. docs/policy-in-an-hour.md has complete files.
  *
- * What a policy knows of a block: ->valid (ppns that hold current data), ->erases, ->kind (its
- * stream), ->opened_ns, ->programmed (pages), and aftl_block_age_ns() and aftl_block_rest_ns().
+ * A policy may read these members of a block: ->valid (ppns that hold current data), ->erases,
+ * ->kind (its stream), ->opened_ns and ->programmed (pages); and call aftl_block_age_ns() and
+ * aftl_block_rest_ns().
  */
 #ifndef AFTL_FTL_POLICY_H
 #define AFTL_FTL_POLICY_H

@@ -72,7 +72,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 /* A host write counts the data of this many blocks, before the search. */
 #define COUNTED_BLOCKS 64
 
-/* What the next host write does for the search. */
+/* Phases of the search; each host write takes one step of it. */
 enum { SEARCH_IDLE, SEARCH_COUNT, SEARCH_CHECK, SEARCH_BASE, SEARCH_SIZE, SEARCH_END };
 
 /* Arrays: times; group to which a block that is being emptied gives its data, or 0; the rest. */
@@ -501,7 +501,7 @@ static void search_end(const struct midas *midas, struct midas_state *state)
 	state->search.phase = SEARCH_IDLE;
 }
 
-/* One step of the search: it evaluates the model at most once, and takes less than 100 us. */
+/* One step of the search: it evaluates the model for at most one configuration. */
 static void search_step(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
@@ -653,6 +653,7 @@ static void midas_restored(struct aftl_policy *policy)
 	search->counted = min_t(u64, search->counted, geo->blocks);
 	search->usable = min_t(u64, search->usable, geo->blocks);
 	search->valid = min_t(u64, search->valid, U32_MAX);
+	search->most = min_t(u64, search->most, GROUPS - 1);
 	search->group = min_t(u64, search->group, GROUPS - 2);
 	search->blocks = min_t(u64, search->blocks, geo->blocks);
 	prepare_model(container_of(policy, struct midas, policy));

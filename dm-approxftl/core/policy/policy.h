@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two layers of the contract between the FTL core and a policy share: the instance of a
- * policy, its state, the answers that both may give, and the services of the core.
+ * The part of the contract between the FTL core and a policy that both layers share: the instance
+ * of a policy, its state, the structures of victim selection, and the services of the core.
  *
  * The FTL layer, struct aftl_ftl_policy, chooses a write stream for each logical page, and victims
  * of GC. The NAND layer, struct aftl_policy_type, also chooses the place and the mode of each
