@@ -7,6 +7,7 @@ function raises FailedError, SystemExit or OSError.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import subprocess
@@ -308,8 +309,10 @@ def opened(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
 
 
 def let_everybody_tag() -> None:
-    """Let every user open the control node until the guest ends."""
-    Path("/dev/approxftl").chmod(0o666)
+    """Let every user open the control node until this test ends."""
+    node = Path("/dev/approxftl")
+    atexit.register(node.chmod, node.stat().st_mode & 0o777)
+    node.chmod(0o666)
 
 
 def flipped_bits(one: bytes | bytearray, other: bytes | bytearray) -> int:
