@@ -709,9 +709,9 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "r.html"
 
 
-def by_seed(page: Path, policy: str, *keys: str) -> list[float]:
+def by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     """Return a value of each run of a policy, in the order of the seeds."""
-    values = []
+    values: list[Any] = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
         if run["policy"] == policy:
             for key in keys:
