@@ -4,10 +4,12 @@
     [name-of-the-mutant]
     breaks = "the rule that is no longer true"
     caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
-    file = "dm-approxftl/core/ftl/zone.c"
-    function = "reset_zone"              # or macro, or initialised object; none: the whole file
+    function = "reset_zone"              # or macro, or initialised object
     old = "close_blocks(ftl, zone);"
     new = ""
+
+A `file` is named for text that is in no function, in a function whose name is not unique, and in
+Python and shell.
 
 A mutant that changes several places has [[name.replace]] tables, each with `old` and `new`;
 `file` and `function` default to the mutant's. `old` must occur once in the function; white space
@@ -214,17 +216,38 @@ def read(path: Path) -> str:
     return path.read_text()
 
 
+@functools.lru_cache(maxsize=1)
+def defining_files() -> dict[str, set[str]]:
+    """Return the C files that define each function, macro or object."""
+    found: dict[str, set[str]] = {}
+    for folder in ("dm-approxftl", "userspace", "trace-tools"):
+        for path in (TOP / folder).rglob("*.[ch]"):
+            for name, _, _ in definitions(read(path)):
+                found.setdefault(name, set()).add(str(path.relative_to(TOP)))
+    return found
+
+
+def file_of(function: str) -> str:
+    """Return the C file that defines FUNCTION."""
+    files = sorted(defining_files().get(function, ()))
+    if len(files) != 1:
+        raise MutantError(f"it needs a `file`: {', '.join(files) or 'no C file'} "
+                          f"has {function or 'a text without function'}")
+    return files[0]
+
+
 def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
     """Parse `file`, `function`, `old` and `new`."""
     if unknown := set(words) - EDIT_KEYS:
         raise MutantError(f"a replacement has no key {min(unknown)}")
     all_ = {"function": "", **inherited, **words}
-    for key in ("file", "old", "new"):
+    for key in ("old", "new"):
         if key not in all_:
             raise MutantError(f"it has no `{key}`")
     if not all_["old"].strip():
         raise MutantError("`old` is empty")
-    return Edit(all_["file"], all_["function"], all_["old"], all_["new"])
+    return Edit(all_.get("file") or file_of(all_["function"]), all_["function"], all_["old"],
+                all_["new"])
 
 
 def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
