@@ -722,8 +722,7 @@ static void end_attack(struct shadow_store *store, const char *profile, const ch
 			 conditions & NO_ERRORS ? ", errors off" : "",
 			 (unsigned long long)test_counters(&device)->policy_bugs,
 			 (unsigned long long)device.failed);
-	shadow_lookup_all(store);
-	test_audit(&device);
+	shadow_compare(store);
 	total.programs += account.programs.count;
 	total.erases += account.erases.count;
 	total.reads += account.reads.count;

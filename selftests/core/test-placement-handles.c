@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
 #include "core/persist/snapshot.h"
@@ -462,7 +461,6 @@ static u32 lived;
 
 static void drive(struct aftl_random *random)
 {
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	struct witness witness;
@@ -472,14 +470,13 @@ static void drive(struct aftl_random *random)
 	stream.read = aftl_random_below(random, 30);
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 40);
-	brute_open(&model, &device);
 	shadow_open(&store, &device, false);
 	watch(&witness);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		device.hint.life = (u8)aftl_random_below(random, AFTL_LIFETIMES);
 		test_stream_step(&stream, &device);
 		if (i % 16 == 0)
-			brute_compare(&model);
+			shadow_compare(&store);
 	}
 	test_drain(&device);
 	test_wait(&device, 1000000000);

@@ -9,7 +9,6 @@
 
 #include "core/nand/read-retry.h"
 
-#include "brute-model.h"
 #include "bytes.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -171,7 +170,6 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 /* @next: policy after the first change. */
 static void drive(struct aftl_random *random, const struct aftl_policy_type *next)
 {
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 changes;
@@ -183,8 +181,6 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 	stream.approx = aftl_random_below(random, 101);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	brute_open(&model, &device);
-	model.reloaded = true;
 	shadow_open(&store, &device, false);
 	if (aftl_random_below(random, 3))
 		test_stream_fill(&stream, &device);
@@ -194,10 +190,10 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 			device.hint.stream = aftl_random_below(random, 9);
 			test_stream_step(&stream, &device);
 		}
-		brute_compare(&model);
+		shadow_compare(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 		change(random, changes ? any_policy(random) : next);
-		brute_compare(&model);
+		shadow_compare(&store);
 		CHECK_MSG(!aftl_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}

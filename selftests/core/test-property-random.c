@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 
-#include "brute-model.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -30,7 +29,6 @@ static void check_sentence(const struct test_device *device)
 
 static void drive(struct test_device *device, struct aftl_random *random)
 {
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
@@ -42,11 +40,10 @@ static void drive(struct test_device *device, struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
-	brute_open(&model, device);
 	shadow_open(&store, device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, device);
-		brute_compare(&model);
+		shadow_compare(&store);
 	}
 }
 

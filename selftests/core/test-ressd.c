@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "brute-model.h"
 #include "bytes.h"
 #include "cell-codes.h"
 #include "core/nand/reprogram.h"
@@ -784,7 +783,6 @@ TAP_TEST(other_geometries_are_tlcs, "other geometries behave as policy tlc")
 
 static void drive_random(struct aftl_random *random)
 {
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
@@ -793,12 +791,11 @@ static void drive_random(struct aftl_random *random)
 	stream.hot = 50 + aftl_random_below(random, 50);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	brute_open(&model, &device);
 	shadow_open(&store, &device, false);
 	for (i = 0; i < 1200 && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
 		if (i % 16 == 0)
-			brute_compare(&model);
+			shadow_compare(&store);
 	}
 }
 

@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
 #include "core/persist/snapshot.h"
@@ -614,7 +613,6 @@ static u32 lived;
 
 static void drive(struct aftl_random *random)
 {
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
@@ -624,12 +622,11 @@ static void drive(struct aftl_random *random)
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	brute_open(&model, &device);
 	shadow_open(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
 		if (i % 16 == 0)
-			brute_compare(&model);
+			shadow_compare(&store);
 	}
 	check_rest();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cached mapping table: which translation pages it holds and evicts, when reads and writes wait for
- * them, their cost, and that none is lost. After each request random devices are compared with a
- * model that uses a plain list.
+ * them, their cost, and that none is lost.
  */
 #include <stdlib.h>
 
-#include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
 #include "core/persist/snapshot.h"
@@ -96,6 +94,19 @@ TAP_TEST(a_miss_is_another_read, "a miss takes one more read")
 	CHECK_EQ(test_counters(&device)->map_changes, 0);
 }
 
+TAP_TEST(the_least_recently_used_page_is_evicted, "the least recently used page is evicted")
+{
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	for (i = 0; i < 6; i++)
+		read_unit(i * EACH);
+	read_unit(0);
+	read_unit(6 * EACH);
+	for (i = 0; i <= 6; i++)
+		CHECK_EQ(is_cached(i), i != 1);
+}
+
 /* A request that spans two translation pages waits for both. */
 TAP_TEST(trans_pages_of_a_request, "a read waits for all its translation pages")
 {
@@ -165,7 +176,6 @@ TAP_TEST(a_hit_does_not_wait, "a hit overtakes a miss")
 	test_put(&device, late);
 }
 
-/* Loads and data share few commands: all reads must still complete. */
 /* Return the translation page that a LUN programs now, or U32_MAX. */
 static u32 trans_page_being_programmed(void)
 {
@@ -207,6 +217,7 @@ TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no l
 	rest();
 }
 
+/* Loads and data share few commands: all reads must still complete. */
 TAP_TEST(commands_run_out, "reads complete although commands run out")
 {
 	u32 i;
@@ -590,300 +601,7 @@ TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
 }
 
-/*
- * Plain list model: cached pages, oldest first, and by LUN the pending evictions. It is fed by host
- * callbacks and compared when the device is idle.
- */
-#define SHEETS_MAX 1024
-#define LUNS_MAX 16
-
-struct list {
-	u32 at[SHEETS_MAX];
-	u32 count;
-};
-
-static struct plain {
-	struct test_listener listener;
-	struct list stay;
-	struct list leave[LUNS_MAX];
-	u8 flags[SHEETS_MAX];
-	u32 lun[SHEETS_MAX];
-	bool *mapped;
-	u64 lookups;
-	u64 misses;
-	u64 changes;
-	u64 change_misses;
-	u64 merges;
-	u64 written;
-	u64 moved;
-} plain;
-
-static void append(struct list *list, u32 number)
-{
-	list->at[list->count++] = number;
-}
-
-static void take_at(struct list *list, u32 place)
-{
-	list->count--;
-	memmove(&list->at[place], &list->at[place + 1], (list->count - place) * sizeof(u32));
-}
-
-static void touch(u32 number)
-{
-	u32 i = 0;
-
-	if (plain.flags[number] & AFTL_TP_EVICTING) {
-		plain.flags[number] |= AFTL_TP_REUSED;
-		return;
-	}
-	while (plain.stay.at[i] != number)
-		i++;
-	take_at(&plain.stay, i);
-	append(&plain.stay, number);
-}
-
-static bool written(u32 number)
-{
-	return plain.lun[number] != U32_MAX;
-}
-
-static u32 where(u32 number)
-{
-	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
-
-	return written(number) ? plain.lun[number]
-			       : aftl_allocation_order_lun(geo, number % geo->luns);
-}
-
-static void make_room(void)
-{
-	u32 room = (u32)(device.config.map_cache / 512) -
-		   aftl_geometry(device.ftl)->luns * device.ftl->program_units;
-
-	while (plain.stay.count > room) {
-		u32 number = plain.stay.at[0];
-
-		take_at(&plain.stay, 0);
-		if (plain.flags[number] & AFTL_TP_DIRTY) {
-			plain.flags[number] |= AFTL_TP_EVICTING;
-			append(&plain.leave[where(number)], number);
-		} else {
-			plain.flags[number] = 0;
-		}
-	}
-}
-
-static void come(u32 number, u8 flags)
-{
-	plain.flags[number] = AFTL_TP_CACHED | flags;
-	append(&plain.stay, number);
-	make_room();
-}
-
-static void change(u32 unit)
-{
-	u32 number = unit / EACH;
-
-	plain.changes++;
-	if (plain.flags[number]) {
-		plain.flags[number] |= AFTL_TP_DIRTY;
-		touch(number);
-		return;
-	}
-	plain.change_misses++;
-	come(number, AFTL_TP_DIRTY | (written(number) ? AFTL_TP_PARTIAL : 0));
-}
-
-static void look_up(u32 number)
-{
-	bool whole = plain.flags[number] && !(plain.flags[number] & AFTL_TP_PARTIAL);
-
-	if (!whole && !written(number))
-		return;
-	plain.misses += !whole;
-	plain.flags[number] &= ~AFTL_TP_PARTIAL;
-	if (plain.flags[number])
-		touch(number);
-	else
-		come(number, 0);
-}
-
-/* Each flash page read is looked up once per translation page. */
-static void look_up_all(const struct aftl_request *request)
-{
-	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
-	u32 last = U32_MAX;
-	u32 i;
-
-	for (i = request->unit; i < request->unit + request->units; i++) {
-		u32 class;
-		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(i), &class);
-		u32 page = from_ppn(ppn) == U32_MAX ? U32_MAX :
-							from_ppn(ppn) / geo->page_units;
-
-		if (i == request->unit || i % EACH == 0)
-			look_up(i / EACH);
-		plain.lookups += page != U32_MAX && (page != last || i % EACH == 0);
-		last = page;
-	}
-}
-
-static void on_submitted(struct test_listener *self, struct test_request *request)
-{
-	u32 i;
-
-	if (request->request.op == AFTL_OP_READ)
-		look_up_all(&request->request);
-	if (request->request.op != AFTL_OP_DISCARD && request->request.op != AFTL_OP_WRITE_ZEROES)
-		return;
-	for (i = request->request.unit; i < request->request.unit + request->request.units; i++) {
-		if (plain.mapped[i])
-			change(i);
-		plain.mapped[i] = false;
-	}
-}
-
-static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
-{
-	plain.mapped[from_lpn(lpn)] = true;
-	change(from_lpn(lpn));
-}
-
-static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
-{
-	change(from_lpn(lpn));
-}
-
-/* The written page must be the first that waits on the LUN. */
-static void write_trans_page(u32 number, u32 lun)
-{
-	struct list *leave = &plain.leave[lun];
-
-	if (!CHECK(leave->count))
-		return;
-	CHECK_EQ(leave->at[0], number);
-	CHECK_EQ(lun, where(number));
-	take_at(leave, 0);
-	plain.written++;
-	plain.merges += (plain.flags[number] & AFTL_TP_PARTIAL) != 0;
-	plain.lun[number] = lun;
-	if (plain.flags[number] & AFTL_TP_REUSED) {
-		plain.flags[number] = AFTL_TP_CACHED;
-		append(&plain.stay, number);
-		make_room();
-	} else {
-		plain.flags[number] = 0;
-	}
-}
-
-static void on_programmed(struct test_listener *self, aftl_ppn_t first)
-{
-	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 slot;
-
-	for (slot = from_ppn(first); slot < from_ppn(first) + media->geo->page_units; slot++) {
-		u32 number = from_lpn(aftl_ppn_lpn(media, to_ppn(slot))) - media->geo->units;
-
-		if (number >= media->geo->trans_pages)
-			continue;
-		if (plain.written < test_counters(&device)->programmed_map_units)
-			write_trans_page(number, slot / media->geo->block_ppns /
-					    media->geo->blocks_per_lun);
-		else
-			plain.moved++;
-	}
-}
-
-static void compare_order(void)
-{
-	u32 number = device.ftl->cmt.oldest;
-	u32 i;
-
-	for (i = 0; i < plain.stay.count && number != AFTL_NIL; i++) {
-		CHECK_EQ(number, plain.stay.at[i]);
-		number = trans_page_at(number)->younger;
-	}
-	CHECK_EQ(i, plain.stay.count);
-	CHECK_EQ(number, AFTL_NIL);
-}
-
-static void compare_plain(void)
-{
-	u32 i;
-
-	for (i = 0; i < device.ftl->geo.trans_pages; i++)
-		CHECK_MSG(trans_page_at(i)->flags == plain.flags[i], "page %u is %x, not %x", i,
-			  trans_page_at(i)->flags, plain.flags[i]);
-	compare_order();
-	CHECK_EQ(test_counters(&device)->map_lookups, plain.lookups);
-	CHECK_EQ(test_counters(&device)->map_misses, plain.misses);
-	CHECK_EQ(test_counters(&device)->map_loads, plain.misses);
-	CHECK_EQ(test_counters(&device)->map_changes, plain.changes);
-	CHECK_EQ(test_counters(&device)->map_change_misses, plain.change_misses);
-	CHECK_EQ(test_counters(&device)->map_merges, plain.merges);
-	CHECK_EQ(test_counters(&device)->programmed_map_units, plain.written);
-	CHECK_EQ(test_counters(&device)->map_moved_units, plain.moved);
-}
-
-static void begin_leaving(void)
-{
-	u32 lun;
-	u32 i;
-
-	for (lun = 0; lun < device.ftl->geo.luns; lun++) {
-		u32 number = device.ftl->luns[lun].evictions.head;
-
-		for (i = 0; i < device.ftl->luns[lun].evictions.count; i++) {
-			append(&plain.leave[lun], number);
-			number = trans_page_at(number)->younger;
-		}
-	}
-}
-
-/* Initialise the model from the state after a fill. */
-static void begin_plain(void)
-{
-	u32 number;
-	u32 class;
-
-	for (number = 0; number < device.ftl->geo.trans_pages; number++) {
-		plain.flags[number] = trans_page_at(number)->flags;
-		plain.lun[number] = block_of(number) ?
-			aftl_block_lun(device.ftl, block_of(number))->index : U32_MAX;
-	}
-	for (number = device.ftl->cmt.oldest; number != AFTL_NIL;
-	     number = trans_page_at(number)->younger)
-		append(&plain.stay, number);
-	begin_leaving();
-	for (number = 0; number < test_units(&device); number++)
-		plain.mapped[number] = from_ppn(aftl_lookup(device.ftl, to_lpn(number),
-							    &class)) != U32_MAX;
-}
-
-static void open_plain(void)
-{
-	memset(&plain, 0, sizeof(plain));
-	plain.listener = (struct test_listener){
-		.submitted = on_submitted,
-		.program = on_program,
-		.copy = on_copy,
-		.programmed = on_programmed,
-	};
-	plain.mapped = calloc(test_units(&device), sizeof(bool));
-	if (!plain.mapped)
-		tap_bail_out("out of memory");
-	rest();
-	aftl_reset_stats(device.ftl);
-	begin_plain();
-	test_device_listen(&device, &plain.listener);
-}
-
-static void close_plain(void)
-{
-	test_device_unlisten(&device, &plain.listener);
-	free(plain.mapped);
-}
+/* Random policies, options and concurrent requests. */
 
 /* Small units, for many translation pages. */
 static void draw_shape(struct aftl_random *random)
@@ -915,83 +633,7 @@ static void draw_cache(struct aftl_random *random)
 	config->map_cache = 512 * (2 * limit + aftl_random_below(random, 24));
 }
 
-/* Limit reads to one translation page, as others might be written between two lookups. */
-static void do_one(struct aftl_random *random)
-{
-	static const u8 ops[] = {
-		AFTL_OP_READ, AFTL_OP_READ, AFTL_OP_READ, AFTL_OP_WRITE, AFTL_OP_WRITE,
-		AFTL_OP_WRITE, AFTL_OP_DISCARD,
-	};
-	u8 op = ops[aftl_random_below(random, ARRAY_SIZE(ops))];
-	u32 unit = (u32)aftl_random_below(random, test_units(&device));
-	u32 units = 1 + (u32)aftl_random_below(random, 40);
-
-	units = min(units, test_units(&device) - unit);
-	if (op == AFTL_OP_READ)
-		units = min(units, EACH - unit % EACH);
-	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
-}
-
-static void one_after_the_other(struct aftl_random *random)
-{
-	u32 i;
-
-	open_plain();
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		do_one(random);
-		rest();
-		compare_plain();
-	}
-	test_audit(&device);
-	close_plain();
-}
-
-static u64 seen_misses;
-static u64 seen_merges;
-static u64 seen_moved;
 static u64 seen_used;
-
-/* One request at a time. */
-static bool run_plain(u64 seed)
-{
-	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee7) };
-	bool made;
-
-	test_device_init(&device, "demo");
-	draw_shape(&random);
-	device.config.gc = aftl_random_below(&random, 2000);
-	device.config.errors = AFTL_OFF;
-	device.config.fill = aftl_random_below(&random, 3);
-	device.config.fill_overwrite = aftl_random_below(&random, 2) * 10000;
-	draw_cache(&random);
-	made = !test_device_create(&device, seed % 3 ? "baseline" : "vth_b");
-	if (made) {
-		one_after_the_other(&random);
-		seen_misses += plain.misses;
-		seen_merges += plain.merges;
-		seen_moved += plain.moved;
-	}
-	if (tap_failures())
-		test_note_config(&device, "baseline", seed);
-	return made;
-}
-
-TAP_TEST(a_plain_list_says_the_same, "random devices equal the plain list model")
-{
-	u32 lived = 0;
-	u64 seed;
-
-	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		lived += run_plain(seed);
-	tap_note("%u devices: %llu misses, %llu merges, %llu moves", lived,
-		 (unsigned long long)seen_misses, (unsigned long long)seen_merges,
-		 (unsigned long long)seen_moved);
-	CHECK(tap_failures() || lived > SEEDS / 2);
-	CHECK(tap_failures() || (seen_misses > 1000 && seen_merges > 1000 && seen_moved > 100));
-}
-
-/* Random policies, options and concurrent requests. */
-
 static u32 seen_opened;
 
 /* Translation pages must not use the GC reserve. */
@@ -1019,7 +661,6 @@ static u32 lived;
 static void drive(struct aftl_random *random)
 {
 	static struct test_listener watch = { .program = on_host_program };
-	static struct brute_model model;
 	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
@@ -1030,15 +671,13 @@ static void drive(struct aftl_random *random)
 	stream.depth = aftl_random_below(random, 40);
 	stream.units_max = 1 + aftl_random_below(random, 40);
 	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
-	brute_open(&model, &device);
 	shadow_open(&store, &device, false);
 	test_device_listen(&device, &watch);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0) {
-			brute_compare(&model);
-			test_audit(&device);
+			shadow_compare(&store);
 		}
 	}
 	rest();

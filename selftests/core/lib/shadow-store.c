@@ -14,6 +14,7 @@ struct shadow_tag {
 	u32 slot;
 	u32 stamp;
 	u8 class;
+	u8 level;
 };
 
 /* Data in a slot. */
@@ -22,6 +23,7 @@ struct shadow_slot {
 	u32 unit;
 	u32 stamp;
 	u8 class;
+	u8 level;
 };
 
 /**
@@ -121,6 +123,7 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 		.unit = from_lpn(lpn),
 		.stamp = ++store->stamps,
 		.class = request->request.class,
+		.level = request->request.level,
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
 	store->units[mine->unit].newest = mine->stamp;
@@ -162,17 +165,12 @@ static void remember_best(struct shadow_store *store, u32 slot)
 		unit->best = slot;
 }
 
-static void put_slot(struct shadow_store *store, u32 slot, u32 unit, u32 stamp, u8 class,
+static void put_slot(struct shadow_store *store, u32 slot, struct shadow_slot data,
 		     const u64 *words)
 {
 	CHECK_MSG(may_program(store, slot), "slot %u is programmed without an erase", slot);
 	forget_slot(store, slot);
-	store->slots[slot] = (struct shadow_slot){
-		.programmed = true,
-		.unit = unit,
-		.stamp = stamp,
-		.class = class,
-	};
+	store->slots[slot] = data;
 	memcpy(slot_words(store, slot), words, store->words * sizeof(u64));
 	remember_best(store, slot);
 }
@@ -197,8 +195,13 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 	CHECK_EQ(from_lpn(lpn), mine->unit);
 	mine->programmed = true;
 	mine->slot = from_ppn(ppn);
-	put_slot(store, from_ppn(ppn), mine->unit, mine->stamp, mine->class,
-		 tag_words(store, tag));
+	put_slot(store, from_ppn(ppn), (struct shadow_slot){
+		.programmed = true,
+		.unit = mine->unit,
+		.stamp = mine->stamp,
+		.class = mine->class,
+		.level = mine->level,
+	}, tag_words(store, tag));
 }
 
 static bool has_successor(struct shadow_store *store, const struct shadow_tag *tag)
@@ -247,8 +250,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 
 	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_ppn(from));
 	CHECK_EQ(source->unit, from_lpn(lpn));
-	put_slot(store, from_ppn(to), source->unit, source->stamp, source->class,
-		 slot_words(store, from_ppn(from)));
+	put_slot(store, from_ppn(to), *source, slot_words(store, from_ppn(from)));
 }
 
 static void erase_slot(struct shadow_store *store, u32 slot)
@@ -591,34 +593,39 @@ static void on_submitted(struct test_listener *listener, struct test_request *re
 	}
 }
 
-static bool expected_slot(const struct shadow_store *store, u32 unit, aftl_ppn_t *ppn)
+/* Relocation may make approximate data precise, and precise data have no level. */
+static void compare_class(struct shadow_store *store, u32 unit, u32 class)
 {
-	u32 best = store->units[unit].best;
+	const struct shadow_slot *slot = &store->slots[store->units[unit].best];
 
-	*ppn = to_ppn(best);
-	return best != U32_MAX && store->slots[best].stamp > store->units[unit].zero;
+	CHECK_MSG(class == slot->class || slot->class == AFTL_APPROX, "unit %u became approximate",
+		  unit);
+	CHECK_MSG(aftl_lpn_level(store->device->ftl, to_lpn(unit)) ==
+			  (class == AFTL_APPROX ? max_t(u32, slot->level, 1) : 0),
+		  "unit %u has another level than %u", unit, slot->level);
 }
 
-void shadow_lookup_all(struct shadow_store *store)
+void shadow_compare(struct shadow_store *store)
 {
 	u32 unit;
 
 	for (unit = 0; unit < test_units(store->device); unit++) {
-		aftl_ppn_t wanted;
-		aftl_ppn_t found;
+		u32 best = store->units[unit].best;
+		bool mapped = best != U32_MAX &&
+			      store->slots[best].stamp > store->units[unit].zero;
 		u32 class;
+		aftl_ppn_t ppn = aftl_lookup(store->device->ftl, to_lpn(unit), &class);
 
-		found = aftl_lookup(store->device->ftl, to_lpn(unit), &class);
-		if (!expected_slot(store, unit, &wanted))
-			CHECK_EQ(from_ppn(found), from_ppn(AFTL_NO_PPN));
-		else
-			CHECK_EQ(from_ppn(found), from_ppn(wanted));
+		CHECK_EQ(from_ppn(ppn), mapped ? best : from_ppn(AFTL_NO_PPN));
+		if (mapped)
+			compare_class(store, unit, class);
 	}
+	test_audit(store->device);
 }
 
 static void shadow_finish(struct test_listener *self)
 {
-	shadow_lookup_all(container_of(self, struct shadow_store, listener));
+	shadow_compare(container_of(self, struct shadow_store, listener));
 }
 
 static void shadow_release(struct test_listener *self)
@@ -667,5 +674,6 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 	store->content = tap_zalloc((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
 	for (i = 0; i < geo->units; i++)
 		store->units[i].best = U32_MAX;
+	device->level = AFTL_LEVELS;
 	test_device_listen(device, &store->listener);
 }

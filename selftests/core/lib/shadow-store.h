@@ -53,15 +53,12 @@ struct shadow_store {
  * shadow_open() - attach a store to the unused @device
  * @whole: keep whole units instead of eight bytes of each
  *
- * It lives as long as the device, and test_device_finish() calls shadow_lookup_all().
+ * It lives as long as the device, and test_device_finish() calls shadow_compare(). Approximate
+ * writes get all levels in turn.
  */
 void shadow_open(struct shadow_store *store, struct test_device *device, bool whole);
 
-/**
- * shadow_lookup_all() - compare the L2P table with the store
- *
- * Call on an idle device only.
- */
-void shadow_lookup_all(struct shadow_store *store);
+/* Compare the L2P table, classes and levels with the store, and audit the device. */
+void shadow_compare(struct shadow_store *store);
 
 #endif
