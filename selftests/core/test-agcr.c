@@ -2,7 +2,8 @@
 /*
  * AGCR: coupled write and read costs, access histories, rewriting, and the rule of policy "li".
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/policy-instance.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

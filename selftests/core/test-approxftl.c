@@ -5,7 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/controller.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

@@ -4,7 +4,9 @@
  * no request hangs.
  */
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

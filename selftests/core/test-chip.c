@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "account.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/program.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

@@ -3,7 +3,8 @@
  * cubeFTL: word-line allocation, parameters from leaders, write speed-up, misprogrammed word lines,
  * reads of old data.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "core/nand/physics-tables.h"
 #include "core/policy/layer-params.h"
 #include "shadow-store.h"

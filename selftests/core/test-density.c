@@ -3,7 +3,7 @@
  * Density classes: which data go to sparse blocks, how many blocks are sparse, and that dense
  * blocks follow ApproxFTL if so configured.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "stream.h"

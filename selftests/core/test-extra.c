@@ -2,7 +2,7 @@
 /*
  * A host that allocates block metadata on demand: less memory, same behaviour.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "bytes.h"
 #include "stream.h"
 #include "tap.h"

@@ -3,7 +3,8 @@
  * The FTL layer of the policy contract: pages and blocks of which a policy is told, and what it
  * sees of a block.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/policy-instance.h"
 #include "core/policy/ftl-policy.h"
 #include "shadow-store.h"
 #include "stream.h"

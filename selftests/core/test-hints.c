@@ -2,7 +2,8 @@
 /*
  * Write hints reach the policy, and data of different streams are not mixed.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun-allocation.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "tap.h"

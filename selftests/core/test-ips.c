@@ -3,7 +3,7 @@
  * In-place switch: cached data stay in their cells while the other bits are programmed beside them,
  * and times and errors are no better than those of the resulting cells.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 /*
  * Parity lending: which pages lend to which, which loans the chip refuses, and the gain of reads.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * Quality levels: a unit keeps the level it was written with, policies with two classes ignore it,
  * and policy "levels" never stores data with less care than required.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "bytes.h"
 #include "stream.h"
 #include "tap.h"

@@ -3,7 +3,9 @@
  * Each allocation rule selects the LUN that its definition gives, observed by array events.
  */
 #include "core/base/random.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/lun.h"
 #include "tap.h"
 #include "test-device.h"
 

@@ -4,7 +4,7 @@
  * evaluates the model for one configuration at most. The policy is compiled here with a counter of
  * divisions, of which the model needs one for each look at a curve.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "stream.h"
 #include "tap.h"
 

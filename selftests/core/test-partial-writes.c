@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -4,6 +4,7 @@
  * they are never lost there.
  */
 #include "bytes.h"
+#include "core/ftl/lun.h"
 #include "core/hif/hif.h"
 #include "shadow-store.h"
 #include "stream.h"

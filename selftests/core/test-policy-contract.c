@@ -4,7 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/policy-instance.h"
 #include "core/policy/ftl-policy.h"
 #include "shadow-store.h"
 #include "stream.h"

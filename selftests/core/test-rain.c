@@ -5,7 +5,11 @@
  * readable.
  */
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

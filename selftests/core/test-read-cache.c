@@ -5,6 +5,10 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "core/ftl/block.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/read-cache.h"
 #include "core/hif/hif.h"
 #include "core/persist/snapshot.h"
 #include "shadow-store.h"

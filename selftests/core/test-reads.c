@@ -2,7 +2,10 @@
 /*
  * Read times follow from the page, whatever the requester or the policy.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/sensing.h"
 #include "core/persist/snapshot.h"
 #include "shadow-store.h"
 #include "stream.h"

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/run-queue.h"
 #include "tap.h"
 #include "test-device.h"
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "core/base/encoding.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "bytes.h"
 #include "stream.h"
 #include "tap.h"

@@ -2,7 +2,8 @@
 /*
  * Programs that suspend erases: when, how often, and at which cost.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "tap.h"
 #include "test-device.h"
 

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"

@@ -4,7 +4,11 @@
  * compared with its definition. Also the core's own decisions: when it collects, which free block
  * it opens, how it levels wear.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/relocation.h"
 #include "core/policy/victim-rules.h"
 #include "core/base/random.h"
 #include "tap.h"

@@ -3,7 +3,8 @@
  * What requests wait for: the reasons of a request add up to its waiting time, they are the right
  * ones, and the device does the same whether the host wants to know them or not.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """No files of the module depend on each other in a circle, and neither do its directories.
 
-A file depends on another if it uses a function or variable that the other defines. Includes are
-checked separately.
+A file depends on another if it uses a function or variable that the other defines. The functions of
+a header belong to the file of the same name, if they are inline. Includes are checked separately.
 """
 
 from __future__ import annotations
@@ -21,19 +21,27 @@ DEFINED = re.compile(
     r"(?:\([^;{}]*\)[^;{}()]*(?:\([^;{}]*\)\s*)?\n\{| = )",
     re.MULTILINE,
 )
+INLINE = re.compile(
+    r"^static inline [^;{}]*?\b(aftl_\w+)\([^;{}]*\)\n\{.*?^\}", re.MULTILINE | re.DOTALL
+)
 INCLUDED = re.compile(r'^#include "([\w/-]+\.h)"', re.MULTILINE)
 NAMED = re.compile(r"(?<!struct )(?<!enum )\b(aftl_\w+)")
 Graph = dict[str, set[str]]
 
 
 def read(path: Path) -> str:
-    """Return the source without comments and strings."""
-    return PROSE.sub("", path.read_text())
+    """Return the source without comments and strings; of a header only the inline functions."""
+    text = PROSE.sub("", path.read_text())
+    return text if path.suffix == ".c" else "\n".join(m[0] for m in INLINE.finditer(text))
 
 
 def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
     """Return the files that each file uses."""
-    home = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
+    home = {
+        name: path
+        for path, text in texts.items()
+        for name in DEFINED.findall(text) + (INLINE.findall(text) if path.suffix == ".h" else [])
+    }
     words = {path: set(NAMED.findall(text)) for path, text in texts.items()}
     return {
         path: {home[word] for word in said if word in home and home[word] != path}
@@ -63,6 +71,11 @@ def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
 def room(path: Path) -> str:
     """Return the directory of a file."""
     return "/".join(path.parts[:-1])
+
+
+def module(path: Path) -> str:
+    """Return the name that a source file and its header share."""
+    return str(path.with_suffix(""))
 
 
 def reachable(nodes: Graph, start: str) -> set[str]:
@@ -97,7 +110,7 @@ def report(number: int, what: str, groups: list[list[str]]) -> bool:
 
 def main() -> int:
     """Check the core's files, the others, and the directories of both."""
-    texts = {path.relative_to(TOP): read(path) for path in sorted(TOP.rglob("*.c"))}
+    texts = {path.relative_to(TOP): read(path) for path in sorted(TOP.rglob("*.[ch]"))}
     used = uses(texts)
     included = includes()
     if min(sum(map(len, used.values())), sum(map(len, included.values()))) < len(texts):
@@ -110,9 +123,9 @@ def main() -> int:
         if path not in core and len(path.parts) > 1
     }
     subjects = {
-        "the core's files": graph(core, str),
+        "the core's files": graph(core, module),
         "the core's directories": graph(core, lambda path: path.parts[1]),
-        "files outside the core": graph(rest, str),
+        "files outside the core": graph(rest, module),
         "directories outside the core": graph(rest, lambda path: path.parts[0]),
         "includes of files": graph(included, str),
         "includes of directories": graph(included, room),

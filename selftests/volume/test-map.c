@@ -4,7 +4,8 @@
  * spare areas, all in memory, and written before host writes continue. test-crash.c covers crashes
  * at any moment.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
 #include "lib/small-volume.h"
 #include "tap.h"
 

@@ -5,7 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
 #include "lib/small-volume.h"
 #include "tap.h"
 

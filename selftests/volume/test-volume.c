@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "core/base/encoding.h"
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
 #include "lib/small-volume.h"

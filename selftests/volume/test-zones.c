@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "core/persist/volume-private.h"
 #include "lib/durable-device.h"
 #include "lib/zone-stream.h"

@@ -4,7 +4,14 @@
  * hold the closed blocks by number of valid pages; open blocks; and bad blocks, which are in no
  * list.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/superblock.h"
 #include "core/base/random.h"
 #include "core/policy/victim-rules.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/ftl/command.h"
+#include "core/ftl/controller.h"
 
 /* Tags of writes start at 0, so that the host's array of them is small. */
 void aftl_commands_init(struct aftl *ftl)

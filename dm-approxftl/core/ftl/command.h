@@ -7,7 +7,8 @@
 #define AFTL_COMMAND_H
 
 #include "core/base/random.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun-work.h"
 
 void aftl_commands_init(struct aftl *ftl);
 

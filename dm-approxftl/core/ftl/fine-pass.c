@@ -4,7 +4,11 @@
  * program, and coarse passes with padding that make a fine pass possible when no other data are to
  * be written. Policies are not involved.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pass.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/program.h"
 
 /* Pages overwritten or discarded between the passes are programmed all the same, as padding. */
 static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payload)

@@ -4,7 +4,11 @@
  * be read. Until the fine pass begins, host writes stay in the write buffer and relocated data in
  * their source block.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/program.h"
 
 /* Find the entry of @block; NULL finds an unused entry. */
 static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,

@@ -3,6 +3,15 @@
  * Operations of a LUN's array and of the channel: begin, data transfer, suspend, resume, and their
  * times. Which operation is next, and what its end causes, is up to the scheduler.
  */
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/flash-array.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/program.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/sensing.h"
+#include "core/ftl/time.h"
 #include "core/ftl/wait.h"
 
 static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)

@@ -10,7 +10,10 @@
  * to the reserve nevertheless collects without a budget (emergency GC) until it has a free block
  * again: otherwise relocations that share a block with host writes could use up the reserve.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-pace.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
 
 #define RATE_SHIFT 8
 

@@ -3,6 +3,16 @@
  * State, statistics and digest of a device, and the audit of all invariants.
  */
 #include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/inspect.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/policy-services.h"
+#include "core/ftl/read-cache.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/zone.h"
 #include "core/base/random.h"
 
 /* Logical pages or ppns between two calls of the host's pause(). */

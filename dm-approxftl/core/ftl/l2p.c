@@ -3,7 +3,12 @@
  * L2P table: physical page and quality level of each logical page. An update invalidates the old
  * physical page and adjusts the valid counts of its block and LUN.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/lun.h"
 
 static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			       aftl_ppn_t ppn, u32 level)

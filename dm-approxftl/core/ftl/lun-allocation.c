@@ -3,7 +3,10 @@
  * Allocation of a LUN for host writes. The configured rule proposes a LUN; one without room is
  * passed over, unless the rule is fixed.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/lun.h"
 
 /* Next LUN in the allocation order that has room, or NULL. */
 static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)

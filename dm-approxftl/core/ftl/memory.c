@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory allocation from the host, which wants the size of an allocation back on free. */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/memory.h"
 
 /* Header with the size of an allocation; one cache line, so that the memory after it is aligned. */
 struct allocation {

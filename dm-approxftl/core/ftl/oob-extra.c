@@ -4,7 +4,9 @@
  * can allocate at run time, a block gets them at the first non-zero value, and the erase frees
  * them. Otherwise they are allocated for all blocks at creation.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/oob-extra.h"
 
 /* Size of one allocation: few hosts can allocate much more at once. */
 #define EXTRA_CHUNK_BYTES (64U << 20)

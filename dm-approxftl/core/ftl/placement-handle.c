@@ -4,7 +4,10 @@
  * units. All other writes belong to the default handle, whose blocks the policy chooses. GC mixes
  * the data of all handles, or with isolation keeps them apart.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/placement-handle.h"
 
 /*
  * aftl_handle_check() - check that policy and configuration allow the placement handles

@@ -3,7 +3,9 @@
  * Instance of a policy: allocation of its arrays and state, the policies that it consists of, and
  * saving and restoring of the state.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/policy-instance.h"
 
 int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_error *error)
 {

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Services of the core for policies, see core/policy/nand-policy.h. */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/policy-instance.h"
+#include "core/ftl/policy-services.h"
+#include "core/ftl/superblock.h"
 #include "core/base/random.h"
 
 u32 aftl_lun_queued(const struct aftl_lun *lun)

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Preconditioning: the transactions of normal operation, in zero device time. */
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pass.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/policy-instance.h"
+#include "core/ftl/program.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/translation-page.h"
 #include "core/base/random.h"
 
 static bool untimed_reloc_program(struct aftl *ftl, struct aftl_lun *lun)
@@ -100,7 +111,7 @@ static bool untimed_superblock_gc(struct aftl *ftl, const struct aftl_lun *lun)
 	return *collected != before;
 }
 
-bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
+static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (likely(!ftl->geo.superblock_luns))
 		return untimed_reloc(ftl, lun);
@@ -127,11 +138,11 @@ static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	for (;;) {
-		while (aftl_gc_urgent(ftl, lun) && aftl_reloc_run_untimed(ftl, lun))
+		while (aftl_gc_urgent(ftl, lun) && run_reloc_untimed(ftl, lun))
 			;
 		if (!aftl_program_place(ftl, lun, need, placement))
 			return 0;
-		if (!aftl_reloc_run_untimed(ftl, lun))
+		if (!run_reloc_untimed(ftl, lun))
 			return -ENOSPC;
 	}
 }
@@ -238,7 +249,7 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	if (unlikely(ftl->foggy_blocks))
 		aftl_fine_pass_run_untimed(ftl, lun);
 	if (unlikely(aftl_reloc_repeat_due(ftl, lun)))
-		aftl_reloc_run_untimed(ftl, lun);
+		run_reloc_untimed(ftl, lun);
 	if (unlikely(ftl->geo.superblock_luns))
 		untimed_parity(ftl, lun);
 	payload_drop_programmed(&filler->payload, gathered);

@@ -3,7 +3,22 @@
  * Program and erase transactions: ask the policy for a placement, check it, change media and L2P
  * table, count. Independent of time and queues.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/oob-extra.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/program.h"
+#include "core/ftl/sensing.h"
+#include "core/ftl/slc-cache.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/time.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/zone.h"
 #include "core/base/random.h"
 
 static_assert(AFTL_COUNTER_DISTANCE_IS(programmed_host_units, programmed_parity_units,

@@ -6,7 +6,11 @@
  * the bit errors of its read: no further errors develop in the cache.
  */
 #include "core/base/random.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/read-cache.h"
 
 /*
  * aftl_read_cache_check() - check that read-ahead fits into the read cache

@@ -6,7 +6,10 @@
  * the next slice, or for the next day if nothing is left to scan. LUNs are scanned in turns; a LUN
  * in which a block with old data has been found is skipped until its array has taken that block.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/refresh.h"
+#include "core/ftl/run-queue.h"
 
 /* Device time between two slices, and pages in a slice: a few microseconds of processor time. */
 #define SLICE_NS 100000ULL

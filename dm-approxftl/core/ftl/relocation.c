@@ -7,7 +7,26 @@
  * This file selects the task and its next step. The scheduler executes the steps in device time,
  * precondition.c without time.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-pace.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/policy-instance.h"
+#include "core/ftl/program.h"
+#include "core/ftl/refresh.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/slc-cache.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/time.h"
+#include "core/ftl/wear-level.h"
+#include "core/ftl/write-buffer.h"
 
 static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
 			struct aftl_block *from)

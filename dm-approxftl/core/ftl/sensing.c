@@ -3,7 +3,10 @@
  * Read of a page: whether its cells hold the data, latency with read retries, starting at the
  * policy's read reference; read count.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/sensing.h"
 
 /* A reference beyond the range of the read command is a policy bug and ignored. */
 static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)

@@ -5,7 +5,13 @@
  * while there are more free blocks than the GC watermark. Folding relocates their data to where the
  * policy places them: in idle time, or when dynamic SLC blocks are needed.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/slc-cache.h"
+#include "core/ftl/superblock.h"
 
 static struct aftl_block *lun_first_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {

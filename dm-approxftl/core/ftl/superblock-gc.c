@@ -4,7 +4,17 @@
  * rebuilt from parity, and then all blocks are erased together. No block is erased while another
  * one still depends on it for a reconstruction.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/oob-extra.h"
+#include "core/ftl/program.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
 
 static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -454,11 +464,11 @@ static bool superblock_all_erased(struct aftl *ftl, u32 group)
 }
 
 /*
- * aftl_block_mark_lost() - mark the valid pages that could not be rebuilt as lost
+ * mark_block_lost() - mark the valid pages that could not be rebuilt as lost
  *
  * After the erase of its stripe nothing else shows that they are lost.
  */
-void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block)
+static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 	u32 end = slot + ftl->geo.block_ppns;
@@ -469,9 +479,9 @@ void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block)
 }
 
 /*
- * aftl_superblock_gc_finish() - free the blocks of the victim once all members have erased them
+ * finish_superblock_gc() - free the blocks of the victim once all members have erased them
  */
-void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
+static void finish_superblock_gc(struct aftl *ftl, u32 group)
 {
 	struct aftl_die_group *state = &ftl->die_groups[group];
 	u32 number = state->victim;
@@ -489,7 +499,7 @@ void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
 
 		aftl_wake_lun(ftl, lun);
 		if (block->state == AFTL_BLOCK_BAD) {
-			aftl_block_mark_lost(ftl, block);
+			mark_block_lost(ftl, block);
 			continue;
 		}
 		lun->failing_blocks -= block->failing;
@@ -505,7 +515,7 @@ void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
 void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_die_group_member(ftl, lun);
-	aftl_superblock_gc_finish(ftl, aftl_die_group_of(ftl, lun));
+	finish_superblock_gc(ftl, aftl_die_group_of(ftl, lun));
 }
 
 /*
@@ -520,7 +530,7 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
 		if (aftl_superblock_unused(ftl, group, number))
 			aftl_assign_parity(ftl, group, number);
-	aftl_superblock_gc_finish(ftl, group);
+	finish_superblock_gc(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, group, i));
 }
@@ -536,7 +546,7 @@ static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 er
 	if (!behind)
 		return;
 	if (block->state == AFTL_BLOCK_BAD || block->valid)
-		aftl_block_mark_lost(ftl, block);
+		mark_block_lost(ftl, block);
 	else
 		aftl_reset_erased_block(ftl, block);
 	block->parity = 0;

@@ -7,7 +7,14 @@
  * programmed or cannot come any more. Data are therefore protected from the start against the
  * failure of one LUN of a group.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/sensing.h"
+#include "core/ftl/superblock.h"
 
 static u32 count_die_groups(const struct aftl *ftl)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Device time and device age. */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/time.h"
 
 u64 aftl_next_event(const struct aftl *ftl)
 {

@@ -10,7 +10,16 @@
  * Time, space and wear are emulated; the L2P entries themselves are always in memory.
  */
 #include "core/base/random.h"
-#include "core/ftl/device.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/program.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/sensing.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/write-buffer.h"
 
 /*
  * Host writes wait while more dirty translation pages than one program for each LUN wait for

@@ -7,6 +7,10 @@
  * that a command spent at the LUN. A request adds the time before its command was queued, and
  * subtracts the time that the flash worked for it. Its part that ends last counts.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/superblock-gc.h"
 #include "core/ftl/wait.h"
 
 /**

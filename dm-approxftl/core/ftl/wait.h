@@ -6,7 +6,9 @@
 #ifndef AFTL_WAIT_H
 #define AFTL_WAIT_H
 
-#include "core/ftl/device.h"
+#include "core/ftl/ftl.h"
+
+struct aftl_lun;
 
 int __must_check aftl_wait_alloc(struct aftl *ftl);
 void aftl_wait_free(struct aftl *ftl);

@@ -8,7 +8,11 @@
  * data, which have not changed for long, are relocated like those of a victim of GC, and the block
  * is erased. So it takes part again.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/wear-level.h"
 
 /*
  * Erases of a LUN from one move to the next: that of the block it emptied, and another one. So a

@@ -5,7 +5,15 @@
  * active, or has writes in flight, it owns a slot: the stream of its writes and, like a placement
  * handle, an open block in each LUN.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/zone.h"
 
 /* The write buffer must hold the partial program of each active zone in each of its LUNs. */
 static u64 zone_min_buffer(const struct aftl *ftl)

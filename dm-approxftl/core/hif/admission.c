@@ -4,6 +4,12 @@
  * read and for each logical page that is written), or waits until commands are free. With several
  * host queues the waiting requests are chosen by weighted round robin.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/wait.h"
+#include "core/ftl/write-buffer.h"
 #include "core/hif/hif.h"
 
 /* Charge one request to @queue. A queue that takes over begins with its full weight. */

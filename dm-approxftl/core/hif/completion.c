@@ -3,6 +3,8 @@
  * Completion of host requests: counting of parts, the time that controller and link take,
  * statistics, and flushes.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/wait.h"
 #include "core/hif/hif.h"
 
 static void completion_set_event(struct aftl *ftl, u32 line)

@@ -6,6 +6,20 @@
  * translation pages and parity, urgent relocation, host writes, reads for others' background tasks,
  * its own background task.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pass.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/flash-array.h"
+#include "core/ftl/gc-pace.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/program.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/write-buffer.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 

@@ -5,7 +5,7 @@
 #ifndef AFTL_DIE_SCHEDULER_H
 #define AFTL_DIE_SCHEDULER_H
 
-#include "core/ftl/device.h"
+#include "core/ftl/run-queue.h"
 
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);

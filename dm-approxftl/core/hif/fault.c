@@ -4,6 +4,17 @@
  * LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes that it had
  * not programmed yet go to other LUNs.
  */
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/zone.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 

@@ -13,8 +13,11 @@
 #ifndef AFTL_HIF_H
 #define AFTL_HIF_H
 
-#include "core/ftl/command.h"
-#include "core/ftl/wait.h"
+#include "core/ftl/controller.h"
+
+struct aftl_fine_pending;
+struct aftl_lun;
+struct aftl_reconstruct;
 
 /* State of the logical pages that a write covers in part. */
 enum aftl_rest {

@@ -3,6 +3,12 @@
  * The calls of hosts (core/ftl/ftl.h) for a device in use: submission, device time, parameters,
  * drain and requested garbage collection. Each changes the device and then dispatches.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/refresh.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/write-buffer.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 

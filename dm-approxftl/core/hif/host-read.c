@@ -5,6 +5,20 @@
  * each other are read by one command. aftl_read_admit() resolves what needs no flash and queues
  * commands for the rest at their LUNs.
  */
+#include "core/ftl/block.h"
+#include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/flash-array.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/read-cache.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/sensing.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/time.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/wait.h"
 #include "core/hif/hif.h"
 
 static void read_deliver(struct aftl *ftl, struct aftl_request *request,

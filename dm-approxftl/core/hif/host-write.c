@@ -8,6 +8,23 @@
  * oldest data are buffer_hold old, when a request, a flush or a drain waits for them, or when the
  * buffer is full and no queue holds a full program.
  */
+#include "core/ftl/block.h"
+#include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/flash-array.h"
+#include "core/ftl/gc-pace.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/policy-instance.h"
+#include "core/ftl/program.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/wait.h"
+#include "core/ftl/write-buffer.h"
+#include "core/ftl/zone.h"
 #include "core/hif/hif.h"
 #include "core/base/random.h"
 

@@ -9,6 +9,9 @@
  * that it keeps, nor overtake it. Writes are admitted in the order of their arrival otherwise, and
  * a write that has read goes before those that wait.
  */
+#include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
 #include "core/hif/hif.h"
 
 static bool rest_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)

@@ -5,6 +5,14 @@
  * page for each command. Such commands start only when the LUN has no host read, suspend nothing,
  * and use at most half of the read commands.
  */
+#include "core/ftl/block.h"
+#include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/read-cache.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/translation-page.h"
 #include "core/hif/hif.h"
 
 /*

@@ -4,6 +4,12 @@
  * the stripe reads its page, in its own time, and the one that needs the result goes on after the
  * last.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/flash-array.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/relocation.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/superblock.h"
 #include "core/hif/hif.h"
 
 /* All members have been read: the host read ends, or the background task goes on. */

@@ -2,6 +2,10 @@
 /*
  * Zone management commands: open, close, finish, reset.
  */
+#include "core/ftl/controller.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/run-queue.h"
+#include "core/ftl/zone.h"
 #include "core/hif/hif.h"
 
 /**

@@ -33,7 +33,6 @@
  * This file also collects the mappings that recovery has rejected: pages beyond the write pointer
  * of their zone. They are removed from the spare table before the device is used.
  */
-#include "core/ftl/device.h"
 #include "core/persist/volume-private.h"
 
 static u32 plp_capacity(const struct aftl_volume *volume)

@@ -5,7 +5,7 @@
  * copies at the start of that area, maps each such page to its place. The block is failed by the
  * caller, so that the FTL relocates its data; then the place is free again.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "core/persist/volume-private.h"
 
 void aftl_remap_init(struct aftl_volume *volume)

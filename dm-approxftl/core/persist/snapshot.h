@@ -147,4 +147,7 @@ int __must_check aftl_load_as(struct aftl **out, const struct aftl_snapshot_sour
 			      const struct aftl_host_ops *ops, void *host,
 			      struct aftl_error *error);
 
+/* Start the device after media and L2P table have been loaded and audited. */
+void aftl_start_restored(struct aftl *ftl);
+
 #endif

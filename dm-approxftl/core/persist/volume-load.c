@@ -4,7 +4,17 @@
  * FTL's state is recovered from the tables: the spare table says what each page of flash holds, and
  * of all versions of a logical page the one with the largest sequence number counts.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/block-manager.h"
+#include "core/ftl/block.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/inspect.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/oob-extra.h"
+#include "core/ftl/superblock-gc.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/translation-page.h"
+#include "core/ftl/zone.h"
 #include "core/base/encoding.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"

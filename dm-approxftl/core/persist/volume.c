@@ -3,7 +3,8 @@
  * A volume in use: opening, changes of table entries in memory, commits, closing, formatting.
  */
 #include "core/ftl/command.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 #include "core/base/encoding.h"
 #include "core/persist/snapshot.h"
 #include "core/persist/volume-private.h"

@@ -8,7 +8,8 @@
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
 
 struct account_block;
 struct account_page;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
 #include "tap.h"
 #include "test-device.h"
 

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "durable-device.h"
-#include "core/ftl/device.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/lost-data.h"
 #include "core/persist/snapshot.h"
 #include "tap.h"
 

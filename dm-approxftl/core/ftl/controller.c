@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Creation and destruction of a device, and values derived from its configuration. */
+#include "core/ftl/block-manager.h"
 #include "core/ftl/command.h"
+#include "core/ftl/controller.h"
+#include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-watermark.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
+#include "core/ftl/oob-extra.h"
+#include "core/ftl/placement-handle.h"
+#include "core/ftl/policy-instance.h"
+#include "core/ftl/policy-services.h"
+#include "core/ftl/read-cache.h"
+#include "core/ftl/refresh.h"
+#include "core/ftl/slc-cache.h"
+#include "core/ftl/superblock.h"
+#include "core/ftl/translation-page.h"
 #include "core/ftl/wait.h"
+#include "core/ftl/write-buffer.h"
+#include "core/ftl/zone.h"
 #include "core/policy/ftl-policy.h"
 
 /* aftl_memory_alloc() stores the size, because the host wants it back on free. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Free blocks, victim lists, bad blocks. */
+#ifndef AFTL_BLOCK_MANAGER_H
+#define AFTL_BLOCK_MANAGER_H
+
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+
+void aftl_block_manager_init(struct aftl *ftl);
+
+/* Clear the lists before blocks are loaded; derive the limits afterwards. */
+void aftl_block_manager_clear(struct aftl *ftl);
+void aftl_block_manager_restored(struct aftl *ftl);
+
+/* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
+void aftl_block_manager_check_reserve(struct aftl *ftl);
+bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
+void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
+void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
+void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
+void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+
+/* Account for one valid page less in @block. */
+void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+bool aftl_program_has_valid(const struct aftl *ftl, u32 first);
+void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+
+/* Return the block in the victim lists with the fewest valid pages, or NULL. */
+struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_victim_select_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+				struct aftl_block **victim);
+
+/* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
+struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
+
+/*
+ * @block is full or taken away: it is not an open block of the core any more.
+ */
+static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
+{
+	if (unlikely(block->handle) && lun->handle_blocks &&
+	    lun->handle_blocks[block->handle - 1] == block)
+		lun->handle_blocks[block->handle - 1] = NULL;
+	if (block == lun->fallback)
+		lun->fallback = NULL;
+	if (block == lun->slc_open)
+		lun->slc_open = NULL;
+}
+
+/* Tell the host that @blocks blocks from @first on have been retired. */
+static inline void aftl_notify_retired(struct aftl *ftl, u32 first, u32 blocks)
+{
+	if (ftl->ops->retire)
+		ftl->ops->retire(ftl->host, first, blocks);
+}
+
+#endif

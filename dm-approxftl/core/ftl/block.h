@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Properties of blocks and placements. */
+#ifndef AFTL_BLOCK_H
+#define AFTL_BLOCK_H
+
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+
+static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aftl_block *block)
+{
+	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
+}
+
+/* Return true if @block belongs to the SLC cache. Without a cache, a policy may open SLC blocks. */
+static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return unlikely(block->bits == 1) && ftl->slc_max_blocks;
+}
+
+/* Logical pages that fit into @placement. */
+static inline u32 aftl_placement_units(const struct aftl *ftl,
+				       const struct aftl_placement *placement)
+{
+	return placement->pages * ftl->geo.page_units;
+}
+
+#endif

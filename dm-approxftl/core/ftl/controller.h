@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State of a device. Private to the core: hosts include ftl.h, policies include policy.h.
+ *
+ * The host serialises all calls for one device, so nothing in the core takes a lock. Only
+ * aftl_host_pause() and the host's callbacks may sleep.
+ */
+#ifndef AFTL_CONTROLLER_H
+#define AFTL_CONTROLLER_H
+
+#include "core/base/events.h"
+#include "core/ftl/cmt.h"
+#include "core/ftl/host-queues.h"
+#include "core/ftl/lun-allocation.h"
+#include "core/ftl/read-cache.h"
+#include "core/ftl/zone-state.h"
+#include "core/nand/read-timing.h"
+#include "core/policy/lun-rules.h"
+
+struct aftl_command;
+struct aftl_die_group;
+struct aftl_lun;
+struct aftl_superblock_state;
+
+/* Invalid command, block or LUN index; the end of a list linked by indices. */
+#define AFTL_NIL U32_MAX
+
+/* One device. There is no state outside of it. */
+struct aftl {
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_media media;
+	struct aftl_cell cell;
+	struct aftl_chip chip;
+	struct aftl_read_timing sense;
+	struct aftl_stats stats;
+	const struct aftl_policy_type *named_type; /* as the host named it */
+	const struct aftl_policy_type *type; /* with all methods: @named_type or &@ftl_type */
+	struct aftl_policy_type ftl_type;
+	struct aftl_policy *policy;
+	struct aftl_policy_core core;
+	const struct aftl_host_ops *ops;
+	void *host;
+	u64 memory_bytes;
+
+	u64 now_ns;
+	u64 age_ns;
+	u64 hour;
+	u64 hour_ns; /* start of @hour in age_ns + now_ns */
+	bool running;
+	bool filling;
+	bool suspending;
+	bool read_only;
+	bool buffer_lost;
+	bool ignore_policy_copy;
+	bool retry;
+	bool draining;
+	u32 work; /* units of work done, see aftl_work() */
+	u32 collecting; /* LUNs with forced_gc */
+	u32 wake_next;
+	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
+	u32 lost_units;
+	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
+	/* Handle whose block is being opened; 0: the policy's */
+	u32 placing_handle;
+	struct aftl_events events;
+	u32 event_completions;
+	u32 event_clock;
+
+	/* LUNs to be scheduled, in the order in which they became runnable. */
+	struct aftl_lun *runnable;
+	struct aftl_lun *last_runnable;
+
+	struct aftl_chunks l2p;
+	struct aftl_lun *luns;
+	u32 *victims;
+	u64 *bus_ns;
+
+	/* Derived from the configuration by aftl_apply_config(). */
+	u32 program_units;
+	u32 foggy_blocks;
+	u32 fine_pending_units;
+	u64 unit_transfer_ns;
+	u64 unit_link_ns;
+	u64 max_block_reads;
+	u32 copy_passes;
+	u32 streams;
+	u32 slc_static_blocks;
+	u32 slc_max_blocks;
+	u32 handles;
+	struct aftl_cmt cmt;
+	struct aftl_zones zones;
+	struct aftl_read_cache read_cache;
+	struct aftl_read_stream read_streams[AFTL_READ_STREAMS];
+	u64 read_stream_turn;
+	u32 prefetch_units;
+	bool reads_are_tracked;
+	/*
+	 * Derived from the host's callbacks and the policy: whether anybody wants to know of array
+	 * operations, host reads and accepted writes.
+	 */
+	bool array_is_observed;
+	bool reads_are_observed;
+	bool writes_are_observed;
+	struct aftl_wait_state *waits;
+	struct aftl_superblock_state *superblocks;
+	/* State for a victim selector, one entry for each superblock of the group asked for. */
+	struct aftl_block *superblock_candidates;
+	struct aftl_die_group *die_groups;
+	u32 gc_blocks;
+	u32 gc_max_valid;
+	u32 gc_idle_valid;
+
+	struct aftl_command *commands;
+	u32 command_count;
+	u32 free_reads;
+	u32 free_writes;
+	u32 free_read_count;
+	u32 free_write_count;
+	u32 unflushable;
+	u32 write_commands;
+
+	/* Used write commands from which on full programs start, and queues that hold one. */
+	u32 buffer_high;
+	u32 full_write_queues;
+	u32 *pending;
+	u32 pending_mask;
+
+	u64 next_day_ns;
+	u32 refresh_lun;
+
+	/* Position in the LUN allocation order of the next LUN. */
+	u32 rotation;
+	struct aftl_lun_rule lun_rule;
+	const void *lun_params;
+	u32 allocation_units;
+	struct aftl_lane_lun lane_luns[AFTL_WRITE_STREAMS];
+	struct aftl_request *wait_head[2];
+	struct aftl_request *wait_tail[2];
+	struct aftl_host_queues host_queues[2];
+	u32 queues;
+
+	/*
+	 * Writes that read the rest of a page which they cover in part. @waits_for_rest: the write
+	 * at wait_head[1] waits for one of them, not for the write buffer. @rest_read_ended: if the
+	 * next one waits for the buffer, LUNs do not know of it yet.
+	 */
+	struct aftl_request *rest_reads[AFTL_REST_READS];
+	u32 rest_read_count;
+	bool waits_for_rest;
+	bool rest_read_ended;
+	struct aftl_completion_queue completions[AFTL_COMPLETION_QUEUES];
+	/*
+	 * When the controller and the link can take the next request; [0] to the host, [1] from it.
+	 */
+	u64 command_ns[2];
+	u64 link_ns[2];
+	bool link_paced;
+	bool completion_is_special; /* link_paced, or the host wants to know of waits */
+	u64 seq;
+	u32 requests;
+
+	u32 outstanding[AFTL_EPOCHS];
+	u32 epoch;
+	u32 oldest_epoch;
+	struct aftl_request *flushes;
+	struct aftl_request *last_flush;
+};
+
+/*
+ * Give other tasks of the host a chance to run, between two slices of a long call. May sleep.
+ * Return: 0, or the host's error code, with which the caller must end.
+ */
+static inline int aftl_host_pause(const struct aftl *ftl)
+{
+	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
+}
+
+/* Derive values from a new configuration. */
+void aftl_apply_config(struct aftl *ftl);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Data that wait for the fine pass of a two-pass program. */
+#ifndef AFTL_FINE_PENDING_H
+#define AFTL_FINE_PENDING_H
+
+#include "core/ftl/program.h"
+#include "core/policy/nand-policy.h"
+
+struct aftl_lun;
+
+/**
+ * struct aftl_fine_pending - data of a word line that waits for its fine pass
+ * @need: whom it was programmed for; all 0 if there is nothing
+ * @commands: host writes, whose data stay in the write buffer
+ * @payload: logical pages of the coarse pass
+ */
+struct aftl_fine_pending {
+	struct aftl_program_request need;
+	u32 commands;
+	struct aftl_payload payload;
+};
+
+/**
+ * struct aftl_foggy_block - an open block with word lines between their coarse and fine pass
+ * @block: the block; NULL if the entry is unused
+ * @held: for each of them, by the number of the word line
+ */
+struct aftl_foggy_block {
+	struct aftl_block *block;
+	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
+};
+
+bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
+			    const struct aftl_block *block);
+struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl,
+					       struct aftl_foggy_block *foggy, u32 page);
+void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     const struct aftl_placement *placement,
+			     const struct aftl_payload *payload);
+void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
+			   struct aftl_fine_pending *pending);
+bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Free blocks that a LUN needs, and that GC keeps for it. */
+#ifndef AFTL_GC_WATERMARK_H
+#define AFTL_GC_WATERMARK_H
+
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+
+/* Free blocks that host writes must leave to relocation. */
+static inline u32 aftl_gc_reserve(const struct aftl *ftl)
+{
+	return ftl->type->reserve;
+}
+
+/* Free blocks that are set aside for the static SLC cache. */
+static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks :
+							  0;
+}
+
+/* Return true if host writes must wait for GC before they get another block (emergency GC). */
+static inline bool aftl_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
+}
+
+/* Return true if the free blocks are below the watermark of parameter "gc". */
+static inline bool aftl_below_gc_watermark(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks < ftl->gc_blocks + aftl_slc_missing_blocks(ftl, lun);
+}
+
+/* Return true if @lun can take @units more logical pages; pages in flight are counted as used. */
+static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
+{
+	return lun->valid + lun->in_flight + units <= lun->max_valid;
+}
+
+/* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
+static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
+{
+	if (unlikely(ftl->geo.zones))
+		return ftl->type->reserve + 2;
+	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
+	       (ftl->geo.superblock_luns ? 2 + ftl->handles : 0) +
+	       max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* State of the host interface: waiting requests, completions, sequential reads. */
+#ifndef AFTL_HOST_QUEUES_H
+#define AFTL_HOST_QUEUES_H
+
+#include "core/ftl/ftl.h"
+
+/* FIFO of requests that complete a constant time (@delay_ns) after their last part. */
+struct aftl_completion_queue {
+	struct aftl_request *head;
+	struct aftl_request *tail;
+	u64 delay_ns;
+};
+
+/*
+ * With a link model, reads and all other requests use different directions of the link and
+ * therefore different queues. The queue for cache hits exists with a read cache only, because each
+ * event source slows down the others.
+ */
+enum {
+	AFTL_COMPLETION_READ,
+	AFTL_COMPLETION_ECC_READ,
+	AFTL_COMPLETION_WRITE,
+	AFTL_COMPLETION_CACHE_HIT,
+	AFTL_COMPLETION_QUEUES
+};
+
+#define AFTL_EPOCHS 64
+/* Number of sequential read streams that read-ahead tracks. */
+#define AFTL_READ_STREAMS 16
+
+/**
+ * struct aftl_read_stream - a sequential read stream of the host
+ * @next: logical page at which the next read of the stream would start
+ * @ahead: end of the range that has been read ahead or queued for it
+ * @turn: time stamp of the last read, for LRU replacement; 0 if the stream is unused
+ */
+struct aftl_read_stream {
+	u32 next;
+	u32 ahead;
+	u64 turn;
+};
+
+/**
+ * struct aftl_host_queues - requests that wait for resources, one list for each host queue
+ * @head: oldest request of each queue
+ * @tail: youngest request of each queue
+ * @count: number of requests in all queues
+ * @queue: queue that is being served
+ * @left: requests that this queue may still issue before the next queue is served
+ */
+struct aftl_host_queues {
+	struct aftl_request *head[AFTL_QUEUES_MAX];
+	struct aftl_request *tail[AFTL_QUEUES_MAX];
+	u32 count;
+	u32 queue;
+	u32 left;
+};
+
+/* Writes that may read the rest of a logical page at the same time; further ones wait. */
+#define AFTL_REST_READS 128
+
+#endif

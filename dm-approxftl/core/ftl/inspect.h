@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Audit. */
+#ifndef AFTL_INSPECT_H
+#define AFTL_INSPECT_H
+
+struct aftl;
+struct aftl_error;
+
+/* inspect.c: the part of aftl_audit() that does not visit every physical page. */
+int __must_check aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error);
+
+#endif

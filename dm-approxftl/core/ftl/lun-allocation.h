@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Allocation of a LUN for a write. */
+#ifndef AFTL_LUN_ALLOCATION_H
+#define AFTL_LUN_ALLOCATION_H
+
+#include "core/ftl/ftl.h"
+
+struct aftl_lun;
+
+/**
+ * struct aftl_lane_lun - LUN that the next writes of a lane go to
+ * @lun: index of the LUN
+ * @left: logical pages that still go there before another LUN is chosen
+ */
+struct aftl_lane_lun {
+	u32 lun;
+	u32 left;
+};
+
+/* Position of the first LUN in the allocation order, with or without preconditioning. */
+static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
+{
+	return 1 % geo->luns;
+}
+
+struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream,
+				   u32 units);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* State of a LUN. */
+#ifndef AFTL_LUN_H
+#define AFTL_LUN_H
+
+#include "core/ftl/cmt.h"
+#include "core/ftl/lun-work.h"
+#include "core/ftl/reconstruct.h"
+#include "core/ftl/reloc-task.h"
+
+struct aftl_foggy_block;
+
+/**
+ * struct aftl_lun - one independently operating unit of the flash array
+ * @index: number of the LUN, below geo.luns; also its event source
+ * @pending_write_lanes: bit mask of the write queues that are not empty
+ * @bus_ns: time at which the channel is free; shared by the LUNs of a channel
+ * @work: operation in progress
+ * @reads: host reads
+ * @repeat_blocks: number of valid entries in @repeats
+ * @free_blocks: number of erased blocks
+ * @valid: number of valid physical pages
+ * @in_flight: logical pages allocated to this LUN and not programmed, including those that wait for
+ *	their fine pass
+ * @max_valid: most valid pages that leave GC enough space to work
+ * @slc_blocks: SLC cache blocks in use, open or closed
+ * @slc_waiting: there may be open SLC cache blocks besides @slc_open, with superblocks
+ * @programs_since_read: programs since the last read, for the read/write fairness bound
+ * @read_turn: the last operation went before reads for an expired write: a read is next
+ * @idle_exhausted: the policy had no idle-time task at the last offer
+ * @runnable: the LUN is in the list of LUNs to be scheduled
+ * @out_of_blocks: a relocation found no free page; collect only blocks without valid pages until a
+ *	block is erased
+ * @below_reserve: fewer free blocks than the policy needs, and not by its own doing (loaded from a
+ *	snapshot): relocations use @fallback until there are enough
+ * @refresh_due: the refresh scan found a block with old data that has not been taken yet
+ * @slc_block_empty: a closed SLC cache block may hold no valid page
+ * @next_runnable: next LUN in the list of runnable LUNs
+ * @stripe_requests: bit mask of the members of the die group that need a page of this LUN for a
+ *	reconstruction
+ * @busy_ns: total time at work
+ * @suspended: suspended operation; kind AFTL_WORK_NONE if there is none
+ * @suspended_ns: array time that the suspended operation still needs
+ * @writes: host writes, one queue for each lane (data class and stream)
+ * @outcome: result of the last program, which may be in progress
+ * @reloc: background task
+ * @reconstruct: reconstruction of a page of this LUN
+ * @prefetches: read-ahead commands, executed when no other read waits
+ * @evictions: dirty translation pages to program
+ * @idle_since_ns: start of the current idle period
+ * @reconstructing_for: member of the die group that the current stripe read serves, or AFTL_NIL
+ * @parity_head: first superblock of the parity queue
+ * @parity_tail: last superblock of the parity queue
+ * @parity_due: length of the parity queue
+ * @erased: cost of the erase in progress
+ * @repeats: programs to repeat for the policy, oldest block first
+ * @good_blocks: number of blocks that are not bad
+ * @free_head: free block that was erased first
+ * @free_tail: free block that was erased last
+ * @victims: heads of the victim lists: closed blocks by number of valid pages
+ * @min_valid: lower bound of the valid pages of any closed block
+ * @fallback: open block of the core for data that the policy cannot place
+ * @slc_open: open SLC cache block
+ * @fill_blocks: by class: block of the last preconditioning program if the next may follow it
+ *	without asking the policy
+ * @handle_blocks: open block of each placement handle except the default one; NULL without handles
+ * @foggy: blocks with word lines between their passes; an array of foggy_blocks entries
+ * @fine_pending_writes: word lines with host writes that wait for their fine pass
+ * @fine_pending_moves: word lines with relocated data that wait for their fine pass
+ * @forced_gc: blocks that GC may still collect though the free blocks are above the watermark
+ * @failing_blocks: number of blocks that wait to be retired
+ * @refresh_block: next block of the refresh scan; blocks_per_lun if the scan is complete
+ * @disturbed: closed block that reached the read-disturb limit, or NULL
+ * @wear_due: erases since the last move of wear levelling began, or fewer: see wear-level.c
+ * @wear_most: highest erase count of a block that is not bad
+ * @wear_least: lower bound of the erase counts of these blocks
+ * @gc_rate: pages to relocate for each page that the host writes, in 1/256
+ * @gc_credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
+ */
+struct aftl_lun {
+	u32 index;
+	u32 pending_write_lanes;
+	u64 *bus_ns;
+	struct aftl_work work;
+	struct aftl_queue reads;
+	u32 repeat_blocks;
+	u32 free_blocks;
+	u32 valid;
+	u32 in_flight;
+	u32 max_valid;
+	u32 slc_blocks;
+	bool slc_waiting;
+	u32 programs_since_read;
+	bool read_turn;
+	bool idle_exhausted;
+	bool runnable;
+	bool out_of_blocks;
+	bool below_reserve;
+	bool refresh_due;
+	bool slc_block_empty;
+	struct aftl_lun *next_runnable;
+	u64 stripe_requests;
+	u64 busy_ns;
+	struct aftl_work suspended;
+	u64 suspended_ns;
+	struct aftl_queue writes[AFTL_WRITE_STREAMS];
+	struct aftl_program_result outcome;
+	struct aftl_reloc reloc;
+	struct aftl_reconstruct reconstruct;
+	struct aftl_queue prefetches;
+	struct aftl_eviction_queue evictions;
+	u64 idle_since_ns;
+	u32 reconstructing_for;
+	u32 parity_head;
+	u32 parity_tail;
+	u32 parity_due;
+	struct aftl_erase_result erased;
+	struct aftl_repeat repeats[AFTL_REPEAT_BLOCKS];
+	u32 good_blocks;
+	u32 free_head;
+	u32 free_tail;
+	u32 *victims;
+	u32 min_valid;
+	struct aftl_block *fallback;
+	struct aftl_block *slc_open;
+	struct aftl_block *fill_blocks[AFTL_CLASSES];
+	struct aftl_block **handle_blocks;
+	struct aftl_foggy_block *foggy;
+	u32 fine_pending_writes;
+	u32 fine_pending_moves;
+	u32 forced_gc;
+	u32 failing_blocks;
+	u32 refresh_block;
+	struct aftl_block *disturbed;
+	u32 wear_due;
+	u32 wear_most;
+	u32 wear_least;
+	u32 gc_rate;
+	s64 gc_credit;
+};
+
+static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
+
+/* Return true if the die has failed; the data in it are lost. */
+static inline bool aftl_lun_dead(const struct aftl_lun *lun)
+{
+	return lun->work.phase == AFTL_PHASE_DEAD;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* OOB metadata that few blocks have: page ages, inherited errors. */
+#ifndef AFTL_OOB_EXTRA_H
+#define AFTL_OOB_EXTRA_H
+
+#include "core/ftl/controller.h"
+
+/* oob-extra.c: OOB metadata that few blocks have */
+int __must_check aftl_oob_extra_alloc(struct aftl *ftl);
+
+/* Free what aftl_oob_extra_alloc() allocated. */
+void aftl_oob_extra_free(struct aftl *ftl);
+
+/* Allocate the metadata of @block before a non-zero age or inherited error is stored in it. */
+void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block);
+
+/* Reset the state of an erased block, including its extra OOB metadata. */
+void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
+
+static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
+					 struct aftl_origin origin)
+{
+	u16 *inherited;
+
+	if (!aftl_models_errors(&ftl->media))
+		return;
+	if (unlikely(origin.inherited))
+		aftl_oob_extra_need(ftl, block);
+	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
+	inherited = aftl_inherited_errors_at(&ftl->media, block, ppn);
+	if (unlikely(inherited))
+		*inherited = origin.inherited;
+}
+
+static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
+				      u16 hours)
+{
+	u16 *at;
+
+	if (unlikely(hours) && !ftl->media.oob_layout.hours)
+		aftl_oob_extra_need(ftl, block);
+	at = aftl_hours_at(&ftl->media, block, page);
+	if (unlikely(at))
+		*at = hours;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The policy of the device and its state. */
+#ifndef AFTL_POLICY_INSTANCE_H
+#define AFTL_POLICY_INSTANCE_H
+
+#include "core/ftl/controller.h"
+
+/* Check the array declarations of @type. */
+int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
+					    struct aftl_error *error);
+
+/* Create the device's policy and the policies that it consists of; NULL without memory. */
+struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
+
+/* Add a policy as a part of another one: see aftl_policy_part(). */
+struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
+					     const struct aftl_policy_type *type);
+void aftl_policy_instance_destroy(struct aftl_policy *policy);
+
+/* Get word @index of the state of the policy and its parts. Return: false past the end. */
+bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
+
+/* Set word @index of that state. Words past the end are ignored. */
+void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
+
+/* Tell the policy that all words have been restored. */
+void aftl_policy_instance_restored(struct aftl_policy *policy);
+
+/* The stream that a policy returned, or stream 0 if it does not exist. */
+static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
+{
+	if (likely(stream < ftl->streams))
+		return stream;
+	ftl->stats.counters.policy_bugs++;
+	return 0;
+}
+
+static inline u32 aftl_stored_class(const struct aftl *ftl, u32 class)
+{
+	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
+}
+
+#endif

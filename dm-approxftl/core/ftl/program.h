@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Program and erase transactions. */
+#ifndef AFTL_PROGRAM_H
+#define AFTL_PROGRAM_H
+
+#include "core/nand/media.h"
+
+struct aftl;
+struct aftl_lun;
+struct aftl_placement;
+struct aftl_program_request;
+
+/**
+ * struct aftl_payload - logical pages that are programmed together
+ * @count: number of logical pages
+ * @promoted: relocations that make approximate data precise
+ * @piggybacked: relocations in a host program, which come first
+ * @dropped: relocations overwritten between the two passes; they count as padding
+ * @from: physical page of a relocation; AFTL_NO_PPN for a host write
+ * @tag: buffer tag of a host write; AFTL_NIL for a relocation
+ * @stale: a newer version exists: programmed, but not mapped
+ */
+struct aftl_payload {
+	u32 count;
+	u32 promoted;
+	u32 piggybacked;
+	u32 dropped;
+	aftl_lpn_t lpn[AFTL_PROGRAM_UNITS_MAX];
+	aftl_ppn_t from[AFTL_PROGRAM_UNITS_MAX];
+	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
+	u32 tag[AFTL_PROGRAM_UNITS_MAX];
+	bool stale[AFTL_PROGRAM_UNITS_MAX];
+};
+
+int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
+				    const struct aftl_program_request *need,
+				    struct aftl_placement *placement);
+
+/* Commit a program to media and L2P table. A coarse pass without data has no @payload. */
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_program_request *need,
+			 const struct aftl_placement *placement,
+			 const struct aftl_payload *payload);
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			    u32 class, const struct aftl_payload *payload);
+
+/**
+ * struct aftl_fill_order - order in which preconditioning first writes the logical pages
+ * @at: next logical page
+ * @step: distance to the one after it; coprime to @units
+ * @units: number of logical pages; the order wraps around there
+ * @seq: sequence number of the next write
+ */
+struct aftl_fill_order {
+	u32 at;
+	u32 step;
+	u32 units;
+	u64 seq;
+};
+
+/* Logical page that is @ahead positions after the next one. */
+static inline u32 aftl_fill_order_lpn(const struct aftl_fill_order *order, u32 ahead)
+{
+	u64 at = order->at + (u64)ahead * order->step;
+
+	return likely(at < order->units) ? at : at % order->units;
+}
+
+static inline void aftl_fill_order_skip(struct aftl_fill_order *order, u32 units)
+{
+	order->at = aftl_fill_order_lpn(order, units);
+	order->seq += units;
+}
+
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			      struct aftl_fill_order order, u32 rounds);
+
+/* Add the content of a valid page to a payload. */
+void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
+
+/* Start the payload of a host program with the pages that the policy relocates in it. */
+void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
+			      struct aftl_payload *payload);
+
+/* Commit a program of parity, which maps no logical page. */
+void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement);
+
+/*
+ * Start an erase with the policy's erase mode; its cost is in lun->erased. aftl_erase_commit() must
+ * follow.
+ */
+void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
+void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+
+#endif

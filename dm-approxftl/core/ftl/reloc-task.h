@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* State of relocation in a LUN. */
+#ifndef AFTL_RELOC_TASK_H
+#define AFTL_RELOC_TASK_H
+
+#include "core/base/geometry.h"
+
+struct aftl_block;
+
+/* Most physical pages gathered for one relocation program: less than one program plus one page. */
+#define AFTL_RELOC_PPNS_MAX (2 * AFTL_PROGRAM_UNITS_MAX)
+
+enum aftl_reloc_kind {
+	AFTL_RELOC_NONE,
+	AFTL_RELOC_EMPTY,
+	AFTL_RELOC_REFRESH,
+	AFTL_RELOC_REPEAT,
+	AFTL_RELOC_REWRITE,
+	AFTL_RELOC_REBUILD,
+};
+
+/**
+ * struct aftl_repeat - programs of a block whose content the policy wants programmed again
+ * @block: block with these programs; NULL if the entry is unused
+ * @erases: erase count of @block at that time; the entry is void after an erase
+ * @begin: first physical page of the range in the block
+ * @end: end of the range, exclusive
+ */
+struct aftl_repeat {
+	struct aftl_block *block;
+	u32 erases;
+	u32 begin;
+	u32 end;
+};
+
+/* Blocks of a LUN that may wait for a repeated program. Repeats run before any other program. */
+#define AFTL_REPEAT_BLOCKS 8
+
+/**
+ * struct aftl_reloc - background task of a LUN: relocate valid pages, then erase if wanted
+ * @kind: enum aftl_reloc_kind
+ * @cause: enum aftl_cause that its programs are counted for
+ * @pass: number of the pass over the block, an argument of the policy's relocate()
+ * @erase: erase the block when it holds no valid page
+ * @begun: a page has been gathered in this pass; @class and @stream are those of that page
+ * @from: source block
+ * @begin: first physical page in @from that a pass covers
+ * @cursor: next physical page in @from to examine
+ * @end: end of the range in @from, exclusive
+ * @class: class of the gathered pages
+ * @stream: stream of the gathered pages
+ * @count: number of gathered pages
+ * @slots: read and not yet programmed elsewhere
+ */
+struct aftl_reloc {
+	u8 kind;
+	u8 cause;
+	u8 pass;
+	bool erase;
+	bool begun;
+	struct aftl_block *from;
+	u32 begin;
+	u32 cursor;
+	u32 end;
+	u32 class;
+	u32 stream;
+	u32 count;
+	aftl_ppn_t slots[AFTL_RELOC_PPNS_MAX];
+};
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* LUNs to be scheduled, and slices of the scheduler's work. */
+#ifndef AFTL_RUN_QUEUE_H
+#define AFTL_RUN_QUEUE_H
+
+#include "core/ftl/controller.h"
+#include "core/ftl/lun.h"
+
+/* Is work of the scheduler left at this moment of device time? */
+static inline bool aftl_dispatch_pending(const struct aftl *ftl)
+{
+	return ftl->runnable || unlikely(ftl->retry);
+}
+
+/*
+ * Work that the scheduler does in one call, at least: some 50 us. It ends with the LUN or the
+ * request that exceeds it, which takes no longer than that again.
+ */
+#define AFTL_SLICE_WORK 256
+
+/* Has enough been done since ftl->work was @begin? */
+static inline bool aftl_slice_over(const struct aftl *ftl, u32 begin)
+{
+	return ftl->work - begin >= AFTL_SLICE_WORK;
+}
+
+static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->runnable)
+		return;
+	lun->runnable = true;
+	lun->next_runnable = NULL;
+	if (ftl->runnable)
+		ftl->last_runnable->next_runnable = lun;
+	else
+		ftl->runnable = lun;
+	ftl->last_runnable = lun;
+}
+
+/*
+ * Make an idle LUN runnable: it got work or its operation has ended. The scheduler runs before the
+ * host's call returns. A busy LUN becomes runnable at the end of its operation.
+ */
+static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE)
+		aftl_mark_runnable(ftl, lun);
+}
+
+/* Make @lun runnable for a write, which may suspend an erase. */
+static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE ||
+	    (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE))
+		aftl_mark_runnable(ftl, lun);
+}
+
+/* Make @lun runnable for a read, which may suspend a program or an erase. */
+static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_dead(lun))
+		aftl_mark_runnable(ftl, lun);
+}
+
+static inline void aftl_set_collect(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
+{
+	ftl->collecting += (blocks != 0) - (lun->forced_gc != 0);
+	lun->forced_gc = blocks;
+}
+
+/* LUNs, and those of them that writes wait at. */
+#define AFTL_WAKE_IDLE 0x01
+#define AFTL_WAKE_WRITES 0x02
+/* Most LUNs that are looked through at once. */
+#define AFTL_SLICE_LUNS 1024
+
+static inline void aftl_wake_lun_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
+{
+	if (kinds & AFTL_WAKE_IDLE)
+		aftl_wake_lun(ftl, lun);
+	if (kinds & AFTL_WAKE_WRITES && (lun->pending_write_lanes || lun->fine_pending_writes))
+		aftl_wake_for_write(ftl, lun);
+}
+
+/* Wake all LUNs of @kind; where there are many, the scheduler does it before it looks at one. */
+static inline void aftl_wake_luns(struct aftl *ftl, u32 kind)
+{
+	u32 i;
+
+	if (unlikely(ftl->geo.luns > AFTL_SLICE_LUNS)) {
+		ftl->waking |= kind;
+		ftl->wake_next = 0;
+		ftl->retry = true;
+		return;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_wake_lun_kinds(ftl, &ftl->luns[i], kind);
+}
+
+static inline void aftl_wake_all(struct aftl *ftl)
+{
+	aftl_wake_luns(ftl, AFTL_WAKE_IDLE);
+}
+
+#endif

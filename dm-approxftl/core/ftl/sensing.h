@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Read latency and read count of one page. */
+#ifndef AFTL_SENSING_H
+#define AFTL_SENSING_H
+
+#include "core/base/types.h"
+
+struct aftl;
+struct aftl_block;
+
+/* sensing.c: read latency and read count of one page */
+bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn);
+u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
+u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* GC and erase of superblocks. */
+#ifndef AFTL_SUPERBLOCK_GC_H
+#define AFTL_SUPERBLOCK_GC_H
+
+#include "core/ftl/superblock.h"
+
+void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block);
+void aftl_superblock_sync_erases(struct aftl *ftl);
+void aftl_superblock_assign_parity(struct aftl *ftl);
+bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
+bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
+bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group);
+struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
+struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
+						    bool idle);
+void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+
+/* Return true if the superblock GC of this LUN's group goes before host writes. */
+static inline bool aftl_superblock_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.superblock_luns) &&
+	       ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
+}
+
+/* Return true if this LUN gets its next free block only after other LUNs have done their part. */
+static inline bool aftl_superblock_gc_delays(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.superblock_luns) &&
+	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL ||
+		lun->reconstruct.kind);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* State of the zones. */
+#ifndef AFTL_ZONE_STATE_H
+#define AFTL_ZONE_STATE_H
+
+#include "core/ftl/ftl.h"
+
+/**
+ * struct aftl_zone - a range of logical pages that is written sequentially
+ * @written: logical pages below the write pointer
+ * @coming: logical pages of the current write that have not been allocated to a LUN yet
+ * @state: enum aftl_zone_state
+ * @slot: slot of an active zone: index of its stream and of its open blocks; 0 if it has none
+ */
+struct aftl_zone {
+	u32 written;
+	u32 coming;
+	u8 state;
+	u8 slot;
+};
+
+/**
+ * struct aftl_zone_reset - a zone reset in progress, a slice at a time
+ * @request: the request that resets; NULL if none does
+ * @zone: the zone that is being reset
+ * @end: the zone after the last one
+ * @cleared: logical pages at the start of @zone that are unmapped already
+ */
+struct aftl_zone_reset {
+	struct aftl_request *request;
+	u32 zone;
+	u32 end;
+	u32 cleared;
+};
+
+/**
+ * struct aftl_zones - the zones of a device; all 0 without zones
+ * @all: the zones, by number
+ * @owner: zone that uses a slot; AFTL_NIL if the slot is free
+ * @pending: logical pages in flight for each slot
+ * @open: number of open zones
+ * @active: number of open or closed zones
+ * @turn: where the search for an implicitly opened zone to close starts
+ * @reset: the reset in progress, which precedes everything else
+ */
+struct aftl_zones {
+	struct aftl_zone *all;
+	u32 owner[1 + AFTL_HANDLES_MAX];
+	u32 pending[1 + AFTL_HANDLES_MAX];
+	u32 open;
+	u32 active;
+	u32 turn;
+	struct aftl_zone_reset reset;
+};
+
+static inline bool aftl_zone_active(const struct aftl_zone *zone)
+{
+	return zone->state >= AFTL_ZONE_IMPLICIT && zone->state <= AFTL_ZONE_CLOSED;
+}
+
+/* Return true if no more writes of the zone will come, so that partial pages are programmed now. */
+static inline bool aftl_zone_no_more_writes(const struct aftl_zone *zone)
+{
+	return !aftl_zone_active(zone) && !zone->coming;
+}
+
+#endif
