@@ -681,9 +681,8 @@ static void drive(struct aftl_random *random)
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
 		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
-		if (i % 16 == 0) {
+		if (i % 16 == 0)
 			shadow_compare(&store);
-		}
 	}
 	rest();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);

@@ -125,6 +125,7 @@ static void draw_others(struct life *life, struct aftl_config *config)
 	drawn.read_limit = below(life, 3) * 3;
 	drawn.suspend = below(life, 4);
 	drawn.suspend_for_write = below(life, 2);
+	drawn.cache_commands = below(life, 4);
 	drawn.order = below(life, 2);
 	drawn.allocate = below(life, AFTL_ALLOCATES);
 	drawn.victim = chance(life, 50) ? AFTL_VICTIM_greedy : below(life, AFTL_VICTIMS);

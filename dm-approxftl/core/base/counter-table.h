@@ -39,6 +39,8 @@ COUNTER(overshot_programs,
 COUNTER(array_erases, "erase operations")
 COUNTER(array_low_erases, "shallow erases, at reduced voltage")
 COUNTER(erase_residues, "shallow erases that a full erase had to follow")
+COUNTER(cache_reads, "sensings that began while the last page was transferred (cache_commands)")
+COUNTER(cache_programs, "programs whose data was transferred in part during the last one")
 COUNTER(array_suspends, "programs and erases that were suspended")
 COUNTER(array_suspend_ns, "array time that suspensions took")
 COUNTER(array_read_ns, "array time of reads")

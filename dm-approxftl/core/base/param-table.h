@@ -116,6 +116,10 @@ PARAM(suspend_step, TIME, 0, SEC, 0,
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
 PARAM(suspend_for_write, CHOICE, 0, 1, AFTL_OFF,
 	"programs of waiting host writes suspend an erase, at most suspend_limit times")
+PARAM(cache_commands, CHOICE, 0, 3, AFTL_CACHE_COMMANDS_OFF,
+	"read: sense the next page during a transfer; program: take its data during a program")
+PARAM(cache_busy, TIME, 0, MS, 3 * US,
+	"with cache_commands, time to move a page between the cache and the data register")
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
 PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")

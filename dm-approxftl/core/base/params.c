@@ -7,6 +7,7 @@ static const char *const plane_mode_words[] = { "shared", "independent", "wide",
 static const char *const multi_plane_read_words[] = { "off", "same_block", "any_block", "any_page",
 						       NULL };
 static const char *const order_words[] = { "read_first", "fcfs", NULL };
+static const char *const cache_commands_words[] = { "off", "read", "program", "both", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
 static const char *const gc_mode_words[] = { "block", "paced", NULL };
 static const char *const placement_isolation_words[] = { "initial", "persistent", NULL };
@@ -75,7 +76,7 @@ static const u8 live[] = {
 	AT(victim), AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit),
 	AT(rber), AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
-	AT(multi_plane_read), AT(write_expire),
+	AT(multi_plane_read), AT(write_expire), AT(cache_commands), AT(cache_busy),
 };
 
 /* A suffix and its value in stored units; the list starts with the largest. */

@@ -55,6 +55,13 @@ enum aftl_gc_mode {
 	AFTL_GC_PACED,
 };
 
+enum aftl_cache_commands {
+	AFTL_CACHE_COMMANDS_OFF,
+	AFTL_CACHE_COMMANDS_READ,
+	AFTL_CACHE_COMMANDS_PROGRAM,
+	AFTL_CACHE_COMMANDS_BOTH,
+};
+
 enum aftl_suspend {
 	AFTL_SUSPEND_OFF,
 	AFTL_SUSPEND_PROGRAM,

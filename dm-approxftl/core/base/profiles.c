@@ -316,6 +316,7 @@ static const struct setting enterprise_settings[] = {
 	{ "link", 7000 },
 	{ "controller", 5 * US },
 	{ "suspend", AFTL_SUSPEND_BOTH },
+	{ "cache_commands", AFTL_CACHE_COMMANDS_BOTH },
 	{ NULL, 0 },
 };
 

@@ -75,7 +75,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 				  struct aftl_array_event *event)
 {
 	if (ftl->waits)
-		aftl_wait_lun_busy(ftl, lun, 0, ftl->now_ns + event->array_ns);
+		aftl_wait_lun_busy(ftl, lun, 0, event->begin_ns + event->array_ns);
 	if (ftl->ops->array)
 		trace_array_event(ftl, lun, event);
 }
@@ -101,15 +101,16 @@ static void account_array_work(struct aftl *ftl, const struct aftl_lun *lun,
 		return;
 	}
 	if (event->op == AFTL_ARRAY_PROGRAM)
-		bus_ns = event->begin_ns - program_bus_ns(ftl, lun);
+		bus_ns = max(event->begin_ns - program_bus_ns(ftl, lun), ftl->now_ns);
 	aftl_wait_lun_busy(ftl, lun, bus_ns, end_ns);
 }
 
-static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page, u64 ns)
+static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page,
+			     u64 begin_ns, u64 ns)
 {
 	struct aftl_array_event event = {
 		.op = AFTL_ARRAY_READ,
-		.begin_ns = ftl->now_ns,
+		.begin_ns = begin_ns,
 		.array_ns = ns,
 		.block = device_page / ftl->geo.pages,
 		.page = device_page % ftl->geo.pages,
@@ -144,28 +145,53 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
 	trace_array_event(ftl, lun, &event);
 }
 
-static void array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-			      u64 sense_ns, u32 units)
+/*
+ * Start of a sensing that @lun decides on now, for a read that waits since @ready_ns.
+ *
+ * A cache read hands the last page over to the cache register and senses the next one while that is
+ * transferred. The core decides on the next read at the end of the transfer, but nothing else has
+ * used the array since: a read that was waiting began as soon as the array was free.
+ */
+static u64 sense_begin_ns(const struct aftl *ftl, const struct aftl_lun *lun, u64 ready_ns)
+{
+	if (!(ftl->config.cache_commands & AFTL_CACHE_COMMANDS_READ) ||
+	    lun->data_out_end_ns != ftl->now_ns)
+		return ftl->now_ns;
+	return min(max(lun->sensed_ns + ftl->config.cache_busy, ready_ns), ftl->now_ns);
+}
+
+/* Return: array time that the sensing still takes. */
+static u64 array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+			     u64 sense_ns, u32 units, u64 ready_ns)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
+	u64 begin_ns = sense_begin_ns(ftl, lun, ready_ns);
+	u64 left_ns = sense_ns - min(sense_ns, ftl->now_ns - begin_ns);
 
 	lun->work.kind = kind;
 	lun->work.phase = AFTL_PHASE_SENSE;
 	lun->work.units = units;
 	lun->work.device_page = device_page;
 	lun->work.planes = 0;
-	lun->work.service_ns = sense_ns;
+	lun->work.service_ns = left_ns;
 	counters->array_reads++;
+	counters->cache_reads += begin_ns < ftl->now_ns;
 	counters->array_read_ns += sense_ns;
 	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
-	trace_array_read(ftl, lun, device_page, sense_ns);
+	trace_array_read(ftl, lun, device_page, begin_ns, sense_ns);
+	return left_ns;
 }
 
+/*
+ * aftl_array_sense() - sense a page
+ * @ready_ns: time since which the read waits; now if it could not have begun earlier
+ */
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-		      u64 sense_ns, u32 units)
+		      u64 sense_ns, u32 units, u64 ready_ns)
 {
-	array_begin_sense(ftl, lun, kind, device_page, sense_ns, units);
-	lun_set_event(ftl, lun, ftl->now_ns + sense_ns);
+	u64 left_ns = array_begin_sense(ftl, lun, kind, device_page, sense_ns, units, ready_ns);
+
+	lun_set_event(ftl, lun, ftl->now_ns + left_ns);
 }
 
 /*
@@ -173,11 +199,23 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
  *
  * Its time is part of that read's, and so is its energy: the die is active only once.
  */
-void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page)
+void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns)
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
-	trace_array_read(ftl, lun, device_page, 0);
+	trace_array_read(ftl, lun, device_page, sense_begin_ns(ftl, lun, ready_ns), 0);
+}
+
+/* Begin the transfer of what has been sensed to the controller. Return: its end. */
+static inline u64 lun_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_work *work = &lun->work;
+
+	if (work->phase == AFTL_PHASE_SENSE)
+		lun->sensed_ns = ftl->now_ns;
+	work->phase = AFTL_PHASE_DATA_OUT;
+	lun->data_out_end_ns = bus_transfer(ftl, lun, work->units, &work->service_ns);
+	return lun->data_out_end_ns;
 }
 
 /*
@@ -193,19 +231,22 @@ bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_
 	u64 sensed_ns = ftl->now_ns + sense_ns;
 	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);
 
-	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units);
+	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units, ftl->now_ns);
 	if (aftl_events_when(&ftl->events) <= end_ns) {
 		lun_set_event(ftl, lun, sensed_ns);
 		return false;
 	}
 	ftl->now_ns = sensed_ns;
-	lun->work.phase = AFTL_PHASE_DATA_OUT;
-	ftl->now_ns = bus_transfer(ftl, lun, units, &lun->work.service_ns);
+	ftl->now_ns = lun_transfer_out(ftl, lun);
 	return true;
 }
 
+/*
+ * Transfer the data of @placement and program them. @done_ns of the transfer have taken place
+ * already.
+ */
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
-				const struct aftl_placement *placement)
+				const struct aftl_placement *placement, u64 done_ns)
 {
 	struct aftl_work *work = &lun->work;
 
@@ -214,17 +255,58 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->placement = *placement;
 	work->array_ns =
 		bus_transfer(ftl, lun, aftl_placement_units(ftl, placement), &work->service_ns);
+	if (unlikely(done_ns)) {
+		*lun->bus_ns -= done_ns;
+		work->array_ns = max(*lun->bus_ns, ftl->now_ns + ftl->config.cache_busy);
+		work->service_ns = work->array_ns - ftl->now_ns;
+	}
 	work->service_ns += lun->outcome.ns;
 	lun_set_end(ftl, lun, work->array_ns + lun->outcome.ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
+/* Time at which the newest of the host writes of the next program arrived. */
+static u64 program_ready_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 index = lun->work.commands;
+	u64 ns = 0;
+
+	for (; index != AFTL_NIL; index = ftl->commands[index].next)
+		ns = max(ns, ftl->commands[index].queued_ns);
+	return ns;
+}
+
+/*
+ * How much of the data transfer of @placement has taken place already: a cache program takes the
+ * data of the next page into the cache register while the array programs the last one. As for cache
+ * reads the core decides at the end of that program. The channel must have been idle since.
+ */
+static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *lun,
+				      const struct aftl_placement *placement)
+{
+	u64 begin_ns = max(lun->work.array_ns + ftl->config.cache_busy, *lun->bus_ns);
+
+	if (lun->work.kind != AFTL_WORK_PROGRAM || lun->work.end_ns != ftl->now_ns)
+		return 0;
+	begin_ns = max(begin_ns, program_ready_ns(ftl, lun));
+	if (begin_ns >= ftl->now_ns)
+		return 0;
+	ftl->stats.counters.cache_programs++;
+	return min(bus_transfer_ns(ftl, aftl_placement_units(ftl, placement)),
+		   ftl->now_ns - begin_ns);
+}
+
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement)
 {
+	u64 done_ns = 0;
+
+	if (unlikely(ftl->config.cache_commands & AFTL_CACHE_COMMANDS_PROGRAM) &&
+	    kind == AFTL_WORK_PROGRAM)
+		done_ns = cached_data_in_ns(ftl, lun, placement);
 	lun->work.kind = kind;
 	lun->work.service_ns = 0;
-	array_begin_program(ftl, lun, placement);
+	array_begin_program(ftl, lun, placement, done_ns);
 }
 
 /* Relocation reads and programs through the controller, so that ECC corrects the data. */
@@ -232,13 +314,12 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement)
 {
 	bus_transfer(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
-	array_begin_program(ftl, lun, placement);
+	array_begin_program(ftl, lun, placement, 0);
 }
 
 static inline void array_begin_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->work.phase = AFTL_PHASE_DATA_OUT;
-	lun_set_event(ftl, lun, bus_transfer(ftl, lun, lun->work.units, &lun->work.service_ns));
+	lun_set_event(ftl, lun, lun_transfer_out(ftl, lun));
 }
 
 static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
@@ -288,7 +369,9 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 	u64 ns = aftl_sense_valid(ftl, from, in_block, hour) - once_ns + move_ns;
 
 	aftl_prefetch_relocation(ftl, page);
-	aftl_array_sense(ftl, lun, kind, page, ns, units);
+	/* A task that reads page after page could have begun the next one at any time. */
+	aftl_array_sense(ftl, lun, kind, page, ns, units,
+			 lun->work.kind == AFTL_WORK_RELOC_READ ? 0 : ftl->now_ns);
 }
 
 /* Read a page for the reconstruction of a page of another LUN. */
@@ -299,7 +382,8 @@ void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct
 
 	ftl->stats.counters.stripe_reads++;
 	aftl_array_sense(ftl, lun, AFTL_WORK_STRIPE_READ,
-			 aftl_block_device_page(&ftl->media, block, page), ns, ftl->geo.page_units);
+			 aftl_block_device_page(&ftl->media, block, page), ns, ftl->geo.page_units,
+			 ftl->now_ns);
 }
 
 /* Read a translation page for a waiting read or for a read-modify-write. */
@@ -309,7 +393,7 @@ void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	u32 page = aftl_ppn_page(&ftl->media, ppn);
 	u64 ns = aftl_sense_valid(ftl, block, page % ftl->geo.pages, aftl_hour(ftl));
 
-	aftl_array_sense(ftl, lun, kind, page, ns, 1);
+	aftl_array_sense(ftl, lun, kind, page, ns, 1, ftl->now_ns);
 }
 
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)

@@ -10,9 +10,9 @@ struct aftl_block;
 struct aftl_lun;
 struct aftl_placement;
 
-void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page);
+void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 ready_ns);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-		      u64 sense_ns, u32 units);
+		      u64 sense_ns, u32 units, u64 ready_ns);
 bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
 			     u32 units);
 void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);

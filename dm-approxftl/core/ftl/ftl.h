@@ -154,7 +154,8 @@ enum aftl_array_op {
 
 /**
  * struct aftl_array_event - an operation of a flash array, for traces and statistics
- * @begin_ns: device time at which the array starts; the data of a program are transferred before
+ * @begin_ns: device time at which the array starts; the data of a program are transferred before.
+ *	A cache read is reported late: it began during the transfer that has just ended
  * @array_ns: duration; for SUSPEND and RESUME the remaining time of the operation; 0 for a page of
  *	a multi-plane read whose first page has the next event
  * @lun: number of the LUN

@@ -39,6 +39,8 @@ struct aftl_foggy_block;
  * @stripe_requests: bit mask of the members of the die group that need a page of this LUN for a
  *	reconstruction
  * @busy_ns: total time at work
+ * @sensed_ns: time at which the last read's transfer could begin: its page was sensed
+ * @data_out_end_ns: end of that transfer
  * @suspended: suspended operation; kind AFTL_WORK_NONE if there is none
  * @suspended_ns: array time that the suspended operation still needs
  * @writes: host writes, one queue for each lane (data class and stream)
@@ -101,6 +103,8 @@ struct aftl_lun {
 	struct aftl_lun *next_runnable;
 	u64 stripe_requests;
 	u64 busy_ns;
+	u64 sensed_ns;
+	u64 data_out_end_ns;
 	struct aftl_work suspended;
 	u64 suspended_ns;
 	struct aftl_queue writes[AFTL_WRITE_STREAMS];

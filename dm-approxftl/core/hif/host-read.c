@@ -693,6 +693,7 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	if (other == lun)
 		return false;
 	ftl->stats.counters.read_restarts++;
+	command->queued_ns = ftl->now_ns;
 	if (unlikely(ftl->waits) && command->request)
 		aftl_wait_moved(ftl, lun->reads.head, other->index);
 	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
@@ -832,11 +833,13 @@ static u64 read_sense_further_plane(struct aftl *ftl, struct aftl_command *comma
  * commands then follow it at the head of the queue. A page that must be reconstructed ends the
  * group, because lun->reconstruct.wanted stands for the last one.
  *
- * @ns becomes the sensing time of the slowest page.
+ * @ns becomes the sensing time of the slowest page, @ready_ns the time at which the last of the
+ * reads was queued.
  *
  * Return: how many reads join.
  */
-static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 *ns)
+static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 *ns,
+				      u64 *ready_ns)
 {
 	u32 tail = lun->reads.head;
 	u32 before = tail;
@@ -864,6 +867,7 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 			count++;
 			plane_ns = read_sense_further_plane(ftl, &ftl->commands[index], ppn);
 			*ns = max(*ns, plane_ns);
+			*ready_ns = max(*ready_ns, ftl->commands[index].queued_ns);
 			if (before != tail)
 				read_move_behind(ftl, lun, index, before, tail);
 			tail = index;
@@ -879,20 +883,21 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 ns, u32 units)
 {
 	u32 index = lun->reads.head;
+	u64 ready_ns = ftl->commands[index].queued_ns;
 	u32 joined = 0;
 	u32 i;
 
 	if (unlikely(ftl->geo.planes_wide > 1) && ftl->config.multi_plane_read &&
 	    ftl->commands[index].request && !ftl->commands[index].units &&
 	    ftl->commands[index].next != AFTL_NIL)
-		joined = read_merge_planes(ftl, lun, page, &ns);
+		joined = read_merge_planes(ftl, lun, page, &ns, &ready_ns);
 	ftl->stats.counters.multi_plane_reads += joined > 0;
 	for (i = 0; i < joined; i++) {
 		index = ftl->commands[index].next;
-		aftl_array_sense_plane(ftl, lun, ftl->commands[index].sensed_page);
+		aftl_array_sense_plane(ftl, lun, ftl->commands[index].sensed_page, ready_ns);
 	}
 	lun->work.commands = lun->reads.head;
-	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units);
+	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units, ready_ns);
 	lun->work.planes = joined;
 }
 

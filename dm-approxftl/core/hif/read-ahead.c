@@ -66,6 +66,7 @@ static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	index = aftl_command_alloc(ftl, false);
 	command = &ftl->commands[index];
 	command->request = NULL;
+	command->queued_ns = ftl->now_ns;
 	command->lpn = lpn;
 	command->units = units;
 	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));

@@ -186,12 +186,13 @@ static void random_queues(struct aftl_config *config)
 					(1 + aftl_random_below(&random, 9));
 }
 
-/* The seed enables erase suspension for writes on half of the devices. */
+/* The seed chooses erase suspension for writes, and cache commands. */
 static void random_suspension(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 5 };
 
 	config->suspend_for_write = aftl_random_below(&random, 2);
+	config->cache_commands = aftl_random_below(&random, 4);
 }
 
 /* The seed enables paced GC on half of the devices. */

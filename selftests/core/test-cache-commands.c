@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cache reads and cache programs: when the array and the data transfer of a die overlap.
+ *
+ * Profile "demo": a page of 8 KiB takes 20.48 us on the bus, a sensing 45 us, a program 700 us.
+ */
+#include "tap.h"
+#include "test-device.h"
+
+#define PAGE_NS 20480
+#define SENSE_NS 45000
+#define PROGRAM_NS 700000
+#define BUSY_NS 3000
+#define ONE_DIE "channels=1 chips=1"
+
+static struct test_device device;
+
+static void open_written(const char *params, u32 pages)
+{
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", params);
+	for (i = 0; i < pages; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 2 * i, 2, 0, NULL), 0);
+	aftl_reset_stats(device.ftl);
+}
+
+static struct test_request *begin(enum aftl_op op, u32 page)
+{
+	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_now(device.ftl));
+}
+
+static u64 end(struct test_request *request, u64 begun_ns)
+{
+	u64 ns;
+
+	test_done(&device, request);
+	ns = request->request.complete_ns - begun_ns;
+	test_put(&device, request);
+	return ns;
+}
+
+static u64 cache_reads(void)
+{
+	return test_counters(&device)->cache_reads;
+}
+
+static u64 cache_programs(void)
+{
+	return test_counters(&device)->cache_programs;
+}
+
+/* Three reads of one die that wait at once; @each_ns lies between the ends of two of them. */
+static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
+{
+	struct test_request *reads[3];
+	u64 begun_ns;
+	u32 i;
+
+	open_written(params, 3);
+	begun_ns = aftl_now(device.ftl);
+	for (i = 0; i < 3; i++)
+		reads[i] = begin(AFTL_OP_READ, i);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(reads[i], begun_ns), SENSE_NS + page_ns + i * each_ns);
+	CHECK_EQ(test_counters(&device)->array_read_ns, 3 * SENSE_NS);
+	CHECK_EQ(test_lun_info(&device, 0).busy_ns, SENSE_NS + page_ns + 2 * each_ns);
+}
+
+TAP_TEST(sense_during_transfer, "a cache read senses while the page before it is transferred")
+{
+	check_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
+	CHECK_EQ(cache_reads(), 0);
+	check_three_reads(ONE_DIE " cache_commands=program", PAGE_NS, SENSE_NS + PAGE_NS);
+	check_three_reads(ONE_DIE " cache_commands=read", PAGE_NS, BUSY_NS + SENSE_NS);
+	CHECK_EQ(cache_reads(), 2);
+	check_three_reads(ONE_DIE " cache_commands=read cache_busy=10us", PAGE_NS,
+			  10000 + SENSE_NS);
+	check_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS, 4 * PAGE_NS);
+}
+
+TAP_TEST(begin_cache_read_at_arrival, "a cache read begins when its request arrives")
+{
+	struct test_request *reads[2];
+	u64 begun_ns;
+
+	open_written(ONE_DIE " cache_commands=read", 2);
+	begun_ns = aftl_now(device.ftl);
+	reads[0] = begin(AFTL_OP_READ, 0);
+	test_wait(&device, SENSE_NS + 15000);
+	reads[1] = begin(AFTL_OP_READ, 1);
+	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
+	reads[0] = begin(AFTL_OP_READ, 0);
+	begun_ns = aftl_now(device.ftl);
+	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(cache_reads(), 1);
+}
+
+/* The page behind a multi-plane read is sensed while those of both planes are transferred. */
+TAP_TEST(sense_behind_planes, "a cache read follows a multi-plane read")
+{
+	static const u32 pages[] = { 2, 0, 1, 3 };
+	struct test_request *reads[4];
+	u64 begun_ns;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline",
+			 ONE_DIE " planes=2 plane_mode=wide cache_commands=read");
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
+	begun_ns = aftl_now(device.ftl);
+	for (i = 0; i < 4; i++)
+		reads[i] = begin(AFTL_OP_READ, pages[i]);
+	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
+	CHECK_EQ(end(reads[2], begun_ns), 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
+	CHECK_EQ(end(reads[3], begun_ns), 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
+}
+
+TAP_TEST(program_separates_reads, "a read after a program is no cache read")
+{
+	struct test_request *write;
+	struct test_request *reads[2];
+	u64 begun_ns;
+
+	open_written(ONE_DIE " cache_commands=both row=2 write_expire=0 order=fcfs", 2);
+	begun_ns = aftl_now(device.ftl);
+	reads[0] = begin(AFTL_OP_READ, 0);
+	write = begin(AFTL_OP_WRITE, 8);
+	reads[1] = begin(AFTL_OP_READ, 1);
+	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(end(reads[1], begun_ns), 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(cache_reads() + cache_programs(), 0);
+}
+
+/* Collect a block that is half valid. Return: the time that takes. */
+static u64 relocate(const char *commands)
+{
+	u64 begun_ns;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline",
+			 test_params(ONE_DIE " planes=2 plane_mode=wide "
+				     "cache_commands=%s", commands));
+	for (i = 0; i < aftl_geometry(device.ftl)->block_ppns + 4; i += 4)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
+	aftl_reset_stats(device.ftl);
+	begun_ns = aftl_now(device.ftl);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	while (aftl_luns_in_gc(device.ftl))
+		aftl_advance(device.ftl, aftl_next_event(device.ftl));
+	CHECK_EQ(test_counters(&device)->array_erases, 1);
+	return aftl_now(device.ftl) - begun_ns;
+}
+
+/* Two pages are read for each program, so the second reads overlap with transfers. */
+TAP_TEST(relocation_senses_ahead, "relocation reads with cache reads")
+{
+	u64 saved_ns = relocate("off");
+
+	CHECK_EQ(cache_reads(), 0);
+	saved_ns -= relocate("read");
+	CHECK_EQ(cache_reads(), test_counters(&device)->array_reads / 2);
+	CHECK_EQ(saved_ns, cache_reads() * (PAGE_NS - BUSY_NS));
+}
+
+static void check_three_writes(const char *params, u64 each_ns)
+{
+	struct test_request *writes[3];
+	u64 begun_ns;
+	u32 i;
+
+	open_written(params, 0);
+	begun_ns = aftl_now(device.ftl);
+	for (i = 0; i < 3; i++)
+		writes[i] = begin(AFTL_OP_WRITE, i);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(writes[i], begun_ns), PAGE_NS + PROGRAM_NS + i * each_ns);
+	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
+	CHECK_EQ(test_lun_info(&device, 0).busy_ns, PAGE_NS + PROGRAM_NS + 2 * each_ns);
+}
+
+TAP_TEST(transfer_during_program, "a cache program takes its data during the program before it")
+{
+	check_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
+	check_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(cache_programs(), 0);
+	check_three_writes(ONE_DIE " cache_commands=program", BUSY_NS + PROGRAM_NS);
+	CHECK_EQ(cache_programs(), 2);
+	/* The transfer takes longer than what is left of the program after cache_busy. */
+	check_three_writes(ONE_DIE " cache_commands=both cache_busy=690us",
+			   690000 + PROGRAM_NS);
+}
+
+/* Data that arrives 5 us before the end of the program has 5 us less to transfer then. */
+TAP_TEST(late_data_transfers_partly, "data that arrives late is transferred in part")
+{
+	struct test_request *writes[2];
+	u64 begun_ns;
+
+	open_written(ONE_DIE " cache_commands=program", 0);
+	begun_ns = aftl_now(device.ftl);
+	writes[0] = begin(AFTL_OP_WRITE, 0);
+	test_wait(&device, PAGE_NS + PROGRAM_NS - 5000);
+	writes[1] = begin(AFTL_OP_WRITE, 1);
+	CHECK_EQ(end(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(end(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
+}
+
+/* A page takes 409.6 us on the channel of two dies, so that the data of one waits for the other. */
+TAP_TEST(channel_busy_delays_data, "cached data waits for the channel of another die")
+{
+	struct test_request *writes[4];
+	u64 begun_ns;
+	u32 i;
+
+	open_written("channels=1 chips=2 cache_commands=program bus=20", 0);
+	begun_ns = aftl_now(device.ftl);
+	for (i = 0; i < 4; i++)
+		writes[i] = begin(AFTL_OP_WRITE, i);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(end(writes[i], begun_ns), 20 * (i + 1) * PAGE_NS + PROGRAM_NS);
+}
