@@ -64,52 +64,53 @@ static int parse_size(const struct device_options *options, u64 *sectors, struct
 	return 0;
 }
 
-static int complain_room(const struct device_options *options, const struct plan *plan,
-			 struct aftl_error *error)
+static int check_size(const struct device_options *options, const struct target_size *size,
+		      u64 *sectors, struct aftl_error *error)
 {
-	return aftl_fail(error, -EINVAL,
-			 "--size: %.40s is more than the %llu bytes that these blocks have room for; raise blocks or leave it out",
-			 options->size, (unsigned long long)plan->size.sectors * TARGET_SECTOR);
-}
-
-static int check_size(const struct device_options *options, struct plan *plan,
-		      struct aftl_error *error)
-{
-	u32 unit = plan->size.shards.geo.unit_bytes;
+	u32 unit = size->shards.geo.unit_bytes;
 
 	if (!options->size) {
-		plan->sectors = plan->size.sectors;
+		*sectors = size->sectors;
 		return 0;
 	}
-	if (plan->sectors > plan->size.sectors)
-		return complain_room(options, plan, error);
-	if (plan->sectors * TARGET_SECTOR % unit)
+	if (*sectors > size->sectors)
+		return aftl_fail(error, -EINVAL,
+				 "--size: %.40s is more than the %llu bytes that these blocks have room for; raise blocks or leave it out",
+				 options->size, (unsigned long long)size->sectors * TARGET_SECTOR);
+	if (*sectors * TARGET_SECTOR % unit)
 		return aftl_fail(error, -EINVAL,
 				 "--size: %.40s is not a multiple of the mapping unit of %u bytes",
 				 options->size, unit);
 	return 0;
 }
 
-static int make_plan(const struct device_options *options, struct plan *plan,
-		     struct aftl_error *error)
+int device_line(const struct device_options *options, struct target_line *line,
+		struct target_size *size, u64 *sectors, struct aftl_error *error)
 {
 	bool blocks = false;
 	int ret;
 
-	plan->name = options->words[0];
-	target_line_init(&plan->line);
-	ret = dm_device_check_name(plan->name, error);
+	target_line_init(line);
+	ret = set_keys(options, true, &blocks, line, error);
 	if (!ret)
-		ret = set_keys(options, true, &blocks, &plan->line, error);
-	if (!ret)
-		ret = set_keys(options, false, &blocks, &plan->line, error);
+		ret = set_keys(options, false, &blocks, line, error);
 	if (!ret && options->size)
-		ret = parse_size(options, &plan->sectors, error);
+		ret = parse_size(options, sectors, error);
 	if (!ret && options->size && !blocks)
-		ret = target_line_fit(&plan->line, plan->sectors, error);
+		ret = target_line_fit(line, *sectors, error);
 	if (!ret)
-		ret = target_line_size(&plan->line, &plan->size, error);
-	return ret ? ret : check_size(options, plan, error);
+		ret = target_line_size(line, size, error);
+	return ret ? ret : check_size(options, size, sectors, error);
+}
+
+static int make_plan(const struct device_options *options, struct plan *plan,
+		     struct aftl_error *error)
+{
+	int ret;
+
+	plan->name = options->words[0];
+	ret = dm_device_check_name(plan->name, error);
+	return ret ? ret : device_line(options, &plan->line, &plan->size, &plan->sectors, error);
 }
 
 static int check_store(const struct target_line *line, struct aftl_error *error)

@@ -27,6 +27,7 @@ enum kind {
 static const struct command_option options_table[] = {
 	KEY('S', "store", "none|ram|PATH", "where the data live (default ram); none keeps none"),
 	TEXT(0, 'Z', "size", size, "SIZE", "size of the device (default: what the profile has)"),
+	TEXT(0, 'V', "socket", socket, "PATH", "socket to make (default: one in a new directory)"),
 	KEY('P', "profile", "NAME", "device to start from (default demo)"),
 	KEY('L', "policy", "NAME", "flash translation policy (default approxftl)"),
 	KEY('T', "timing", "real|off|scale:N",

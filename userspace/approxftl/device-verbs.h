@@ -59,6 +59,7 @@ struct device_options {
 	bool remember;
 	bool rewrite;
 	const char *size;
+	const char *socket;
 	const char *interval;
 	const char *count;
 	const char *root;
@@ -126,6 +127,18 @@ void device_answer_list(const struct device_options *options, struct text_list *
 /* Return the last value of KEY, or @standard if it was not given. */
 const char *device_key(const struct device_options *options, const char *key,
 		       const char *standard);
+
+/**
+ * device_line() - make the table line of the options, and check it with the core
+ * @line: takes the line
+ * @size: takes the size of the device that it describes
+ * @sectors: takes the exported size: that of --size, or all
+ * @error: takes the message on failure
+ *
+ * Return: 0 or a negative error number.
+ */
+int __must_check device_line(const struct device_options *options, struct target_line *line,
+			     struct target_size *size, u64 *sectors, struct aftl_error *error);
 
 /* Print @error and convert @ret, a negative error number, to an exit code. */
 enum exit_code device_failed(const struct device_options *options, int ret,

@@ -16,6 +16,7 @@ extern const struct device_verb verb_top;
 extern const struct device_verb verb_health;
 extern const struct device_verb verb_message;
 extern const struct device_verb verb_remove;
+extern const struct device_verb verb_serve;
 extern const struct device_verb verb_doctor;
 extern const struct device_verb verb_format;
 extern const struct device_verb verb_check;

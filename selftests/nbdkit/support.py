@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Servers for the tests of the nbdkit plugin, and clients in nbdsh, which has libnbd."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.programs import BUILD, PROGRAM, Done, run_program
+
+PLUGIN = BUILD / "nbdkit-approxftl-plugin.so"
+#: libnbd's module is one of the distribution's Python.
+SHELL = ("/usr/bin/python3", "-m", "nbd")
+
+needs_nbdkit = pytest.mark.skipif(not PLUGIN.exists() or not shutil.which("nbdkit"),
+                                  reason="nbdkit and nbdkit-plugin-dev are not installed")
+
+
+class Server:
+    """A running `approxftl serve`."""
+
+    def __init__(self, *arguments: str | Path) -> None:
+        self.process = subprocess.Popen([PROGRAM, "serve", *arguments], stdout=subprocess.PIPE,
+                                        text=True)
+        assert self.process.stdout
+        self.uri = self.process.stdout.readline().strip()
+        assert self.uri, "the server ended without an address"
+        self.socket = Path(self.uri.partition("socket=")[2])
+
+    def shell(self, script: str) -> str:
+        """Run a script with the connection `h` in nbdsh, and return its output."""
+        done = run_program(*SHELL, "-u", self.uri, "-c", script)
+        assert done.code == 0, done.err
+        return done.out
+
+    def numbers(self, script: str) -> Any:
+        """Run a script that prints JSON."""
+        return json.loads(self.shell(f"import json\n{script}"))
+
+    @property
+    def nbdkit(self) -> int:
+        """The process of nbdkit."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return int(children.read_text().split()[0])
+
+    def kill(self) -> None:
+        """End nbdkit as a crash does."""
+        os.kill(self.nbdkit, signal.SIGKILL)
+        self.process.wait()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, and return the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait()
+
+
+@contextmanager
+def serving(*arguments: str | Path) -> Iterator[Server]:
+    """Run a server until the end of a block."""
+    server = Server(*arguments)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end()
+
+
+def plugin(*arguments: str) -> Done:
+    """Run nbdkit itself, with a command that succeeds once the device is ready."""
+    return run_program("nbdkit", "-U", "-", PLUGIN, *arguments, "--run", "true")

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""An emulated SSD behind nbdkit, as the clients of NBD see it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+from selftests.lib.processes import until
+from selftests.lib.programs import PROGRAM, run_program
+from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, plugin, serving
+
+pytestmark = needs_nbdkit
+MIB = 1 << 20
+
+#: Random requests in sectors, against a model.
+AGAINST_A_MODEL = """
+import random
+rng = random.Random(SEED)
+size = 2 << 20
+model = bytearray(h.pread(size, 0))
+for _ in range(COUNT):
+    offset = rng.randrange(0, size, 512)
+    count = min(rng.choice([512, 4096, 12800, 1 << 17]), size - offset)
+    part = slice(offset, offset + count)
+    fua = rng.choice([0, nbd.CMD_FLAG_FUA])
+    kind = rng.choice(["read", "write", "write", "zero", "allocate", "trim", "flush"])
+    if kind == "read":
+        assert h.pread(count, offset) == model[part], (offset, count)
+    elif kind == "write":
+        model[part] = rng.randbytes(count)
+        h.pwrite(model[part], offset, fua)
+    elif kind == "flush":
+        h.flush()
+    elif kind == "trim":
+        # Whole pages only; the rest of the range may be kept.
+        offset, count = offset & ~4095, (count + 4095) & ~4095
+        h.trim(count, offset, fua)
+        model[offset:offset + count] = bytes(count)
+    else:
+        model[part] = bytes(count)
+        h.zero(count, offset, fua | (nbd.CMD_FLAG_NO_HOLE if kind == "allocate" else 0))
+assert h.pread(size, 0) == model
+"""
+
+
+def against_a_model(server: Server, seed: int, count: int = 400) -> None:
+    server.shell(AGAINST_A_MODEL.replace("SEED", str(seed)).replace("COUNT", str(count)))
+
+
+@pytest.mark.parametrize("options", [("timing=off",), ("timing=real",), ("timing=off", "unit=512"),
+                                     ("timing=scale:2", "policy=baseline")])
+def test_requests_against_a_model(options: tuple[str, ...]) -> None:
+    with serving(*options) as server:
+        against_a_model(server, 1)
+
+
+def test_connections_at_the_same_time() -> None:
+    with serving("timing=real") as server:
+        server.shell("""
+import threading
+def one(first):
+    own = nbd.NBD()
+    own.connect_uri(URI)
+    for i in range(200):
+        offset = (first + 2 * (i % 40)) * 4096
+        data = bytes([first + i % 200]) * 4096
+        own.pwrite(data, offset)
+        assert own.pread(4096, offset) == data
+    own.flush()
+threads = [threading.Thread(target=one, args=(n,)) for n in range(2)]
+[one.start() for one in threads]
+[one.join() for one in threads]
+for first in range(2):
+    for i in range(160, 200):
+        data = bytes([first + i]) * 512
+        assert h.pread(512, (first + 2 * (i % 40)) * 4096) == data, (first, i)
+""".replace("URI", repr(server.uri)))
+
+
+def test_properties() -> None:
+    with serving("timing=off", "--size", "10MiB") as server:
+        done = run_program("nbdinfo", "--json", server.uri)
+        told = json.loads(done.out)["exports"][0]
+    assert told["export-size"] == 10 * MIB
+    assert (told["block_size_minimum"], told["block_size_preferred"]) == (512, 4096)
+    assert all(told[key] for key in ("can_flush", "can_fua", "can_trim", "can_zero",
+                                     "can_multi_conn"))
+    assert not told["is_rotational"]
+
+
+def test_block_status_follows_writes_and_trims() -> None:
+    with serving("timing=off", "--size", "1MiB") as server:
+        server.shell("""
+h.pwrite(bytes(65536), 65536)
+h.pwrite(bytes(512), 512)
+h.trim(4096, 65536 + 4096)
+""")
+        done = run_program("nbdinfo", "--map", "--json", server.uri)
+    runs = [(one["offset"], one["length"], one["type"]) for one in json.loads(done.out)]
+    assert runs == [(0, 4096, 0), (4096, 61440, 3), (65536, 4096, 0), (69632, 4096, 3),
+                    (73728, 57344, 0), (131072, MIB - 131072, 3)]
+
+
+def test_a_preconditioned_device_holds_data_that_read_as_zeroes() -> None:
+    with serving("timing=off", "--size", "8MiB", "fill=sequential") as server:
+        assert server.numbers("print(json.dumps(sum(h.pread(1 << 20, 0))))") == 0
+        done = run_program("nbdinfo", "--map", "--totals", "--json", server.uri)
+    totals = {one["type"]: one["size"] for one in json.loads(done.out)}
+    assert totals == {0: 8 * MIB}
+
+
+def test_nbdcopy_there_and_back(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(Path(PROGRAM).read_bytes()[:MIB] + bytes(MIB) + b"end" * 12345)
+    image.write_bytes(image.read_bytes().ljust(3 * MIB, b"\0"))
+    with serving("timing=real", "--size", "3MiB") as server:
+        assert run_program("nbdcopy", image, server.uri).code == 0
+        done = run_program("nbdcopy", server.uri, tmp_path / "back")
+        assert done.code == 0, done.err
+    assert (tmp_path / "back").read_bytes() == image.read_bytes()
+
+
+@pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-utils is not installed")
+def test_qemu_as_a_client() -> None:
+    with serving("timing=off") as server:
+        done = run_program("qemu-io", "-f", "raw", server.uri, "-c", "write -P 0x5a 1000 5000",
+                           "-c", "read -P 0x5a 1000 5000", "-c", "write -z -u 0 64k",
+                           "-c", "read -P 0 0 64k", "-c", "discard 0 1M", "-c", "flush")
+    assert done.code == 0, done.out + done.err
+    assert "failed" not in done.out + done.err
+
+
+def test_fio_verifies_what_it_wrote() -> None:
+    if "nbd" not in run_program("fio", "--enghelp").out.split():
+        pytest.skip("this fio has no engine for NBD")
+    with serving("timing=off", "--size", "16MiB") as server:
+        done = run_program("fio", "--name=verify", "--ioengine=nbd", f"--uri={server.uri}",
+                           "--rw=randrw", "--bs=4k", "--iodepth=32", "--size=16M",
+                           "--verify=crc32c", "--verify_state_save=0", "--randseed=7")
+    assert done.code == 0, done.out + done.err
+
+
+# Flash: bit errors and lost data
+
+WRITE_AND_COUNT = """
+for i in range(65):
+    h.pwrite(bytes(1 << 20), i << 20)
+h.flush()
+print(json.dumps(sum(one.bit_count() for one in h.pread(1 << 20, 0))))
+"""
+
+
+def test_approximate_data_come_back_with_their_bit_errors() -> None:
+    with serving("timing=off", "tag_all=approximate", "rber_approx=1e-3") as server:
+        flipped = server.numbers(WRITE_AND_COUNT)
+        again = server.numbers("print(json.dumps([sum(one.bit_count() for one in "
+                               "h.pread(1 << 19, at)) for at in (0, 1 << 19)]))")
+    assert 0.9e-3 < flipped / (8 * MIB) < 1.1e-3
+    assert sum(again) == flipped
+
+
+def test_precise_data_have_no_bit_errors() -> None:
+    with serving("timing=off") as server:
+        assert server.numbers(WRITE_AND_COUNT) == 0
+
+
+def test_a_page_beyond_ecc_is_an_io_error() -> None:
+    with serving("timing=off", "rber=1e-2", "ecc_bits=1", "ecc_levels=0") as server:
+        server.shell("""
+for i in range(65):
+    h.pwrite(bytes(1 << 20), i << 20)
+h.flush()
+try:
+    h.pread(4096, 0)
+    raise SystemExit("read")
+except nbd.Error as error:
+    assert error.errno == "EIO", error
+""")
+
+
+# Options and requests that no device has
+
+@pytest.mark.parametrize(("argument", "message"), [
+    ("profile=none", 'unknown profile "none"; there are demo,'),
+    ("policy=none", 'unknown policy "none"; there are '),
+    ("timing=slow", 'timing: "slow" is not one of real, off or scale:N'),
+    ("timing=scale:0", 'timing: "scale:0" is not one of'),
+    ("nonsense=1", 'unknown option "nonsense"; there are profile,'),
+    ("tag_all=maybe", "tag_all: "),
+    ("ioprio_hint=1", "ioprio_hint: NBD requests have no I/O priority"),
+    ("blocks=0", "blocks: 0 is out of range"),
+    ("op=101%", "op: "),
+    ("shards=2", "shards: nbdkit serves one shard"),
+    ("buffer_safe=on buffer=4MiB zoned=4MiB", "zoned: NBD has no zones"),
+    ("unit=8KiB", "a mapping unit of 8192 bytes cannot be a sector"),
+    ("size=0", "size: 0 is not a multiple of 512 bytes"),
+    ("size=1000", "size: 1000 is not a multiple of 512 bytes"),
+    ("size=99999TiB", "blocks: "),
+    ("size=", "size: "),
+])
+def test_an_option_that_no_device_has_is_refused(argument: str, message: str) -> None:
+    done = plugin(*argument.split())
+    assert done.code == 1
+    assert f"nbdkit: error: {message}" in done.err
+
+
+def test_an_option_given_twice_is_refused() -> None:
+    assert "nbdkit: error: op is given twice" in plugin("op=10", "op=20").err
+
+
+def test_more_bytes_than_the_blocks_have_are_refused() -> None:
+    assert "size: these blocks have room for " in plugin("blocks=128", "size=1GiB").err
+
+
+def test_requests_that_no_device_has_are_refused() -> None:
+    with serving("timing=off", "--size", "1MiB") as server:
+        server.shell("""
+h.set_strict_mode(0)
+def refused(what, errno):
+    try:
+        what()
+    except nbd.Error as error:
+        assert error.errno == errno, error
+        return
+    raise SystemExit("not refused")
+refused(lambda: h.pread(100, 0), "EINVAL")
+refused(lambda: h.pread(512, 100), "EINVAL")
+refused(lambda: h.pwrite(bytes(100), 0), "EINVAL")
+refused(lambda: h.trim(512, 1), "EINVAL")
+refused(lambda: h.pread(512, 1 << 20), "EINVAL")
+refused(lambda: h.pread(1024, (1 << 20) - 512), "EINVAL")
+refused(lambda: h.pwrite(bytes(512), 1 << 20), "ENOSPC")
+refused(lambda: h.pread(512, (1 << 63) - 512), "EINVAL")
+assert h.pread(512, (1 << 20) - 512) == bytes(512)
+""")
+
+
+def negotiate(path: Path) -> socket.socket:
+    """Return a connection to the default export, as a client without a library opens it."""
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(str(path))
+    client.recv(18, socket.MSG_WAITALL)
+    client.sendall(struct.pack(">I8sIIIH", 3, b"IHAVEOPT", 7, 6, 0, 0))
+    kind = 0
+    while kind != 1:  # the acknowledgement is last
+        _, _, kind, length = struct.unpack(">QIII", client.recv(20, socket.MSG_WAITALL))
+        client.recv(length, socket.MSG_WAITALL)
+    return client
+
+
+def test_clients_that_vanish_in_a_request() -> None:
+    request = struct.Struct(">IHHQQI")
+    with serving("timing=real", "--size", "2MiB") as server:
+        for length in (0, 10, request.size, request.size + 100, request.size + 4096):
+            client = negotiate(server.socket)
+            whole = request.pack(0x25609513, 0, 1, 7, 0, 4096) + b"x" * 4096
+            client.sendall(whole[:length])
+            client.close()
+        client = negotiate(server.socket)
+        client.sendall(b"".join(request.pack(0x25609513, 0, 0, i, 0, 4096) for i in range(64)))
+        client.close()
+        client = negotiate(server.socket)
+        client.sendall(b"nonsense" * 100)
+        client.close()
+        against_a_model(server, 2, 100)
+
+
+# The verb
+
+def left_behind(server: Server) -> list[Path]:
+    return [path for path in (server.socket, server.socket.parent) if path.exists()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_server_in_order(number: int) -> None:
+    server = Server("timing=off")
+    assert server.end(number) == 0
+    assert left_behind(server) == []
+
+
+def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    server = Server("timing=off")
+    server.kill()
+    assert server.process.returncode == 1
+    assert capfd.readouterr().err == "approxftl serve: nbdkit was ended by signal 9\n"
+    assert left_behind(server) == []
+
+
+def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
+    server = Server("timing=off")
+    child = Path(f"/proc/{server.nbdkit}")
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
+    shutil.rmtree(server.socket.parent)
+
+
+def test_the_socket_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with serving("timing=off", "--socket", path) as server:
+        assert server.uri == f"nbd+unix:///?socket={path}"
+        done = run_program(PROGRAM, "serve", "--socket", path)
+        assert (done.code, done.out) == (1, "")
+        assert done.err == f"approxftl serve: {path}: Address already in use\n"
+        assert path.is_socket()
+    # The socket of a server that was killed is replaced; no other file is.
+    gone = socket.socket(socket.AF_UNIX)
+    gone.bind(str(path))
+    gone.close()
+    with serving("timing=off", "--socket", path) as server:
+        server.shell("h.flush()")
+    path.write_text("precious")
+    assert run_program(PROGRAM, "serve", "--socket", path).code == 1
+    assert path.read_text() == "precious"
+
+
+def test_a_socket_with_a_long_path_is_refused(tmp_path: Path) -> None:
+    done = run_program(PROGRAM, "serve", "--socket", tmp_path / ("x" * 120))
+    assert "a socket's path has at most 107 characters" in done.err
+    assert done.code == 1
+
+
+@pytest.mark.parametrize(("argument", "message"), [
+    ("profile=none", 'unknown profile "none"'), ("--size=1", "--size: 1 is not a multiple"),
+    ("policy", '"policy" is not of the form KEY=VALUE')])
+def test_wrong_arguments(argument: str, message: str) -> None:
+    done = run_program(PROGRAM, "serve", argument)
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(f"approxftl serve: {re.escape(message)}.*\n", done.err)
+
+
+def test_without_nbdkit(tmp_path: Path) -> None:
+    done = run_program(PROGRAM, "serve", environment={"PATH": str(tmp_path)})
+    assert (done.code, done.out) == (1, "")
+    assert done.err == ("approxftl serve: nbdkit is not installed; "
+                        "on Debian: apt-get install nbdkit\n")
+
+
+def test_help_of_the_plugin_names_each_option() -> None:
+    said = run_program("nbdkit", PLUGIN, "--help").out
+    for option in ("store", "profile", "policy", "timing", "tag_all", "size"):
+        assert re.search(rf"^{option}=", said, re.M)

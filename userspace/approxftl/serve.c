@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* "approxftl serve": run nbdkit with the plugin, on a socket that this verb makes. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "sibling-program.h"
+#include "unix-socket.h"
+#include "verbs.h"
+
+#define PLUGIN "nbdkit-approxftl-plugin.so"
+/* Descriptor of the socket in systemd's protocol of socket activation */
+#define LISTEN_FD 3
+/* Exit status of the child if nbdkit is not installed */
+#define NOT_INSTALLED 127
+/* Interval of looking whether nbdkit is ready */
+#define LOOK_NS 10000000
+
+/**
+ * struct serving - a server
+ * @options: the command line
+ * @directory: directory of this run, for @ready and, without --socket, for the socket
+ * @ready: file that nbdkit makes when it is ready
+ * @socket: path of the socket
+ * @fd: the socket
+ * @signals: signals that wait_for_signal() takes; they are blocked
+ * @child: nbdkit
+ */
+struct serving {
+	const struct device_options *options;
+	char directory[PATH_MAX];
+	char ready[PATH_MAX + 8];
+	char socket[PATH_MAX];
+	int fd;
+	sigset_t signals;
+	pid_t child;
+};
+
+static int make_directory(struct serving *serving, struct aftl_error *error)
+{
+	const char *parent = getenv("XDG_RUNTIME_DIR");
+
+	scnprintf(serving->directory, sizeof(serving->directory), "%s/approxftl-XXXXXX",
+		  parent ? parent : "/tmp");
+	if (!mkdtemp(serving->directory))
+		return aftl_fail(error, -errno, "%.160s: cannot be made: %s", serving->directory,
+				 strerror(errno));
+	scnprintf(serving->ready, sizeof(serving->ready), "%s/pid", serving->directory);
+	return 0;
+}
+
+static int make_socket(struct serving *serving, struct aftl_error *error)
+{
+	char path[PATH_MAX + 8];
+
+	scnprintf(path, sizeof(path), "%s/nbd", serving->directory);
+	if (serving->options->socket)
+		scnprintf(path, sizeof(path), "%s", serving->options->socket);
+	serving->fd = unix_socket_listen(path, error);
+	if (serving->fd < 0)
+		return serving->fd;
+	/* Clients may run in another directory. */
+	if (!realpath(path, serving->socket))
+		return aftl_fail(error, -errno, "%.160s: %s", path, strerror(errno));
+	return 0;
+}
+
+static void clean_up(const struct serving *serving)
+{
+	unlink(serving->socket);
+	unlink(serving->ready);
+	rmdir(serving->directory);
+}
+
+static void add_argument(char ***arguments, const char *key, const char *value)
+{
+	unsigned int count = 0;
+	size_t size = strlen(key) + strlen(value) + 1;
+	char *text = memory_zeroed(size, 1);
+
+	while (*arguments && (*arguments)[count])
+		count++;
+	*arguments = memory_grown(*arguments, count + 2, sizeof(**arguments));
+	scnprintf(text, size, "%s%s", key, value);
+	(*arguments)[count] = text;
+	(*arguments)[count + 1] = NULL;
+}
+
+/* The plugin is beside this program in a build directory, and in ../lib/approxftl if installed. */
+static void find_plugin(char path[PATH_MAX])
+{
+	sibling_program(PLUGIN, path, PATH_MAX);
+	if (!strchr(path, '/'))
+		sibling_program("../lib/approxftl/" PLUGIN, path, PATH_MAX);
+	if (access(path, R_OK))
+		scnprintf(path, PATH_MAX, "approxftl");
+}
+
+static void run_nbdkit(const struct serving *serving)
+{
+	const struct device_options *options = serving->options;
+	char **arguments = NULL;
+	char text[PATH_MAX];
+	unsigned int i;
+
+	add_argument(&arguments, "nbdkit", "");
+	add_argument(&arguments, "--exit-with-parent", "");
+	add_argument(&arguments, "--threads=", "32");
+	add_argument(&arguments, "--pidfile=", serving->ready);
+	find_plugin(text);
+	add_argument(&arguments, text, "");
+	for (i = 0; i < options->key_count; i++) {
+		snprintf(text, sizeof(text), "%s=", options->keys[i]);
+		add_argument(&arguments, text, options->values[i]);
+	}
+	if (options->size)
+		add_argument(&arguments, "size=", options->size);
+	scnprintf(text, sizeof(text), "%d", getpid());
+	/* dup2() of a descriptor to itself would leave it closed by execvp(). */
+	if (dup2(serving->fd, LISTEN_FD) < 0 || fcntl(LISTEN_FD, F_SETFD, 0) ||
+	    setenv("LISTEN_PID", text, 1) || setenv("LISTEN_FDS", "1", 1) ||
+	    sigprocmask(SIG_UNBLOCK, &serving->signals, NULL))
+		_exit(EXIT_FAILED);
+	execvp("nbdkit", arguments);
+	_exit(errno == ENOENT ? NOT_INSTALLED : EXIT_FAILED);
+}
+
+static int start(struct serving *serving, struct aftl_error *error)
+{
+	/* Blocked before the child exists, so that no signal is lost. */
+	sigemptyset(&serving->signals);
+	sigaddset(&serving->signals, SIGINT);
+	sigaddset(&serving->signals, SIGTERM);
+	sigaddset(&serving->signals, SIGHUP);
+	sigaddset(&serving->signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &serving->signals, NULL);
+	serving->child = fork();
+	if (!serving->child)
+		run_nbdkit(serving);
+	if (serving->child < 0)
+		return aftl_fail(error, -errno, "nbdkit: cannot be started: %s", strerror(errno));
+	/* If nbdkit dies, no client shall wait for it. */
+	close(serving->fd);
+	return 0;
+}
+
+/* Print the address once the device is open. */
+static void tell_when_ready(struct serving *serving, bool *told)
+{
+	if (*told || access(serving->ready, F_OK))
+		return;
+	printf("nbd+unix:///?socket=%s\n", serving->socket);
+	fflush(stdout);
+	*told = true;
+}
+
+/* Wait until nbdkit ends; a signal ends it, in order. */
+static enum exit_code serve(struct serving *serving)
+{
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	bool told = false;
+	int status;
+
+	while (waitpid(serving->child, &status, WNOHANG) != serving->child) {
+		int number = told ? sigwaitinfo(&serving->signals, NULL) :
+				    sigtimedwait(&serving->signals, NULL, &look);
+
+		tell_when_ready(serving, &told);
+		if (number > 0 && number != SIGCHLD)
+			kill(serving->child, SIGTERM);
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
+		complain_of("serve", "nbdkit is not installed; on Debian: apt-get install nbdkit");
+	else if (WIFSIGNALED(status))
+		complain_of("serve", "nbdkit was ended by signal %d", WTERMSIG(status));
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	struct serving serving = { .options = options };
+	struct target_line line;
+	struct target_size size;
+	struct aftl_error error;
+	enum exit_code code;
+	u64 sectors;
+	int ret;
+
+	if (device_line(options, &line, &size, &sectors, &error)) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	ret = make_directory(&serving, &error);
+	if (!ret)
+		ret = make_socket(&serving, &error);
+	if (!ret)
+		ret = start(&serving, &error);
+	code = ret ? device_failed(options, ret, &error) : serve(&serving);
+	clean_up(&serving);
+	return code;
+}
+
+const struct device_verb verb_serve = {
+	.name = "serve",
+	.words = "",
+	.pairs = true,
+	.screen = true,
+	.options = "SZVPLTAK",
+	.about = "Serves an emulated SSD as a network block device, without a kernel module:\n"
+		 "nbdkit with the plugin approxftl, on a socket of this machine. Prints the\n"
+		 "address for clients, and ends with Ctrl-C. KEY=VALUE sets any parameter that\n"
+		 "\"approxftl params\" lists.",
+	.run = run,
+};

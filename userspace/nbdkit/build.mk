@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The plugin of nbdkit, from the position-independent objects of libapproxftl-sim.
+
+sees_userspace/nbdkit := $(own)
+
+nbd_plugin := $(plain_dir)/nbdkit-approxftl-plugin.so
+
+$(nbd_plugin): $(call objects,libsim,$(wildcard userspace/nbdkit/*.c) $(CORE) $(LIB))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE_FLAGS) $(libsim_flags) $(LDFLAGS) -shared \
+		-Wl,--version-script=userspace/nbdkit/plugin.map -o $@ $(filter %.o,$^) $(LDLIBS) -pthread
+
+nbd_built := $(call needing,nbdkit-plugin.h=nbdkit-plugin-dev,$(nbd_plugin))
+EXAMPLES += $(nbd_built)
+# Executable, as "approxftl serve" looks for it as for a program beside itself
+INSTALLED += $(patsubst %,755:%:$(PREFIX)/lib/approxftl/nbdkit-approxftl-plugin.so,$(nbd_built))

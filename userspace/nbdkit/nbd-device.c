@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "core-memory.h"
+#include "nbd-device.h"
+
+#define NS_PER_S 1000000000ULL
+
+/**
+ * struct nbd_job - a request of a client, and the thread that waits for it
+ * @next: entry of @waiting of struct nbd_device
+ * @link: pointer to this entry
+ * @pending: number of requests to the FTL that are in flight
+ * @error: first error: 0 or a negative error number
+ * @due_ns: device time of the last completion
+ * @wake: the job is complete, or its thread has to wait for the next event
+ */
+struct nbd_job {
+	struct nbd_job *next;
+	struct nbd_job **link;
+	u32 pending;
+	int error;
+	u64 due_ns;
+	pthread_cond_t wake;
+};
+
+/**
+ * struct nbd_io - a request to the FTL
+ * @request: the request
+ * @job: job that it is a part of
+ * @bytes: payload
+ * @edges: write: content of the first and the last logical page, if it covers a part of them
+ */
+struct nbd_io {
+	struct aftl_request request;
+	struct nbd_job *job;
+	u8 *bytes;
+	u8 *edges;
+};
+
+/* Clock */
+
+static u64 host_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
+}
+
+static u64 to_host_ns(const struct nbd_device *device, u64 device_ns)
+{
+	u64 span;
+
+	if (__builtin_mul_overflow(device_ns - device->start_ns, (u64)device->line.scale, &span) ||
+	    span > INT64_MAX)
+		return U64_MAX;
+	return device->start_host_ns + span;
+}
+
+static void catch_up(struct nbd_device *device)
+{
+	if (device->line.scale != TARGET_TIMING_OFF)
+		aftl_advance(device->ftl, device->start_ns + (host_now() - device->start_host_ns) /
+							     device->line.scale);
+}
+
+void nbd_device_enter(struct nbd_device *device)
+{
+	pthread_mutex_lock(&device->lock);
+	catch_up(device);
+}
+
+void nbd_device_leave(struct nbd_device *device)
+{
+	pthread_mutex_unlock(&device->lock);
+}
+
+/* Waiting */
+
+static void sleep_until(struct nbd_device *device, struct nbd_job *job, u64 until_ns)
+{
+	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
+					.tv_nsec = (long)(until_ns % NS_PER_S) };
+
+	device->armed_ns = until_ns;
+	pthread_cond_timedwait(&job->wake, &device->lock, &until);
+	if (device->armed_ns == until_ns)
+		device->armed_ns = U64_MAX;
+	catch_up(device);
+}
+
+/* Sleep until the next event, unless another thread does that or there is none. */
+static void sleep_in_turn(struct nbd_device *device, struct nbd_job *job)
+{
+	u64 next_ns = to_host_ns(device, aftl_next_event(device->ftl));
+
+	if (next_ns < device->armed_ns)
+		sleep_until(device, job, next_ns);
+	else
+		pthread_cond_wait(&job->wake, &device->lock);
+}
+
+static void enlist(struct nbd_device *device, struct nbd_job *job)
+{
+	job->next = device->waiting;
+	job->link = &device->waiting;
+	if (job->next)
+		job->next->link = &job->next;
+	device->waiting = job;
+}
+
+static void delist(struct nbd_job *job)
+{
+	*job->link = job->next;
+	if (job->next)
+		job->next->link = job->link;
+}
+
+/* If nobody sleeps until the next event any more, another waiting thread must. */
+static void pass_on(struct nbd_device *device)
+{
+	if (device->waiting &&
+	    to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
+		pthread_cond_signal(&device->waiting->wake);
+}
+
+static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
+{
+	u64 now_ns, due_ns;
+
+	enlist(device, job);
+	while (job->pending)
+		sleep_in_turn(device, job);
+	delist(job);
+	pass_on(device);
+	now_ns = host_now();
+	due_ns = to_host_ns(device, job->due_ns);
+	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
+}
+
+/* With "timing off" device time passes as fast as the FTL works, while a request is in flight. */
+static void hurry_job(struct nbd_device *device, struct nbd_job *job)
+{
+	while (job->pending && aftl_next_event(device->ftl) != U64_MAX)
+		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
+	while (job->pending)
+		pthread_cond_wait(&job->wake, &device->lock);
+}
+
+/* Callbacks of the FTL */
+
+static struct nbd_io *to_io(struct aftl_request *request)
+{
+	return container_of(request, struct nbd_io, request);
+}
+
+static void nbd_complete(void *host __maybe_unused, struct aftl_request *request)
+{
+	struct nbd_job *job = to_io(request)->job;
+
+	if (request->status && !job->error)
+		job->error = request->status;
+	job->due_ns = max(job->due_ns, request->complete_ns);
+	if (!--job->pending)
+		pthread_cond_signal(&job->wake);
+}
+
+/**
+ * struct span - the part of a logical page that a request covers
+ * @first: first byte in the page
+ * @end: byte after the last
+ * @at: their payload
+ */
+struct span {
+	u32 first;
+	u32 end;
+	u8 *at;
+};
+
+static struct span span_of(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+{
+	const struct aftl_request *request = &io->request;
+	u32 unit_bytes = device->geo->unit_bytes;
+	u32 head = request->head_skip * NBD_SECTOR;
+	struct span span = { .end = unit_bytes };
+
+	if (unit == request->unit)
+		span.first = head;
+	if (unit == request->unit + request->units - 1)
+		span.end -= request->tail_skip * NBD_SECTOR;
+	span.at = io->bytes + ((size_t)(unit - request->unit) * unit_bytes + span.first - head);
+	return span;
+}
+
+static u8 *edge_of(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+{
+	return io->edges + (unit == io->request.unit ? 0 : device->geo->unit_bytes);
+}
+
+static u8 *data_at(const struct nbd_device *device, u32 unit)
+{
+	return device->data + (size_t)unit * device->geo->unit_bytes;
+}
+
+static void nbd_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
+		       u32 tag __maybe_unused)
+{
+	struct nbd_device *device = host;
+	u32 unit = from_lpn(lpn);
+	struct span span = span_of(device, to_io(request), unit);
+	u32 covered = span.end - span.first;
+
+	device->pages[unit] |= NBD_PAGE_DATA;
+	if (covered < device->geo->unit_bytes) {
+		u8 *edge = edge_of(device, to_io(request), unit);
+
+		memcpy(edge + span.first, span.at, covered);
+		span.at = edge;
+	}
+	if (device->data)
+		memcpy(data_at(device, unit), span.at, device->geo->unit_bytes);
+}
+
+/* Invert the bits in @span that have errors. */
+static void flip_bits(const struct nbd_device *device, const struct aftl_read *read,
+		      const struct span *span)
+{
+	const struct aftl_cell *cell = aftl_cell(device->ftl);
+	u32 i;
+
+	for (i = 0; i < read->flips; i++) {
+		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
+
+		if (bit / 8 >= span->first && bit / 8 < span->end)
+			span->at[bit / 8 - span->first] ^= 1U << bit % 8;
+	}
+}
+
+static void nbd_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	struct nbd_device *device = host;
+	u32 unit = from_lpn(read->lpn);
+	struct span span = span_of(device, to_io(request), unit);
+
+	if (read->lost)
+		return;
+	if (request->op == AFTL_OP_WRITE)
+		span = (struct span){ .end = device->geo->unit_bytes,
+				      .at = edge_of(device, to_io(request), unit) };
+	if (read->source == AFTL_SOURCE_ZERO || !device->data)
+		memset(span.at, 0, span.end - span.first);
+	else
+		memcpy(span.at, data_at(device, unit) + span.first, span.end - span.first);
+	flip_bits(device, read, &span);
+}
+
+static void nbd_unmap(void *host, aftl_lpn_t first, u32 units)
+{
+	struct nbd_device *device = host;
+	u32 unit_bytes = device->geo->unit_bytes;
+	u32 i;
+
+	for (i = from_lpn(first); i < from_lpn(first) + units; i++)
+		device->pages[i] &= ~NBD_PAGE_DATA;
+	/* The FTL does not ask for these data again: zeroes or not, they may stay if this fails. */
+	if (device->data && unit_bytes % 4096 == 0)
+		(void)madvise(data_at(device, from_lpn(first)), (size_t)units * unit_bytes,
+			      MADV_DONTNEED);
+}
+
+static const struct aftl_host_ops memory_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.complete = nbd_complete,
+	.accept = nbd_accept,
+	.read = nbd_read,
+	.unmap = nbd_unmap,
+};
+
+/* Requests */
+
+static u8 level_at(const struct nbd_device *device, u32 unit)
+{
+	return device->pages[unit] & NBD_PAGE_LEVEL;
+}
+
+/* Return the number of logical pages at the start of @all that one request can cover. */
+static u32 run_of(const struct nbd_device *device, const struct aftl_request *all)
+{
+	u32 units = 1;
+
+	if (all->op != AFTL_OP_WRITE)
+		return all->units;
+	while (units < all->units && level_at(device, all->unit + units) ==
+				     level_at(device, all->unit))
+		units++;
+	return units;
+}
+
+static int submit_io(struct nbd_device *device, struct nbd_io *io)
+{
+	struct aftl_request *request = &io->request;
+	u32 level = request->op == AFTL_OP_WRITE ? level_at(device, request->unit) : 0;
+
+	request->arrival_ns = aftl_now(device->ftl);
+	request->level = level;
+	request->class = level ? AFTL_APPROX : AFTL_PRECISE;
+	if (request->op == AFTL_OP_WRITE && (request->head_skip || request->tail_skip)) {
+		io->edges = calloc(2, device->geo->unit_bytes);
+		if (!io->edges)
+			return -ENOMEM;
+	}
+	io->job->pending++;
+	if (request->op == AFTL_OP_READ && device->line.scale == TARGET_TIMING_OFF &&
+	    aftl_try_idle_read(device->ftl, request))
+		return 0;
+	if (!aftl_submit(device->ftl, request))
+		return 0;
+	io->job->pending--;
+	return -EIO;
+}
+
+/* Submit the first @units logical pages of @rest as @io, and remove them from @rest. */
+static int submit_part(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
+		       u32 units)
+{
+	u32 head = rest->request.head_skip * NBD_SECTOR;
+
+	*io = *rest;
+	io->request.units = units;
+	if (units < rest->request.units)
+		io->request.tail_skip = 0;
+	if (rest->bytes)
+		rest->bytes += (size_t)units * device->geo->unit_bytes - head;
+	rest->request.unit += units;
+	rest->request.units -= units;
+	rest->request.head_skip = 0;
+	return submit_io(device, io);
+}
+
+static u32 count_parts(const struct nbd_device *device, struct aftl_request all)
+{
+	u32 parts = 0;
+
+	do {
+		u32 units = run_of(device, &all);
+
+		all.unit += units;
+		all.units -= units;
+		parts++;
+	} while (all.units);
+	return parts;
+}
+
+/* Execute @all, in parts that have one quality level each. */
+static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
+{
+	u32 parts = count_parts(device, all->request);
+	struct nbd_io one = *all;
+	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
+	u32 i;
+
+	if (!ios) {
+		job->error = -ENOMEM;
+		return;
+	}
+	for (i = 0; i < parts; i++) {
+		int error = submit_part(device, &ios[i], all, run_of(device, &all->request));
+
+		if (error && !job->error)
+			job->error = error;
+	}
+	if (device->line.scale == TARGET_TIMING_OFF)
+		hurry_job(device, job);
+	else
+		wait_for_job(device, job);
+	for (i = 0; i < parts; i++)
+		free(ios[i].edges);
+	if (ios != &one)
+		free(ios);
+}
+
+static void init_wake(pthread_cond_t *wake)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset, u32 count,
+		  bool fua)
+{
+	u32 unit_bytes = device->geo->unit_bytes;
+	struct nbd_job job = { .pending = 0 };
+	struct nbd_io all = {
+		.request = { .op = op, .flags = fua ? AFTL_REQUEST_FUA : 0 },
+		.job = &job,
+		.bytes = bytes,
+	};
+
+	if ((offset | count) % NBD_SECTOR)
+		return -EINVAL;
+	if (op != AFTL_OP_FLUSH) {
+		u64 end = offset + count;
+
+		all.request.unit = (u32)(offset / unit_bytes);
+		all.request.units = (u32)DIV_ROUND_UP(end, unit_bytes) - all.request.unit;
+		all.request.head_skip = (u16)(offset % unit_bytes / NBD_SECTOR);
+		all.request.tail_skip = (u16)(-end % unit_bytes / NBD_SECTOR);
+	}
+	init_wake(&job.wake);
+	nbd_device_enter(device);
+	run_job(device, &job, &all);
+	nbd_device_leave(device);
+	pthread_cond_destroy(&job.wake);
+	return job.error;
+}
+
+/* Opening and closing */
+
+static int open_memory(struct nbd_device *device, struct aftl_error *error)
+{
+	int ret = aftl_create(&device->ftl, &device->line.config, device->line.policy, &memory_ops,
+			      device, error);
+
+	if (ret)
+		return ret;
+	ret = aftl_fill(device->ftl);
+	return ret ? aftl_fail(error, ret,
+			       "fill: policy %s ran out of free blocks; raise op, or fill less",
+			       device->line.policy->name) : 0;
+}
+
+static int get_memory(struct nbd_device *device, struct aftl_error *error)
+{
+	size_t bytes = (size_t)device->geo->units * device->geo->unit_bytes;
+	void *data = NULL;
+
+	device->pages = calloc(device->geo->units, 1);
+	if (!strcmp(device->line.store, "ram"))
+		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!device->pages || data == MAP_FAILED)
+		return aftl_fail(error, -ENOMEM, "not enough memory for %u logical pages",
+				 device->geo->units);
+	device->data = data;
+	return 0;
+}
+
+static void init_pages(struct nbd_device *device)
+{
+	u8 tag = device->line.class == AFTL_APPROX ? AFTL_APPROX : 0;
+	u32 class;
+	u32 i;
+
+	for (i = 0; i < device->geo->units; i++)
+		device->pages[i] = tag | (aftl_lookup(device->ftl, to_lpn(i), &class) ==
+					  AFTL_NO_PPN ? 0 : NBD_PAGE_DATA);
+}
+
+int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
+{
+	int ret = open_memory(device, error);
+
+	if (ret)
+		return ret;
+	device->geo = aftl_geometry(device->ftl);
+	ret = get_memory(device, error);
+	if (ret)
+		return ret;
+	init_pages(device);
+	pthread_mutex_init(&device->lock, NULL);
+	device->armed_ns = U64_MAX;
+	device->start_ns = aftl_now(device->ftl);
+	device->start_host_ns = host_now();
+	return 0;
+}
+
+void nbd_device_close(struct nbd_device *device)
+{
+	if (device->data)
+		munmap(device->data, (size_t)device->geo->units * device->geo->unit_bytes);
+	free(device->pages);
+	aftl_destroy(device->ftl);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An emulated SSD that threads read and write in real time: the FTL, the clock that drives it, and
+ * a store for the data.
+ *
+ * No thread belongs to the device. The threads that wait for their requests advance it: one of them
+ * sleeps until the next event. While no request is in flight device time stands still, and the next
+ * request first catches up with it, which gives the same state (see core/ftl/ftl.h).
+ */
+#ifndef AFTL_NBD_DEVICE_H
+#define AFTL_NBD_DEVICE_H
+
+#include <pthread.h>
+
+#include "core/ftl/ftl.h"
+#include "target-line.h"
+
+#define NBD_SECTOR 512
+
+/* Flags of a logical page, beside the quality level of its tag. */
+#define NBD_PAGE_LEVEL 0x03
+#define NBD_PAGE_DATA 0x80
+
+struct nbd_job;
+
+/**
+ * struct nbd_device - the device
+ * @lock: protects all of it, the FTL included
+ * @ftl: FTL
+ * @geo: its geometry
+ * @line: options
+ * @bytes: exported size
+ * @pages: by lpn, NBD_PAGE_*
+ * @data: data by lpn in memory; NULL if the store keeps none
+ * @start_ns: device time at @start_host_ns
+ * @start_host_ns: host time since which device time passes
+ * @armed_ns: earliest host time at which a waiting thread wakes up; U64_MAX if there is none
+ * @waiting: jobs of waiting threads
+ * @late: host time from when a job was due until its thread went on
+ */
+struct nbd_device {
+	pthread_mutex_t lock;
+	struct aftl *ftl;
+	const struct aftl_geometry *geo;
+	struct target_line line;
+	u64 bytes;
+	u8 *pages;
+	u8 *data;
+	u64 start_ns;
+	u64 start_host_ns;
+	u64 armed_ns;
+	struct nbd_job *waiting;
+	struct aftl_histogram late;
+};
+
+/**
+ * nbd_device_open() - create the device and fill it as configured
+ * @device: @line and @bytes are set; @bytes may be 0 for all that the FTL provides
+ * @error: takes the message on failure
+ *
+ * Return: 0 or a negative error number.
+ */
+int __must_check nbd_device_open(struct nbd_device *device, struct aftl_error *error);
+
+/* Destroy the device; no request is in flight. */
+void nbd_device_close(struct nbd_device *device);
+
+/**
+ * nbd_device_do() - execute a request, and wait until it is complete
+ * @device: device
+ * @op: operation
+ * @bytes: data of a read or write
+ * @offset: first byte, a multiple of NBD_SECTOR, as @count
+ * @count: number of bytes
+ * @fua: complete when the change is durable
+ *
+ * Return: 0 or a negative error number.
+ */
+int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset, u32 count,
+		  bool fua);
+
+/* Take the lock and advance the device to the present. */
+void nbd_device_enter(struct nbd_device *device);
+void nbd_device_leave(struct nbd_device *device);
+
+#endif

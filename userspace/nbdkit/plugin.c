@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* nbdkit-approxftl-plugin: an emulated SSD as a network block device. */
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
+
+#include "core-memory.h"
+#include "nbd-device.h"
+#include "version.h"
+
+#define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
+
+/* More than there are parameters. */
+#define PAIRS 256
+
+/* Largest request, the limit of nbdkit. */
+#define REQUEST_MAX (64U << 20)
+
+/**
+ * struct plugin_pair - a parameter of the command line, owned by nbdkit
+ */
+struct plugin_pair {
+	const char *key;
+	const char *value;
+};
+
+static struct plugin_pair pairs[PAIRS];
+static unsigned int pair_count;
+static struct nbd_device device;
+
+/* Parameters */
+
+static const char *value_of(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < pair_count; i++)
+		if (!strcmp(pairs[i].key, key))
+			return pairs[i].value;
+	return NULL;
+}
+
+/* The order on the command line is free, so all is checked by plugin_config_complete(). */
+static int plugin_config(const char *key, const char *value)
+{
+	if (value_of(key)) {
+		nbdkit_error("%s is given twice", key);
+		return -1;
+	}
+	if (pair_count == PAIRS) {
+		nbdkit_error("there are more than %u parameters", PAIRS);
+		return -1;
+	}
+	if (!strcmp(key, "store") && strcmp(value, "none") != 0 && strcmp(value, "ram") != 0)
+		value = nbdkit_absolute_path(value);
+	if (!value)
+		return -1;
+	pairs[pair_count++] = (struct plugin_pair){ key, value };
+	return 0;
+}
+
+static int set_pair(const struct plugin_pair *pair, struct aftl_error *error)
+{
+	if (!strcmp(pair->key, "profile") || !strcmp(pair->key, "size"))
+		return 0;
+	if (!strcmp(pair->key, "ioprio_hint") || !strcmp(pair->key, "tag_carrier"))
+		return aftl_fail(error, -EINVAL,
+				 "%s: NBD requests have no I/O priority and no inode; tag byte ranges",
+				 pair->key);
+	return target_line_set(&device.line, pair->key, pair->value, error);
+}
+
+static int set_size(const char *text, struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (!text)
+		return 0;
+	if (aftl_parse_value(AFTL_PARAM_BYTES, NULL, text, &device.bytes, &cause))
+		return aftl_fail(error, -EINVAL, "size: %.190s", cause.text);
+	if (!device.bytes || device.bytes % NBD_SECTOR)
+		return aftl_fail(error, -EINVAL, "size: %.40s is not a multiple of %u bytes", text,
+				 NBD_SECTOR);
+	if (value_of("blocks"))
+		return 0;
+	return target_line_fit(&device.line, device.bytes / NBD_SECTOR, error);
+}
+
+static int check_line(struct aftl_error *error)
+{
+	const struct aftl_config *config = &device.line.config;
+	struct target_size size;
+	int ret = target_line_size(&device.line, &size, error);
+
+	if (ret)
+		return ret;
+	if (config->shards > 1)
+		return aftl_fail(error, -EINVAL, "shards: nbdkit serves one shard; say shards=1");
+	if (config->zoned)
+		return aftl_fail(error, -EINVAL, "zoned: NBD has no zones; say zoned=off");
+	if (!device.bytes)
+		device.bytes = size.sectors * TARGET_SECTOR;
+	if (device.bytes > size.sectors * TARGET_SECTOR)
+		return aftl_fail(error, -EINVAL,
+				 "size: these blocks have room for %llu bytes only; raise blocks or leave it out",
+				 (unsigned long long)size.sectors * TARGET_SECTOR);
+	return 0;
+}
+
+static int set_line(struct aftl_error *error)
+{
+	const char *profile = value_of("profile");
+	unsigned int i;
+	int ret = 0;
+
+	target_line_init(&device.line);
+	if (profile)
+		ret = target_line_set(&device.line, "profile", profile, error);
+	for (i = 0; !ret && i < pair_count; i++)
+		ret = set_pair(&pairs[i], error);
+	if (!ret)
+		ret = set_size(value_of("size"), error);
+	return ret ? ret : check_line(error);
+}
+
+static int plugin_config_complete(void)
+{
+	struct aftl_error error;
+
+	if (!set_line(&error))
+		return 0;
+	nbdkit_error("%s", error.text);
+	return -1;
+}
+
+/* Life */
+
+static int plugin_get_ready(void)
+{
+	struct aftl_error error;
+
+	/* The threads of requests, which this thread creates, inherit exact timers. */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (!nbd_device_open(&device, &error))
+		return 0;
+	nbdkit_error("%s", error.text);
+	return -1;
+}
+
+static void plugin_cleanup(void)
+{
+	nbd_device_close(&device);
+}
+
+static void *plugin_open(int readonly)
+{
+	(void)readonly;
+	return NBDKIT_HANDLE_NOT_NEEDED;
+}
+
+/* Properties */
+
+static int64_t plugin_get_size(void *handle)
+{
+	(void)handle;
+	return (int64_t)device.bytes;
+}
+
+static int plugin_block_size(void *handle, uint32_t *minimum, uint32_t *preferred,
+			     uint32_t *maximum)
+{
+	(void)handle;
+	*minimum = NBD_SECTOR;
+	*preferred = max(device.geo->unit_bytes, 4096U);
+	*maximum = REQUEST_MAX;
+	return 0;
+}
+
+static int plugin_can_fua(void *handle)
+{
+	(void)handle;
+	return NBDKIT_FUA_NATIVE;
+}
+
+/* All connections are to one device, and a flush covers the writes of all. */
+static int plugin_can_multi_conn(void *handle)
+{
+	(void)handle;
+	return 1;
+}
+
+/* Requests */
+
+static int plugin_do(enum aftl_op op, void *bytes, u32 count, u64 offset, uint32_t flags)
+{
+	int error = nbd_device_do(&device, op, bytes, offset, count, flags & NBDKIT_FLAG_FUA);
+
+	if (!error)
+		return 0;
+	if (error == -EINVAL)
+		nbdkit_error("%u bytes at %llu: not whole sectors of %u; use --filter=blocksize",
+			     count, (unsigned long long)offset, NBD_SECTOR);
+	nbdkit_set_error(-error);
+	return -1;
+}
+
+static int plugin_pread(void *handle, void *bytes, uint32_t count, uint64_t offset,
+			uint32_t flags)
+{
+	(void)handle;
+	return plugin_do(AFTL_OP_READ, bytes, count, offset, flags);
+}
+
+static int plugin_pwrite(void *handle, const void *bytes, uint32_t count, uint64_t offset,
+			 uint32_t flags)
+{
+	(void)handle;
+	return plugin_do(AFTL_OP_WRITE, (void *)(uintptr_t)bytes, count, offset, flags);
+}
+
+static int plugin_flush(void *handle, uint32_t flags)
+{
+	(void)handle;
+	(void)flags;
+	return plugin_do(AFTL_OP_FLUSH, NULL, 0, 0, 0);
+}
+
+/* For the FTL a flush makes a discard durable; it has no discard that is durable itself. */
+static int plugin_trim(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
+{
+	int ret = plugin_do(AFTL_OP_DISCARD, NULL, count, offset, 0);
+
+	return ret || !(flags & NBDKIT_FLAG_FUA) ? ret : plugin_flush(handle, 0);
+}
+
+/*
+ * Discard whole logical pages, which read as zeroes then. Otherwise nbdkit writes zeroes, also for
+ * a client that wants them allocated.
+ */
+static int plugin_zero(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
+{
+	int ret;
+
+	if (!(flags & NBDKIT_FLAG_MAY_TRIM) || (offset | count) % device.geo->unit_bytes) {
+		nbdkit_set_error(EOPNOTSUPP);
+		return -1;
+	}
+	ret = plugin_do(AFTL_OP_WRITE_ZEROES, NULL, count, offset, 0);
+	return ret || !(flags & NBDKIT_FLAG_FUA) ? ret : plugin_flush(handle, 0);
+}
+
+/* Report runs of logical pages with data, and of those without. */
+static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_t flags,
+			  struct nbdkit_extents *extents)
+{
+	u32 unit_bytes = device.geo->unit_bytes;
+	u64 unit = offset / unit_bytes;
+	u64 end = DIV_ROUND_UP(offset + count, unit_bytes);
+	int ret = 0;
+
+	(void)handle;
+	nbd_device_enter(&device);
+	while (!ret && unit < end) {
+		u64 first = unit;
+		u8 data = device.pages[first] & NBD_PAGE_DATA;
+
+		while (unit < end && (device.pages[unit] & NBD_PAGE_DATA) == data)
+			unit++;
+		ret = nbdkit_add_extent(extents, first * unit_bytes, (unit - first) * unit_bytes,
+					data ? 0 : NBDKIT_EXTENT_HOLE | NBDKIT_EXTENT_ZERO);
+		if (flags & NBDKIT_FLAG_REQ_ONE)
+			break;
+	}
+	nbd_device_leave(&device);
+	return ret;
+}
+
+#define plugin_config_help                                                            \
+	"store=none|ram|FILE   where the data live (default ram); FILE is a volume\n"  \
+	"profile=NAME          device to start from (default demo)\n"                  \
+	"policy=NAME           flash translation policy (default approxftl)\n"         \
+	"timing=real|off|scale:N  time as modelled (default), none, or N times as long\n" \
+	"tag_all=CLASS         take all data as precise (default) or as approximate\n" \
+	"size=SIZE             size of the device (default: what the profile has)\n"   \
+	"PARAMETER=VALUE       any parameter that \"approxftl params\" lists"
+
+static struct nbdkit_plugin plugin = {
+	.name = "approxftl",
+	.longname = "emulated 3D-NAND SSD with approximate storage",
+	.description = "Emulates the FTL, the timing, the wear and the bit errors of an SSD.",
+	.config = plugin_config,
+	.config_complete = plugin_config_complete,
+	.config_help = plugin_config_help,
+	.magic_config_key = "store",
+	.get_ready = plugin_get_ready,
+	.cleanup = plugin_cleanup,
+	.open = plugin_open,
+	.get_size = plugin_get_size,
+	.block_size = plugin_block_size,
+	.can_fua = plugin_can_fua,
+	.can_multi_conn = plugin_can_multi_conn,
+	.pread = plugin_pread,
+	.pwrite = plugin_pwrite,
+	.flush = plugin_flush,
+	.trim = plugin_trim,
+	.zero = plugin_zero,
+	.extents = plugin_extents,
+};
+
+NBDKIT_REGISTER_PLUGIN(plugin)
