@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Mutants as text: AREA.toml beside this file has one table for each.
 
-    [name-of-the-mutant]
+    [test-of-the-area.name-of-the-mutant]
     breaks = "the rule that is no longer true"
-    caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
     function = "reset_zone"              # or macro, or initialised object
     old = "close_blocks(ftl, zone);"
     new = ""
+
+One that a test of another area catches, or a test with arguments, or one in a virtual machine, has
+its name alone in the brackets, and
+
+    caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
 
 A `file` is named for text that is in no function, in a function whose name is not unique, and in
 Python and shell.
@@ -275,7 +279,13 @@ def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
 def load(area: Path) -> tuple[list[Mutant], list[str]]:
     """Return the mutants of AREA.toml, and an error message for each invalid one."""
     mutants, problems = [], []
+    tables: dict[str, Any] = {}
     for key, words in tomllib.loads(area.read_text()).items():
+        of_test = words if re.match("test[-_]", key) else {}
+        problems += [f"{area.stem}/{name}: it is there twice" for name in tables.keys() & of_test]
+        tables |= {name: {"caught_by": f"{area.stem}/{key}", **own}
+                   for name, own in of_test.items()} if of_test else {key: words}
+    for key, words in tables.items():
         try:
             mutants.append(mutant_of(f"{area.stem}/{key}", words))
         except MutantError as wrong:
