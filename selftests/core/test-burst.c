@@ -112,8 +112,7 @@ TAP_TEST(a_discard_and_a_lost_lun_are_one_thing,
 {
 	u32 unit;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", "channels=2 chips=1 blocks=64");
+	test_device_open_demo(&device, "baseline", "channels=2 chips=1 blocks=64");
 	for (unit = 0; unit < 64; unit += 2)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);

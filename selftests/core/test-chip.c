@@ -29,141 +29,15 @@ static void adversary_init(const char *policy)
 	};
 }
 
-static void open_adversary(const char *profile, const char *params)
+static void open_adversary(const char *params)
 {
-	test_device_init(&device, profile);
+	test_device_init(&device, "demo");
 	test_device_open_type(&device, &adversary.type, params);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
 
 static const char pressed[] = PRESSED;
-
-/* Erases: independent account of block contents and policy answers. */
-struct wear {
-	struct test_listener listener;
-	u8 full[4096];
-	u8 without_margins[4096];
-	u8 gentle[4096];
-	u64 erases;
-	u64 low;
-	u64 residues;
-	u64 sum;
-	u64 ns;
-};
-
-static struct wear wear;
-
-static bool always_gentle(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	wear.gentle[aftl_block_index(aftl_policy_media(policy), block)] = true;
-	return true;
-}
-
-static bool sometimes_gentle(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	bool gentle = aftl_random_below(&adversary.random, 2);
-
-	wear.gentle[aftl_block_index(aftl_policy_media(policy), block)] = gentle;
-	return gentle;
-}
-
-static void note_content(aftl_ppn_t ppn)
-{
-	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = aftl_ppn_attr(media, ppn);
-	u32 block = aftl_block_index(media, aftl_ppn_block(media, ppn));
-
-	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED && aftl_page_mode(attr) != AFTL_MODE_ROUGH)
-		wear.full[block] = true;
-	else if (aftl_page_class(attr) == AFTL_PRECISE)
-		wear.without_margins[block] = true;
-}
-
-static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
-			 aftl_ppn_t ppn)
-{
-	note_content(ppn);
-}
-
-static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		      aftl_ppn_t to)
-{
-	note_content(to);
-}
-
-/* 7.0 % more cycles without margins; a low-voltage erase causes 62 % of the wear. */
-static u64 full_erase(u32 block)
-{
-	return !wear.full[block] && wear.without_margins[block] ? 10000 * 65536ULL / 70134 : 10000;
-}
-
-static void wear_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
-{
-	u32 block = from_ppn(first) / slots;
-	bool gentle = wear.gentle[block];
-	bool enough = !wear.full[block] && !wear.without_margins[block];
-
-	wear.erases++;
-	wear.low += gentle && enough;
-	wear.residues += gentle && !enough;
-	wear.sum += gentle ? 6200 : 0;
-	wear.sum += gentle && enough ? 0 : full_erase(block);
-	wear.ns += gentle && !enough ? 7000000 : 3500000;
-	wear.full[block] = false;
-	wear.without_margins[block] = false;
-}
-
-static void press(u32 requests, const char *params)
-{
-	static struct shadow_store store;
-	struct test_stream stream;
-
-	wear = (struct wear){
-		.listener = { .program = wear_program, .copy = wear_copy, .erase = wear_erase },
-	};
-	open_adversary("demo", params);
-	test_device_listen(&device, &wear.listener);
-	shadow_open(&store, &device, false);
-	test_stream_init(&stream, requests);
-	stream.approx = 60;
-	test_stream_run(&stream, &device, requests);
-	test_drain(&device);
-	CHECK(wear.erases > 100);
-	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
-	CHECK_EQ(test_counters(&device)->array_low_erases, wear.low);
-	CHECK_EQ(test_counters(&device)->erase_residues, wear.residues);
-	CHECK_EQ(test_counters(&device)->wear_sum, wear.sum);
-	CHECK_EQ(test_counters(&device)->array_erase_ns, wear.ns);
-	test_device_finish(&device);
-}
-
-TAP_TEST(a_gentle_erase_of_everything_gains_nothing,
-	 "erases: a shallow erase of every block adds wear")
-{
-	adversary_init("baseline");
-	adversary.type.shallow_erase = always_gentle;
-	press(20000, pressed);
-	CHECK_EQ(wear.residues, wear.erases);
-	CHECK_EQ(wear.sum, wear.erases * 16200);
-}
-
-TAP_TEST(wear_follows_from_voltage_and_content, "erases: wear follows from voltage and content")
-{
-	static const char *const names[] = { "vth_b", "approxftl", "delta_b", "hybrid" };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		adversary_init(names[i]);
-		adversary.type.shallow_erase = sometimes_gentle;
-		press(20000, pressed);
-		CHECK(wear.residues > 20 && (wear.low > 20 || i > 1));
-	}
-	adversary_init("tvr");
-	adversary.type.shallow_erase = sometimes_gentle;
-	press(20000, PRESSED " tvr_mode=tagged");
-	CHECK(wear.residues > 20 && wear.sum % 100);
-}
 
 /* Programs: the policy chooses the page, the adversary the other parameters. */
 
@@ -181,110 +55,27 @@ static void adversary_place(const char *policy,
 	adversary.type.place = place;
 }
 
-static int place_after(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
-{
-	int ret = place_honestly(policy, lun, need, placement);
-
-	placement->mode = AFTL_MODE_AFTER;
-	return ret;
-}
-
-static int place_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
-{
-	int ret = place_honestly(policy, lun, need, placement);
-
-	placement->mode = AFTL_MODE_BETWEEN;
-	return ret;
-}
-
 static u32 colour_of(const struct aftl_policy *policy, const struct aftl_placement *placement)
 {
 	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
 					placement->block->flip);
 }
 
-/* Use the mode only at legal pages, though precise neighbours follow. */
-static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      struct aftl_placement *placement)
-{
-	int ret = place_honestly(policy, lun, need, placement);
-
-	if (!ret && colour_of(policy, placement))
-		placement->mode = AFTL_MODE_BETWEEN;
-	return ret;
-}
-
-/* Use the mode on the wrong colour of the checkerboard. */
-static int place_in_wrong_colour(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 struct aftl_placement *placement)
-{
-	int ret = place_honestly(policy, lun, need, placement);
-
-	if (ret)
-		return ret;
-	if (need->class == AFTL_APPROX)
-		placement->mode = AFTL_MODE_REDUCED;
-	else if (!colour_of(policy, placement))
-		placement->mode = AFTL_MODE_BETWEEN;
-	return 0;
-}
-
-static int place_mlc(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct aftl_placement *placement)
-{
-	int ret = place_honestly(policy, lun, need, placement);
-
-	placement->mode = AFTL_MODE_MLC;
-	return ret;
-}
-
-/* Mean program time of single writes of @class to one die. */
-static u64 mean_program_ns(const char *profile, const char *params, u32 class)
+/* Mean program time of single precise writes. */
+static u64 mean_program_ns(const char *params)
 {
 	const struct aftl_counters *counters;
 	u64 mean_ns;
 	u32 i;
 
-	open_adversary(profile, params);
+	open_adversary(params);
 	for (i = 0; i < 300; i++)
-		test_do(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8,
-			class == AFTL_CLASSES ? i % 2 : class, NULL);
+		test_do(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8, AFTL_PRECISE,
+			NULL);
 	counters = test_counters(&device);
 	mean_ns = counters->array_program_ns / counters->array_programs;
 	test_audit(&device);
 	return mean_ns;
-}
-
-static void is_refused(const char *policy, const char *profile,
-		       int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need,
-				    struct aftl_placement *placement))
-{
-	adversary_place(policy, place);
-	CHECK_EQ(mean_program_ns(profile, pressed, AFTL_PRECISE), 700000);
-	CHECK(test_counters(&device)->policy_bugs > 50);
-	test_device_close(&device);
-}
-
-TAP_TEST(a_page_is_the_last_of_its_neighbours_or_not,
-	 "programs: mode after needs all neighbours programmed")
-{
-	is_refused("baseline", "demo", place_after);
-	is_refused("baseline", "tcad18", place_after);
-}
-
-TAP_TEST(precise_neighbours_need_guards,
-	 "programs: mode between is refused beside precise neighbours")
-{
-	is_refused("baseline", "demo", place_between);
-	adversary_place("baseline", place_half_between);
-	CHECK_RANGE(mean_program_ns("demo", pressed, AFTL_PRECISE), 699000, 700000);
-	CHECK(test_counters(&device)->policy_bugs > 50);
-	test_device_close(&device);
 }
 
 /* Set up a block that is programmed up to @page, with page @between in mode "between". */
@@ -309,7 +100,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 	u32 page;
 
 	adversary_init("baseline");
-	open_adversary("demo", pressed);
+	open_adversary(pressed);
 	layer = aftl_geometry(device.ftl)->word_lines;
 	for (page = 0; page < 2 * layer; page++) {
 		struct aftl_program_command program = {
@@ -341,7 +132,7 @@ TAP_TEST(the_refuge_takes_what_has_no_other_place,
 	u32 page;
 
 	adversary_init("approxftl");
-	open_adversary("demo", pressed);
+	open_adversary(pressed);
 	lun = &device.ftl->luns[0];
 	lun->below_reserve = true;
 	for (page = 1; page < 8; page++) {
@@ -350,24 +141,6 @@ TAP_TEST(the_refuge_takes_what_has_no_other_place,
 		CHECK_EQ(placement.page, page);
 	}
 	aftl_destroy(device.ftl);
-}
-
-/* Precise pages, half of all, must be refused a mode with less guard. */
-TAP_TEST(a_wrong_colour_is_refused, "programs: mode between is refused on the wrong colour")
-{
-	adversary_place("vth_b", place_in_wrong_colour);
-	mean_program_ns("demo", pressed, AFTL_CLASSES);
-	CHECK(test_counters(&device)->policy_bugs > 50);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_BETWEEN], 0);
-	test_device_close(&device);
-}
-
-TAP_TEST(two_bits_are_no_three, "programs: two-bit mode is refused where cells hold three bits")
-{
-	adversary_place("baseline", place_mlc);
-	CHECK_EQ(mean_program_ns("tos22", "blocks=32 op=60", AFTL_PRECISE), 3000000);
-	CHECK(test_counters(&device)->policy_bugs > 50);
-	test_device_close(&device);
 }
 
 /* ISPP steps */
@@ -391,7 +164,7 @@ static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 
 	steps = greed;
 	adversary_place("baseline", place_with_steps);
-	CHECK_EQ(mean_program_ns("demo", PRESSED " ecc_retry=45us", AFTL_PRECISE), program_ns);
+	CHECK_EQ(mean_program_ns(PRESSED " ecc_retry=45us"), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	for (i = 0; i < 100; i++)
@@ -407,20 +180,6 @@ TAP_TEST(margins_that_are_not_there_cannot_be_spent,
 	greed_pays_with_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
 }
 
-TAP_TEST(registers_end_somewhere, "programs: step parameters out of range are refused")
-{
-	static const struct aftl_ispp beyond[] = {
-		{ .start_mv = 469 }, { .final_mv = 469 }, { .start_mv = 300, .final_mv = 300 },
-		{ .start_mv = U32_MAX & 0xffff, .final_mv = 1 }, { .skip = 5 }, { .skip = 255 },
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(beyond); i++) {
-		steps = beyond[i];
-		is_refused("baseline", "demo", place_with_steps);
-	}
-}
-
 /* Slow layers can skip four verifies, other layers fewer. */
 TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify overshoots")
 {
@@ -428,13 +187,13 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 
 	steps = (struct aftl_ispp){ .skip = 4 };
 	adversary_place("baseline", place_with_steps);
-	CHECK_EQ(mean_program_ns("demo", pressed, AFTL_PRECISE), 539906);
+	CHECK_EQ(mean_program_ns(pressed), 539906);
 	counters = test_counters(&device);
 	CHECK_RANGE(counters->overshot_programs, counters->array_programs * 6 / 10,
 		    counters->array_programs * 9 / 10);
 	test_device_close(&device);
 	steps.skip = 2;
-	CHECK_EQ(mean_program_ns("demo", pressed, AFTL_PRECISE), 626624);
+	CHECK_EQ(mean_program_ns(pressed), 626624);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
 }
@@ -444,12 +203,11 @@ TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot wit
 {
 	steps = (struct aftl_ispp){ .final_mv = 117 };
 	adversary_place("tvr", place_with_steps);
-	CHECK_EQ(mean_program_ns("demo", PRESSED
-				 " tvr_mode=device", AFTL_PRECISE), 350000 * 651429ULL / 700000);
+	CHECK_EQ(mean_program_ns(PRESSED " tvr_mode=device"), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
 	adversary_place("baseline", place_with_steps);
-	mean_program_ns("demo", pressed, AFTL_PRECISE);
+	mean_program_ns(pressed);
 	CHECK_EQ(test_counters(&device)->overshot_programs, 0);
 	test_device_close(&device);
 }
@@ -461,7 +219,7 @@ TAP_TEST(questions_change_no_answer, "programs: layer properties do not depend o
 	u32 i;
 
 	adversary_init("baseline");
-	open_adversary("demo", pressed);
+	open_adversary(pressed);
 	for (i = 0; i < 4000; i++) {
 		u32 index = aftl_random_below(&adversary.random, device.ftl->geo.blocks);
 		u32 page = aftl_random_below(&adversary.random, device.ftl->geo.pages);

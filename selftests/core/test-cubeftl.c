@@ -168,40 +168,6 @@ TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer"
 	CHECK_EQ(watch.layer_switches, 11);
 }
 
-/* Time in ns of a write stream that keeps every die busy. */
-static u64 saturated_ns(const char *policy)
-{
-	u64 end;
-	u32 i;
-
-	open_device(policy, SHAPE " op=30 blocks=200 bus=100000 buffer=4MiB");
-	for (i = 0; i < 12000; i++) {
-		test_submit(&device, AFTL_OP_WRITE, 3 * i % (test_units(&device) / 3 * 3), 3,
-			    AFTL_PRECISE, 0, 0);
-		test_drain_to(&device, 16);
-	}
-	test_drain(&device);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
-	end = aftl_now(device.ftl);
-	CHECK_EQ(test_counters(&device)->array_programs, 12000);
-	return end;
-}
-
-/* CU-3: followers save 27 to 33 % on three of four word lines. */
-TAP_TEST(saturated_writes_gain, "CU-3: the speed-up of saturated writes matches the paper")
-{
-	double page = saturated_ns("pageftl");
-	double vert = saturated_ns("vertftl");
-	double cube = saturated_ns("cubeftl");
-	double minus = saturated_ns("cubeftl_minus");
-
-	tap_note("over pageftl: vertftl %.3f, cubeftl %.3f, cubeftl_minus %.3f", page / vert,
-		 page / cube, page / minus);
-	CHECK(page / vert > 1.06 && page / vert < 1.10);
-	CHECK(page / cube > 1.25 && page / cube < 1.33);
-	CHECK(page / minus > 1.25 && page / minus < 1.33);
-}
-
 /* ISPP for a leader whose errors are below the maximum by the factor @tenths / 10. */
 static struct aftl_ispp margin_of(u32 tenths, u32 early)
 {

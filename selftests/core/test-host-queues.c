@@ -149,67 +149,6 @@ static void write_accepted(struct test_listener *self, struct test_request *requ
 		  request->version, version);
 }
 
-/* Reads of one LUN: pages are sensed in the order in which requests got commands */
-
-/**
- * struct read_watch - commands in progress, oldest first
- * @under_way: their requests, by version
- * @count: number of commands
- * @sensing: the first one is being sensed
- */
-struct read_watch {
-	struct test_listener listener;
-	struct model model;
-	u32 under_way[DEPTH];
-	u32 count;
-	bool sensing;
-};
-
-static void give_commands(struct read_watch *watch)
-{
-	while (watch->model.firsts && watch->count < DEPTH)
-		watch->under_way[watch->count++] = take_unit(&watch->model);
-}
-
-static void read_submitted(struct test_listener *self, struct test_request *request)
-{
-	struct read_watch *watch = container_of(self, struct read_watch, listener);
-
-	if (request->request.op != AFTL_OP_READ)
-		return;
-	arrive(&watch->model, request);
-	give_commands(watch);
-}
-
-static void sensed(struct read_watch *watch)
-{
-	if (!watch->sensing)
-		return;
-	watch->sensing = false;
-	memmove(watch->under_way, watch->under_way + 1, --watch->count * sizeof(u32));
-	give_commands(watch);
-}
-
-/* The array starts this read, so that the previous one has ended. */
-static void is_read(struct test_listener *self, struct test_request *request,
-		    const struct aftl_read *read)
-{
-	struct read_watch *watch = container_of(self, struct read_watch, listener);
-
-	sensed(watch);
-	CHECK_MSG(watch->count && watch->under_way[0] == request->version,
-		  "request %u is read instead of %u", request->version, watch->under_way[0]);
-	watch->sensing = true;
-}
-
-static void read_complete(struct test_listener *self, struct test_request *request)
-{
-	struct read_watch *watch = container_of(self, struct read_watch, listener);
-
-	if (watch->count && watch->under_way[0] == request->version)
-		sensed(watch);
-}
-
 static const char *random_weights(struct aftl_random *random, char text[AFTL_VALUE_SIZE])
 {
 	u32 queues = aftl_random_below(random, AFTL_QUEUES_MAX + 1);
@@ -276,32 +215,6 @@ TAP_TEST(writes_go_on_in_turn, "writes are served in the order of the model")
 
 	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
 		writes_of_seed(seed);
-}
-
-static void reads_of_seed(u64 seed)
-{
-	struct read_watch watch = {
-		.listener = {
-			.submitted = read_submitted,
-			.read = is_read,
-			.complete = read_complete,
-		},
-	};
-	struct aftl_random random = { aftl_hash64(seed) };
-
-	test_device_open_demo(&device, "baseline", SHAPE);
-	test_device_listen(&device, &watch.listener);
-	load(AFTL_OP_READ, &watch.model, &random);
-	CHECK(watch.model.most > 1);
-	test_device_finish(&device);
-}
-
-TAP_TEST(reads_go_on_in_turn, "reads are served in the order of the model")
-{
-	u64 seed;
-
-	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		reads_of_seed(seed);
 }
 
 /* Shares of tenants with constant queue depths */

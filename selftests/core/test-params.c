@@ -38,19 +38,12 @@ static void check_round_trip(const struct aftl_param *param, u64 value)
 	CHECK_TEXT(again, text);
 }
 
-TAP_TEST(every_default_round_trips, "every default survives print and set")
-{
-	unsigned int i;
-
-	for (i = 0; i < aftl_param_count(); i++)
-		check_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
-}
-
-TAP_TEST(every_limit_round_trips, "every limit survives print and set")
+TAP_TEST(every_limit_round_trips, "every default and limit survives print and set")
 {
 	unsigned int i;
 
 	for (i = 0; i < aftl_param_count(); i++) {
+		check_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
 		check_round_trip(aftl_param_at(i), aftl_param_at(i)->smallest);
 		check_round_trip(aftl_param_at(i), aftl_param_at(i)->largest);
 	}
@@ -260,7 +253,7 @@ static const struct bad_value bad_values[] = {
 	{ "channels", "1us", "is not a whole number" },
 	{ "channels", "0", "out of range; it must be 1 to 64" },
 	{ "channels", "65", "out of range; it must be 1 to 64" },
-	{ "channels", "18446744073709551616", "channels" },
+	{ "channels", "18446744073709551616", "out of range" },
 	{ "channels", "99999999999999999999999999", "channels" },
 	{ "page", "16ki", "a size such as" },
 	{ "page", "16bb", "a size such as" },
@@ -270,7 +263,7 @@ static const struct bad_value bad_values[] = {
 	{ "page", "0.3B", "a size such as" },
 	{ "page", "511", "it must be 512B to 64KiB" },
 	{ "page", "128KiB", "it must be 512B to 64KiB" },
-	{ "buffer", "16777216TiB", "buffer" },
+	{ "buffer", "16777216TiB", "out of range" },
 	{ "buffer", "17179869184GiB", "buffer" },
 	{ "read", "45", "a duration such as" },
 	{ "read", "45u", "a duration such as" },
@@ -280,7 +273,7 @@ static const struct bad_value bad_values[] = {
 	{ "read", "5.us", "a duration such as" },
 	{ "read", "1.2.3us", "a duration such as" },
 	{ "read", "2s", "it must be 0 to 1s" },
-	{ "refresh", "213504d", "refresh" },
+	{ "refresh", "213504d", "out of range" },
 	{ "refresh", "18446744073709551615d", "refresh" },
 	{ "op", "12.345", "a percentage such as" },
 	{ "op", "7%%", "a percentage such as" },
@@ -363,13 +356,6 @@ TAP_TEST(range_of_each_key_is_kept, "values outside the range of a key are refus
 			check_refused(param->key, text, "out of range");
 		}
 	}
-}
-
-TAP_TEST(value_that_is_too_long_a_number_is_out_of_range, "a number beyond 64 bits is out of range")
-{
-	check_refused("channels", "18446744073709551616", "out of range");
-	check_refused("buffer", "16777216TiB", "out of range");
-	check_refused("refresh", "999999999d", "out of range");
 }
 
 TAP_TEST(profiles_are_listed, "profiles are listed")

@@ -279,12 +279,7 @@ TAP_TEST(shape_and_past_are_fixed, "geometry and history parameters cannot be ch
 	char sentence[60];
 	unsigned int i;
 
-	test_device_init(&device, "demo");
-	test_device_set(&device, "op", "60");
-	test_device_set(&device, "blocks", "48");
-	test_device_set(&device, "bits", "2");
-	test_device_set(&device, "read_cache", "1MiB");
-	test_device_open(&device, "approxftl", NULL);
+	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
 	save(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
 		int ret = load_changed(&bytes, i);
@@ -312,10 +307,7 @@ TAP_TEST(live_parameters_change, "live parameters change on a loaded device")
 {
 	unsigned int i;
 
-	test_device_init(&device, "demo");
-	test_device_set(&device, "op", "60");
-	test_device_set(&device, "blocks", "48");
-	test_device_open(&device, "approxftl", NULL);
+	test_device_open_demo(&device, "approxftl", "op=60 blocks=48");
 	for (i = 0; i < aftl_param_count(); i++) {
 		u64 was = aftl_param_get(aftl_config(device.ftl), i);
 		u64 wanted = was < aftl_param_at(i)->largest ? was + 1 : was - 1;
@@ -359,10 +351,7 @@ TAP_TEST(parameters_change_under_load, "parameters change under load without dat
 	struct test_stream stream;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_set(&device, "blocks", "64");
-	test_device_set(&device, "op", "40");
-	test_device_open(&device, "approxftl", NULL);
+	test_device_open_demo(&device, "approxftl", "blocks=64 op=40");
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 9);
 	for (i = 0; i < 4000 && !tap_failures(); i++) {

@@ -96,8 +96,7 @@ static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 
 static void open_device(const char *policy, const char *params)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, params);
+	test_device_open_demo(&device, policy, params);
 	shadow_open(&store, &device, false);
 	eraser = (struct eraser){ .listener = { .erase = note_erase } };
 	test_device_listen(&device, &eraser.listener);
@@ -697,8 +696,7 @@ static void it_is_saved(const char *policy, const char *params)
 	struct aftl_snapshot_source source;
 	unsigned int i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, params);
+	test_device_open_demo(&device, policy, params);
 	play(&device, 1);
 	if (device.config.rain)
 		kill_die(6);
@@ -728,11 +726,9 @@ TAP_TEST(its_room, "parity takes one block of each superblock")
 	u32 units;
 	u32 number;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", plain);
+	test_device_open_demo(&device, "baseline", plain);
 	units = test_units(&device);
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", parity);
+	test_device_open_demo(&device, "baseline", parity);
 	CHECK_EQ(test_units(&device), units - units / EACH);
 	for (number = 0; number < 48; number++) {
 		CHECK_EQ(block_at(number % EACH, number)->parity, 1);
@@ -746,9 +742,7 @@ TAP_TEST(its_time, "a stripe takes one parity program")
 	u64 latency = 0;
 	u32 unit = 0;
 
-	test_device_init(&device, "demo");
-	test_device_set(&device, "unit", "8KiB");
-	test_device_open(&device, "baseline", parity);
+	test_device_open_demo(&device, "baseline", test_params("unit=8KiB %s", parity));
 	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
@@ -936,15 +930,7 @@ static void streams_have_their_own_superblocks(const char *policy, const char *p
 	u32 i;
 
 	tap_begin("superblocks hold one stream each: %s, %s", policy, params);
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, parity);
-	test_device_set_all(&device, params);
-	if (test_device_create(&device, policy))
-		tap_bail_out("no such device: %s", device.error.text);
-	shadow_open(&store, &device, false);
-	eraser = (struct eraser){ .listener = { .erase = note_erase } };
-	test_device_listen(&device, &eraser.listener);
-	test_stream_init(&stream, 5);
+	open_device(policy, test_params("%s %s", parity, params));
 	test_stream_fill(&stream, &device);
 	for (round = 0; round < 20 && !tap_failures(); round++) {
 		for (i = 0; i < 200; i++) {
@@ -1076,27 +1062,23 @@ TAP_TEST(an_enterprise_drive_works, "an enterprise drive works")
 }
 
 static const char again[] = ROOMY " rain=on blocks=128 bits=2 one_shot=on";
-static const char caching[] = "superblock=4 rain=on read_cache=1MiB";
-static const char zoned[] = "superblock=4 zoned=64KiB";
-static const char beside[] = "a zone is already striped over dies";
-
-static void refused(const char *policy, const char *params, const char *part)
-{
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
-	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
-	CHECK_CONTAINS(device.error.text, part);
-}
 
 TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
-	refused("baseline", "rain=on", "set superblock to 2 dies or more");
-	refused("baseline", "superblock=3", "4 dies cannot be shared out in groups of 3");
-	refused("baseline", "superblock=1", "it takes at least 2");
-	refused("baseline", caching, "does not hold reconstructed data");
-	refused("baseline", zoned, beside);
-	refused("ressd", again, "policy ressd has pages that parity cannot follow");
-	refused("density", again, "policy density has pages that parity cannot follow");
+	static const char *const refused[][3] = {
+		{ "baseline", "rain=on", "set superblock to 2 dies or more" },
+		{ "baseline", "superblock=3", "4 dies cannot be shared out in groups of 3" },
+		{ "baseline", "superblock=1", "it takes at least 2" },
+		{ "baseline", "superblock=4 rain=on read_cache=1MiB",
+		  "does not hold reconstructed data" },
+		{ "baseline", "superblock=4 zoned=64KiB", "a zone is already striped over dies" },
+		{ "ressd", again, "policy ressd has pages that parity cannot follow" },
+		{ "density", again, "policy density has pages that parity cannot follow" },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		test_device_refused(&device, refused[i][0], refused[i][1], refused[i][2]);
 }
 
 int main(void)

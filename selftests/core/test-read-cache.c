@@ -331,124 +331,6 @@ TAP_TEST(what_does_not_fit_is_refused, "a read-ahead larger than half the cache 
 			    CACHE " read_ahead=513KiB", "set read_cache at least");
 }
 
-/* Plain list model: the last element is the most recently used. */
-
-struct plain_unit {
-	u32 unit;
-	u32 slot;
-	u32 version;
-	u32 flips;
-	u16 generation;
-};
-
-/**
- * struct plain - expected content of the cache
- * @versions: programs of each slot so far
- * @request: last read if it missed @unit in @page, and so senses the next units, too
- */
-static struct {
-	struct test_listener listener;
-	struct plain_unit units[64];
-	u32 count;
-	u32 *versions;
-	const struct test_request *request;
-	u32 unit;
-	u32 page;
-	u64 hits;
-} plain;
-
-static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
-{
-	plain.versions[from_ppn(ppn)]++;
-}
-
-static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
-{
-	plain.versions[from_ppn(to)]++;
-}
-
-static void drop_plain(u32 at)
-{
-	memmove(&plain.units[at], &plain.units[at + 1],
-		(--plain.count - at) * sizeof(plain.units[0]));
-}
-
-static u32 find_plain(u32 unit)
-{
-	u32 i = 0;
-
-	while (i < plain.count && plain.units[i].unit != unit)
-		i++;
-	return i;
-}
-
-static bool comes_along(const struct test_request *request, const struct plain_unit *now)
-{
-	return plain.request == request && plain.unit + 1 == now->unit &&
-	       plain.page == now->slot / device.ftl->geo.page_units;
-}
-
-static void plain_hit(const struct plain_unit *known, const struct plain_unit *now)
-{
-	plain.request = NULL;
-	plain.hits++;
-	CHECK_MSG(known->flips == now->flips && known->generation == now->generation,
-		  "unit %u was read with %u errors, and comes back with %u", now->unit,
-		  known->flips, now->flips);
-}
-
-static bool is_same(const struct plain_unit *known, const struct plain_unit *now)
-{
-	return known->slot == now->slot && known->version == now->version;
-}
-
-/* Called in the order in which units are sensed or found. */
-static void on_plain_read(struct test_listener *self, struct test_request *request,
-			  const struct aftl_read *read)
-{
-	u32 at = find_plain(from_lpn(read->lpn));
-	struct plain_unit now = { from_lpn(read->lpn), from_ppn(read->ppn), 0, read->flips,
-				  read->generation };
-
-	if (read->source != AFTL_SOURCE_FLASH || read->lost)
-		return;
-	now.version = plain.versions[now.slot];
-	if (at < plain.count && is_same(&plain.units[at], &now) && !comes_along(request, &now)) {
-		plain_hit(&plain.units[at], &now);
-	} else {
-		plain.request = request;
-		plain.unit = now.unit;
-		plain.page = now.slot / device.ftl->geo.page_units;
-	}
-	if (at < plain.count)
-		drop_plain(at);
-	else if (plain.count == device.ftl->read_cache.count)
-		drop_plain(0);
-	plain.units[plain.count++] = now;
-}
-
-/* One request at a time, so that none meets another in progress; the data also age. */
-static void drive_plain(struct aftl_random *random)
-{
-	struct test_stream stream;
-	u32 i;
-
-	test_stream_init(&stream, aftl_random_next(random));
-	stream.read = 20 + aftl_random_below(random, 70);
-	stream.approx = aftl_random_below(random, 101);
-	stream.hot = 90;
-	stream.depth = 0;
-	stream.units_max = 1 + aftl_random_below(random, 6);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		plain.request = NULL;
-		test_stream_step(&stream, &device);
-		rest();
-		if (aftl_random_below(random, 40) == 0)
-			aftl_age(device.ftl, YEAR_NS / 16);
-		CHECK_EQ(hits(), plain.hits);
-	}
-}
-
 static void choose(struct aftl_random *random)
 {
 	test_random_geometry(&device, random);
@@ -456,42 +338,6 @@ static void choose(struct aftl_random *random)
 	device.config.read_ahead = 0;
 	device.config.read_cache = device.config.unit ? : device.config.page;
 	device.config.read_cache *= 1 + aftl_random_below(random, 64);
-}
-
-/* Return: number of hits. */
-static u64 run_plain(u64 seed)
-{
-	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
-	const char *policy = test_any_policy(false, &random);
-
-	memset(&plain, 0, sizeof(plain));
-	plain.listener = (struct test_listener){
-		.program = on_program, .copy = on_copy, .read = on_plain_read,
-	};
-	test_device_init(&device, "demo");
-	choose(&random);
-	if (!test_device_create(&device, policy)) {
-		plain.versions = calloc(device.ftl->geo.ppns, sizeof(u32));
-		if (!plain.versions)
-			tap_bail_out("out of memory");
-		test_device_listen(&device, &plain.listener);
-		drive_plain(&random);
-		test_device_finish(&device);
-		free(plain.versions);
-	}
-	test_random_finish(&device, policy, seed);
-	return plain.hits;
-}
-
-TAP_TEST(a_plain_list_says_the_same, "hits of random devices equal a plain list")
-{
-	u64 found = 0;
-	u64 seed;
-
-	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
-		found += run_plain(seed);
-	tap_note("%llu hits", (unsigned long long)found);
-	CHECK(tap_failures() || found > 5000);
 }
 
 /*
@@ -585,10 +431,4 @@ TAP_TEST(readers_get_their_data, "readers of random devices get the right data")
 	CHECK(tap_failures() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
 }
 
-static void run_both(u64 seed)
-{
-	run_plain(seed);
-	run_seed(seed);
-}
-
-TAP_SEED(run_both)
+TAP_SEED(run_seed)

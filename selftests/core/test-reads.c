@@ -30,8 +30,6 @@ static struct test_device device;
  * @least_ns: least possible total time
  * @by_default: the policy sets no references: one retry per step
  * @retries: number of retries then
- * @layer_ns: by layer, sum of read time / sensing time x 1000
- * @layer_reads: by layer, number of reads
  */
 static struct {
 	u64 reads;
@@ -39,8 +37,6 @@ static struct {
 	u64 least_ns;
 	bool by_default;
 	u64 retries;
-	u64 layer_ns[LAYERS];
-	u64 layer_reads[LAYERS];
 } seen;
 
 static u64 or_read(u64 ns)
@@ -96,7 +92,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = &device.ftl->media;
 	const struct aftl_block *block = &media->blocks[event->block];
-	u32 layer = aftl_layer(media->geo, event->page) % LAYERS;
 	u64 once_ns;
 
 	if (event->op != AFTL_ARRAY_READ)
@@ -108,8 +103,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	seen.reads++;
 	seen.ns += event->array_ns;
 	seen.least_ns += once_ns;
-	seen.layer_ns[layer] += event->array_ns * 1000 / once_ns;
-	seen.layer_reads[layer]++;
 	if (seen.by_default)
 		check_default(event, once_ns, best_shift(block, event->page));
 }
@@ -751,82 +744,4 @@ TAP_TEST(nobody_beats_the_chip, "no policy reads faster than the chip allows")
 		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
 			attack(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
 			       kind >> 1 & 1);
-}
-
-/* All policies compared on the same chip */
-
-#define AGES 3
-
-/* Mean read time by layer, in thousandths of one sensing. */
-struct service {
-	u32 by_layer[LAYERS];
-	u32 mean;
-};
-
-static void measure(const char *policy, const char *age, struct service *service)
-{
-	u64 sum = 0;
-	u32 i;
-
-	open_device(policy, test_params(SHAPE " blocks=100 cycles=2000 fill=sequential "
-					"age=%s", age));
-	read_all();
-	for (i = 0; i < LAYERS; i++) {
-		service->by_layer[i] = seen.layer_ns[i] / seen.layer_reads[i];
-		sum += seen.layer_ns[i];
-	}
-	service->mean = sum / seen.reads;
-	CHECK_EQ(test_counters(&device)->read_lost_units, 0);
-}
-
-static void print_service(const char *policy, const char *age, const struct service *service)
-{
-	tap_note("%-14s %5s  %4u  by layer %4u %4u %4u %4u %4u %4u", policy, age, service->mean,
-		 service->by_layer[0], service->by_layer[1], service->by_layer[2],
-		 service->by_layer[3], service->by_layer[4], service->by_layer[5]);
-}
-
-static bool alike(u32 a, u32 b)
-{
-	return a * 100 <= b * 105 && b * 100 <= a * 105;
-}
-
-/* A policy that remembers references has a third of the retries, other policies all. */
-static void compare_service(const struct aftl_policy_type *type, const struct service *ours,
-			    const struct service *base)
-{
-	u32 i;
-
-	if (type->reference) {
-		CHECK_MSG(1000 + (base->mean - 1000) * 34 / 100 >= ours->mean * 85 / 100 &&
-			  1000 + (base->mean - 1000) * 34 / 100 <= ours->mean * 115 / 100,
-			  "%s: %u, baseline %u", type->name, ours->mean, base->mean);
-		return;
-	}
-	for (i = 0; i < LAYERS; i++)
-		CHECK_MSG(alike(ours->by_layer[i], base->by_layer[i]), "%s, layer %u: %u, not %u",
-			  type->name, i, ours->by_layer[i], base->by_layer[i]);
-}
-
-TAP_TEST(policies_read_the_same_chip, "all policies have the read times of the same chip")
-{
-	static const char *const ages[AGES] = { "0", "30d", "365d" };
-	static const u32 means[AGES] = { 1000, 1900, 3700 };
-	u32 age;
-	u32 i;
-
-	tap_note("a read over one sensing x 1000: policy, age, mean, by layer");
-	for (age = 0; age < AGES; age++) {
-		struct service base;
-
-		measure("baseline", ages[age], &base);
-		CHECK_RANGE(base.mean, means[age] * 92 / 100, means[age] * 108 / 100);
-		for (i = 0; aftl_policy_at(i); i++) {
-			struct service ours;
-
-			measure(aftl_policy_at(i)->name, ages[age], &ours);
-			print_service(aftl_policy_at(i)->name, ages[age], &ours);
-			compare_service(aftl_policy_at(i), &ours, &base);
-		}
-	}
 }

@@ -45,8 +45,7 @@ static void play(struct test_device *mine, u64 seed, u32 requests)
 
 static void open_used(const char *policy, const char *params)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, params);
+	test_device_open_demo(&device, policy, params);
 	play(&device, 1, 3000);
 }
 
@@ -171,8 +170,7 @@ TAP_TEST(a_new_device_round_trips, "a new device survives saving and loading")
 {
 	struct test_bytes bytes = { 0 };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "approxftl", plain);
+	test_device_open_demo(&device, "approxftl", plain);
 	CHECK_EQ(save(&bytes), 0);
 	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text))
 		check_same();
@@ -183,8 +181,7 @@ TAP_TEST(a_busy_device_is_not_saved, "a busy device is not saved")
 {
 	struct test_bytes bytes = { 0 };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", busy);
+	test_device_open_demo(&device, "baseline", busy);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
 	test_drain(&device);
 	CHECK_EQ(save(&bytes), -EBUSY);

@@ -41,8 +41,7 @@ static void begin_erase(const char *params)
 	u32 unit;
 	u32 luns;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", params);
+	test_device_open_demo(&device, "baseline", params);
 	test_device_listen(&device, &listener);
 	CHECK_EQ(aftl_geometry(device.ftl)->block_ppns, BLOCK_UNITS);
 	luns = aftl_geometry(device.ftl)->luns;
@@ -212,8 +211,7 @@ static void begin_move(const char *params, u32 valid)
 	u32 block_units;
 	u32 unit;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", params);
+	test_device_open_demo(&device, "baseline", params);
 	block_units = aftl_geometry(device.ftl)->block_ppns;
 	for (unit = 0; unit < block_units + 64; unit += 2)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);

@@ -150,13 +150,10 @@ static void one_rule(u32 which)
 	u32 i;
 
 	tap_begin("%s names what its definition names", rules[which].name);
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
-	test_device_set(&device, "victim", rules[which].name);
 	asked = 0;
 	differed = 0;
-	if (test_device_create(&device, "baseline"))
-		tap_bail_out("no such device: %s", device.error.text);
+	test_device_open_demo(&device, "baseline",
+			      test_params("%s victim=%s", shape, rules[which].name));
 	for (round = 0; round < ROUNDS && !tap_failures(); round++) {
 		for (i = 0; i < WRITES_OF_ROUND; i++)
 			test_do(&device, AFTL_OP_WRITE,
@@ -180,12 +177,8 @@ static u64 moved_with(const char *rule, const char *window)
 	u64 moved;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
-	test_device_set(&device, "victim", rule);
-	test_device_set(&device, "victim_window", window);
-	if (test_device_create(&device, "baseline"))
-		tap_bail_out("no such device: %s", device.error.text);
+	test_device_open_demo(&device, "baseline",
+			      test_params("%s victim=%s victim_window=%s", shape, rule, window));
 	for (i = 0; i < ROUNDS; i++)
 		test_do(&device, AFTL_OP_WRITE,
 			(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
@@ -206,13 +199,8 @@ TAP_TEST(a_rule_has_its_parameters, "a victim selector has its own parameters")
 
 static void device_with(const char *key, const char *value, const char *other, const char *is)
 {
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
-	test_device_set(&device, "channels", "1");
-	test_device_set(&device, key, value);
-	test_device_set(&device, other, is);
-	if (test_device_create(&device, "baseline"))
-		tap_bail_out("no such device: %s", device.error.text);
+	test_device_open_demo(&device, "baseline", test_params("%s channels=1 %s=%s %s=%s", shape, key,
+							       value, other, is));
 }
 
 static void open_one(const char *key, const char *value)
@@ -494,8 +482,7 @@ TAP_TEST(what_is_moved_has_its_blocks, "policy separated keeps relocated data in
 	u32 pages;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "separated", shape);
+	test_device_open_demo(&device, "separated", shape);
 	aftl_reset_stats(device.ftl);
 	for (i = 0; i < 2000; i++)
 		write_some(&random, 20, 1);
