@@ -28,24 +28,24 @@ def report(folder: Path, *words: str | Path) -> Any:
 
 
 def test_the_nearest_are_those_of_a_plain_search() -> None:
-    among, queries = vectors.vectors(500, 16, 3)
+    among, queries = vectors.make_vectors(500, 16, 3)
     assert np.allclose(np.linalg.norm(among, axis=1), 1, atol=1e-5)
-    found = vectors.nearest(among, queries)
+    found = vectors.nearest_indices(among, queries)
     for query, indices in zip(queries, found, strict=True):
         apart = np.linalg.norm(among - query, axis=1)
         assert set(indices) == set(np.argsort(apart)[:10])
-    assert vectors.recall(among, 3) == 1
-    assert vectors.recall(among[::-1].copy(), 3) < 0.5
+    assert vectors.nearest_recall(among, 3) == 1
+    assert vectors.nearest_recall(among[::-1].copy(), 3) < 0.5
 
 
 def test_vectors_that_are_lost_are_not_found() -> None:
-    among, queries = vectors.vectors(5000, 16, 3)
-    found = vectors.nearest(among, queries)
+    among, queries = vectors.make_vectors(5000, 16, 3)
+    found = vectors.nearest_indices(among, queries)
     gone = among.copy()
     gone[found[:, :5]] = np.nan
-    assert vectors.recall(gone, 3) <= 0.5
+    assert vectors.nearest_recall(gone, 3) <= 0.5
     gone[found] = np.nan
-    assert vectors.recall(gone, 3) == 0
+    assert vectors.nearest_recall(gone, 3) == 0
 
 
 @pytest.mark.parametrize(("kind", "planes", "rate"), [

@@ -52,9 +52,9 @@ def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> Non
     assert found["share"]["precise"] == found["share"]["stored"] > 0.95
     assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
     assert not found["device_active"]
-    learned, others = network.digits(1)
-    layers = network.trained(128, 1, learned)
-    exact = network.accuracy(layers, others)
+    learned, others = network.load_digits(1)
+    layers = network.train_network(128, 1, learned)
+    exact = network.recognised_share(layers, others)
     assert abs(found["share"]["stored"] - exact) < 0.01
     assert not {tuple(one) for one in learned.pictures} & {tuple(one) for one in others.pictures}
     assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()
@@ -62,7 +62,7 @@ def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> Non
 
 def test_rounding_is_to_the_nearest_even() -> None:
     values = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3.14159], np.float32)
-    codes, scale = lossy.codes(values, lossy.KINDS["bfloat16"])
+    codes, scale = lossy.encode_numbers(values, lossy.KINDS["bfloat16"])
     assert scale == 1
     found = (codes.astype(np.uint32) << 16).view(np.float32)
     assert found.tolist() == [1, 1, 1 + 2**-6, 1 + 2**-7, -3.140625]

@@ -29,7 +29,7 @@ class Access(NamedTuple):
 
 def read_records(path: Path) -> list[Access]:
     """Return the reads and writes of a record file."""
-    file = aft.read(path)
+    file = aft.open_records(path)
     first = file.column("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS
     pages = -(-(first + file.column("nsect")) // PAGE_SECTORS) - begin

@@ -12,7 +12,7 @@ from selftests.claims.rows import Claim, claim, counter, read_us
 from selftests.claims.runs import Json
 from selftests.claims.studies import results
 
-from approxftl_tools.measures import look
+from approxftl_tools.measures import look_up
 
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
@@ -115,7 +115,7 @@ def hy3() -> list[Claim]:
     """Report the best combinations of parts, by the sum over devices, and the default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
-    busy = {on: [*map(array_us, look(runs, *switched(on).values()).values())] for on in every}
+    busy = {on: [*map(array_us, look_up(runs, *switched(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}

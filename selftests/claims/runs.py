@@ -19,7 +19,7 @@ from typing import Any
 
 from selftests.mutants import table
 
-from approxftl_tools.study_plan import digest_of
+from approxftl_tools.study_plan import cached_file_digest
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -87,7 +87,7 @@ def program(mutants: tuple[str, ...]) -> Path:
     """Return the program, rebuilt with mutants if there are any."""
     if not mutants:
         return binary()
-    changed = repr((digest_of(binary()), edits_of(mutants)))
+    changed = repr((cached_file_digest(binary()), edits_of(mutants)))
     built = cached(hashlib.sha256(changed.encode()).hexdigest())
     if not built.exists():
         make(mutants)

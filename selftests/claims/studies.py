@@ -18,10 +18,10 @@ from selftests.claims import real_traces, runs
 from approxftl_tools import papers, study_plan
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_plan import Plan, Point
-from approxftl_tools.study_run import ensure
+from approxftl_tools.study_run import require_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
-from approxftl_tools.study_table import groups_of
+from approxftl_tools.study_table import finished_groups
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -30,7 +30,7 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
     """Read a study; add these options to its base, and the available volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
-    document = study_plan.load(path)
+    document = study_plan.load_toml(path)
     vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
     more = {"base": {"seed": runs.seed(), **given}, "vary": vary}
     if "synth" in document:
@@ -39,7 +39,7 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
         vary["trace"] = [volume.stem for volume in real_traces.traces().values()]
     setting = Setting(full=real, traces=real_traces.scratch() if real else None,
                       made=runs.build() / "cache/claims/traces", more=more)
-    return study_plan.read(path, runs.binary(), setting=setting, sure=True)
+    return study_plan.read_study(path, runs.binary(), setting=setting, sure=True)
 
 
 def volumes(name: str = "agcr-windows") -> dict[str, Path]:
@@ -52,20 +52,20 @@ def volumes(name: str = "agcr-windows") -> dict[str, Path]:
 
 def is_at(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     """Tell whether a run has one of the wanted values on each axis that it sets."""
-    said = {study_plan.dashed(key): str(value) for key, value in varied.items()}
-    return all(said.get(study_plan.dashed(key)) in (None, *study_plan.spelled(values))
+    said = {study_plan.option_name(key): str(value) for key, value in varied.items()}
+    return all(said.get(study_plan.option_name(key)) in (None, *study_plan.as_strings(values))
                for key, values in where.items())
 
 
 def once(words: Iterable[str]) -> list[str]:
     """Remove repeated options; the last value wins."""
-    return list({study_plan.dashed(word.partition("=")[0]): word for word in words}.values())
+    return list({study_plan.option_name(word.partition("=")[0]): word for word in words}.values())
 
 
 def in_this_world(point: Point, program: Path) -> Point:
     """Return a point with the falsified settings of a negative control."""
     arguments = once((*point.arguments, *runs.false_arguments))
-    return study_plan.run_of(study_plan.program_of(program), arguments, point.varied)
+    return study_plan.make_point(study_plan.simulator_and_digest(program), arguments, point.varied)
 
 
 def results(name: str, *axes: str, given: Mapping[str, Any] | None = None,
@@ -79,9 +79,9 @@ def results(name: str, *axes: str, given: Mapping[str, Any] | None = None,
     points = tuple(in_this_world(point, program) for point in plan.points
                    if is_at(dict(point.varied), where))
     store = Store(runs.build() / "cache/claims/results")
-    ensure(points, store, Processes(program, os.cpu_count() or 1))
+    require_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
-    for group in groups_of(replace(plan, points=points), store):
+    for group in finished_groups(replace(plan, points=points), store):
         if not is_at(group.varied, where):
             continue
         *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]

@@ -23,8 +23,8 @@ from selftests.claims import (
 from selftests.claims.rows import known_miss
 
 from approxftl_tools import aft, study_plan
-from approxftl_tools.synthesis import Stream, generate
-from approxftl_tools.workload_profile import published
+from approxftl_tools.synthesis import Stream, generate_stream
+from approxftl_tools.workload_profile import find_profile
 
 #: Number of deviations per claim that docs/systems accounts for.
 EXPLAINED = {"RE-6": 3, "AX-9": 1, "AG-7": 1, "TV-5": 1, "IP-A": 1}
@@ -85,7 +85,7 @@ def test_streams_of_another_world_are_other_files() -> None:
     with runs.falsely(made_by={"reads-of-a-place": 40, "requests": 100}):
         other = studies.volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
-    assert all(len(aft.read(path).operations()) == 100 for path in other.values())
+    assert all(len(aft.open_records(path).operations()) == 100 for path in other.values())
     assert studies.volumes() == usual
 
 
@@ -143,8 +143,8 @@ def whole_pages(stream: Stream) -> Stream:
 @pytest.fixture
 def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
     """Place synthetic streams in the directory of real traces, beside a file that is no trace."""
-    made = {name: whole_pages(generate(
-        replace(published(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
+    made = {name: whole_pages(generate_stream(
+        replace(find_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}
     for name, stream in made.items():
         (tmp_path / f"{name}.csv").write_text(as_msr(stream))
@@ -160,7 +160,7 @@ def test_traces_of_a_path_are_read_as_they_are(
     assert "README skipped: " in capsys.readouterr().err
     assert set(found) == {f"trace {name}" for name in volumes} == set(studies.volumes())
     for name, stream in volumes.items():
-        file = aft.read(found[f"trace {name}"])
+        file = aft.open_records(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
                                ("t_ns", stream.t_ns // 100 * 100)):
             assert (file.column(column) == wanted).all()

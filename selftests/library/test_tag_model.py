@@ -23,8 +23,8 @@ from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 from approxftl.models import parse
 from approxftl.models.choice import Choice
 from approxftl.models.source import MemorySource
-from approxftl_tools.model import options as command_line
-from approxftl_tools.model import ranges_of, verdicts_of
+from approxftl_tools.model import approximate_ranges, decide_tensors
+from approxftl_tools.model import model_parser as command_line
 
 UNIT = 4096
 RANDOM = np.random.default_rng(3)
@@ -96,14 +96,14 @@ def test_levels_of_every_layout(apart: bool, tensors: list[Made], said: list[tup
     data = by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
-    verdicts = verdicts_of(Choice(rule="all"), parse(MemorySource(data)))
+    verdicts = decide_tensors(Choice(rule="all"), parse(MemorySource(data)))
     wanted: dict[int, int] = {}
     for one in verdicts:
         level = [level for level, name in [(1, ""), *said]
                  if name in {"", ":*"} or one.tensor.name[1] in {":t0*": "0"}.get(name, "12")][-1]
         begin, length = one.approximate or (0, 0)
         wanted |= dict.fromkeys(range(begin, begin + length), level)
-    ranges = ranges_of(args, verdicts)
+    ranges = approximate_ranges(args, verdicts)
     assert all(sum(one) <= other[0] for (one, _), (other, _) in pairwise(ranges))
     assert wanted == {at: level for (begin, length), level in ranges
                       for at in range(begin, begin + length)}

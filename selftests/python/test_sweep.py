@@ -12,7 +12,7 @@ import pytest
 from selftests.lib.programs import TOP, run_program
 
 import approxftl as aftl
-from approxftl_tools.statistics import estimate, paired_ratio
+from approxftl_tools.statistics import estimate_mean, paired_ratio
 
 BASE: dict[str, Any] = {"profile": "demo", "blocks": 64, "requests": 30000, "write_share": 1.0,
                         "workload": "zipf"}
@@ -45,11 +45,11 @@ def test_interval_of_a_mean_and_of_a_paired_ratio(runs: aftl.Runs) -> None:
     assert (found["baseline"].mean, found["baseline"].half) == (1, 0)
     each = [np.array(values(runs, "approxftl", op, name)) / values(runs, "baseline", op, name)
             for op in (30, 40)]
-    assert found["approxftl"] == estimate(np.mean(each, axis=0))
+    assert found["approxftl"] == estimate_mean(np.mean(each, axis=0))
     plain = aftl.Runs({**runs.axes, "op": [30]}, [run for run in runs if run.options["op"] == 30])
     name = "write_amplification"
     base, other = (values(plain, policy, 30, name) for policy in ("baseline", "approxftl"))
-    assert plain.interval(name, by="policy")["baseline"] == estimate(base)
+    assert plain.interval(name, by="policy")["baseline"] == estimate_mean(base)
     ratio = plain.interval(name, by="policy", relative_to="baseline")["approxftl"]
     assert ratio == paired_ratio(other, base)
 

@@ -24,7 +24,7 @@ from selftests.reports.support import (
 from selftests.sim.support import FUA, LIFE, READ, WRITE, Record, write_trace
 
 from approxftl_tools import aft, measures
-from approxftl_tools.figure import number
+from approxftl_tools.figure import number_as_text
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 
@@ -99,7 +99,7 @@ def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
     assert log["facts"]["planned_requests"] == log["facts"]["done_requests"] == 500
     assert log["facts"]["failed_requests"] == 0
     (records,) = document["records"]
-    file = aft.read(next(path for path in inputs if path.suffix == ".aft"))
+    file = aft.open_records(next(path for path in inputs if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
     writes = int((file.operations() == 1).sum())
     assert records["facts"]["write_requests"] == writes
@@ -108,7 +108,8 @@ def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
 
 def test_flags_are_no_part_of_operations(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
-    assert aft.read(write_trace(tmp_path / "x.aft", records)).operations().tolist() == [WRITE, READ]
+    assert aft.open_records(write_trace(tmp_path / "x.aft",
+                                        records)).operations().tolist() == [WRITE, READ]
 
 
 def test_text(inputs: list[Path], result: Json) -> None:
@@ -159,7 +160,7 @@ def test_closed_pipe_is_no_error(inputs: list[Path]) -> None:
     ("word", "word"), (1e20, "1e+20"),
 ])
 def test_numbers(value: float | str | None, text: str) -> None:
-    assert number(value) == text
+    assert number_as_text(value) == text
 
 
 # ---------------------------------------------------------------- incomplete results

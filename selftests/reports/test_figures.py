@@ -30,14 +30,14 @@ from approxftl_tools.figure import (
     Span,
     Spans,
     axis_number,
-    number,
+    number_as_text,
 )
-from approxftl_tools.figure_file import render
+from approxftl_tools.figure_file import render_figure
 from approxftl_tools.figure_kinds import KINDS
-from approxftl_tools.figure_times import cumulative, thinned
-from approxftl_tools.figure_wear import binned, lun_grid
+from approxftl_tools.figure_times import cumulative_percentages, thin_curve
+from approxftl_tools.figure_wear import lun_grid, means_of_ranges
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.svg import svg, ticks
+from approxftl_tools.svg import figure_as_svg, round_ticks
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_missing_python_modules_are_named(tmp_path: Path) -> None:
 
 
 def test_a_bar_may_go_down() -> None:
-    root = ElementTree.fromstring(svg(bars([2, -1])))
+    root = ElementTree.fromstring(figure_as_svg(bars([2, -1])))
     up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
     zero = float(up.attrib["y"]) + float(up.attrib["height"])
@@ -238,7 +238,7 @@ def bars(values: list[float]) -> Figure:
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
 def test_any_bars_can_be_drawn(values: list[float]) -> None:
-    root = ElementTree.fromstring(svg(bars(values)))
+    root = ElementTree.fromstring(figure_as_svg(bars(values)))
     marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert len(marks) == len(values)
     heights = [float(mark.attrib["height"]) for mark in marks]
@@ -256,7 +256,7 @@ def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: fl
     estimates = [Estimate(mean, half, 3) for mean, half in found]
     figure = Figure("x", "A title", "A description.",
                     Dots([str(i) for i in range(len(found))], [("one", estimates)], "times", mark))
-    root = ElementTree.fromstring(svg(figure))
+    root = ElementTree.fromstring(figure_as_svg(figure))
     centres = [float(circle.attrib["cx"]) for circle in root.iter("circle")]
     lines = [list(map(float, re.findall(r"-?[0-9.]+", path.attrib["d"])))
              for path in root.iter("path")]
@@ -279,7 +279,7 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
     xs, ys = zip(*sorted(points), strict=True)
     figure = Figure("x", "A title", "A description.",
                     Curves("x", "y", [("one", xs, ys)], log_x=log_x, steps=steps))
-    root = ElementTree.fromstring(svg(figure))
+    root = ElementTree.fromstring(figure_as_svg(figure))
     edge, path = root.iter("path")
     assert edge.attrib["d"] == path.attrib["d"] and "under" in edge.attrib["class"]
     places = [float(number) for number in re.findall(r"-?[0-9.]+", path.attrib["d"])]
@@ -289,7 +289,7 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
 @settings(deadline=None)
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
 def test_ticks_enclose(low: float, span: float) -> None:
-    scale = ticks(low, low + span)
+    scale = round_ticks(low, low + span)
     margin = 1e-6 * max(1, abs(low), span)
     assert scale[0] <= low + margin
     assert scale[-1] >= low + span - margin
@@ -297,23 +297,23 @@ def test_ticks_enclose(low: float, span: float) -> None:
 
 
 def test_binned() -> None:
-    assert binned([1, 3, 5, 7], 2) == [2, 6]
-    assert binned([1, 2, 3], 3) == [1, 2, 3]
+    assert means_of_ranges([1, 3, 5, 7], 2) == [2, 6]
+    assert means_of_ranges([1, 2, 3], 3) == [1, 2, 3]
 
 
 def test_cumulative() -> None:
-    assert cumulative([[1000, 1], [3000, 3]]) == ([1.0, 1.0, 3.0], [0.0, 25.0, 100.0])
+    assert cumulative_percentages([[1000, 1], [3000, 3]]) == ([1.0, 1.0, 3.0], [0.0, 25.0, 100.0])
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_same_figure_same_bytes(kind: str) -> None:
-    assert render(bars([1, 2]), kind) == render(bars([1, 2]), kind)
+    assert render_figure(bars([1, 2]), kind) == render_figure(bars([1, 2]), kind)
 
 
 def test_numbers_of_a_missing_value() -> None:
     plot = Bars(["a"], [("one", [None])], "unit")
-    assert Figure("x", "t", "d", plot).csv() == ",one\na,\n"
-    assert "title" in svg(Figure("x", "t", "d", plot))
+    assert Figure("x", "t", "d", plot).as_csv() == ",one\na,\n"
+    assert "title" in figure_as_svg(Figure("x", "t", "d", plot))
 
 
 
@@ -327,25 +327,25 @@ def texts(drawn_: str, klass: str = "") -> list[str]:
 def test_bars_side_by_side_show_their_values() -> None:
     sides: list[tuple[str, list[float | None]]] = [("one", [0.5, None]), ("two", [1.25, -3.0])]
     plot = Bars(["a", "b"], sides, "unit")
-    assert texts(svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25", "-3"]
+    assert texts(figure_as_svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25", "-3"]
     narrow = Bars([str(i) for i in range(90)], [("one", [0.123] * 90)], "unit")
-    assert texts(svg(Figure("x", "t", "d", narrow)), "value") == []
+    assert texts(figure_as_svg(Figure("x", "t", "d", narrow)), "value") == []
     stacked = Bars(["a", "b"], sides, "unit", stacked=True)
-    assert texts(svg(Figure("x", "t", "d", stacked)), "value") == []
+    assert texts(figure_as_svg(Figure("x", "t", "d", stacked)), "value") == []
 
 
 @pytest.mark.parametrize(("us", "said"), [(10, "10 us"), (1e3, "1 ms"), (1e6, "1 s"),
                                           (1e5, "100 ms"), (0.1, "100 ns")])
 def test_times_of_an_axis_have_units(us: float, said: str) -> None:
     assert axis_number(us, TIME_LABEL) == said
-    assert axis_number(us, "s") == number(us)
+    assert axis_number(us, "s") == number_as_text(us)
     plot = Curves(TIME_LABEL, "%", [("a", [us, 9 * us], [1, 2])], log_x=True)
-    assert said in texts(svg(Figure("x", "t", "d", plot)))
+    assert said in texts(figure_as_svg(Figure("x", "t", "d", plot)))
 
 
 def test_a_timeline_has_times() -> None:
     plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
-    drawn_ = svg(Figure("x", "t", "d", plot))
+    drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
     assert {"100 ms", "400 ms", "0"} <= set(texts(drawn_))
     assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
@@ -354,7 +354,7 @@ def test_maps_list_only_states_that_occur() -> None:
     words_ = ("precise", "approximate", "erased")
     plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
                 [["precise", "erased"], ["precise", "precise"]], "page", words_)
-    drawn_ = svg(Figure("x", "t", "d", plot))
+    drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
     assert {"precise", "erased"} <= set(texts(drawn_))
     assert "approximate" not in texts(drawn_)
     # Two rows are separated by one line, and two columns by one.
@@ -362,8 +362,8 @@ def test_maps_list_only_states_that_occur() -> None:
     assert len(lines) == 1
     assert len(re.findall("M", lines[0])) == 2
     wide = Grid("LUN", "block", ["0"], [str(i) for i in range(128)], [[0] * 128], "wear")
-    assert 'class="cells"' not in svg(Figure("x", "t", "d", wide))
-    named = texts(svg(Figure("x", "t", "d", wide)))
+    assert 'class="cells"' not in figure_as_svg(Figure("x", "t", "d", wide))
+    named = texts(figure_as_svg(Figure("x", "t", "d", wide)))
     assert {"0", "8", "120"} <= set(named) and "7" not in named
 
 
@@ -376,13 +376,14 @@ def test_maps_list_only_states_that_occur() -> None:
 ])
 def test_panels_have_one_legend_and_one_scale(kind: Any) -> None:
     panels = Panels([("first", kind(3.0)), ("second", kind(80.0)), ("third", kind(5.0))])
-    still = svg(Figure("x", "t", "d", panels))
-    alone = svg(Figure("x", "t", "d", panels.panels[1][1]))
+    still = figure_as_svg(Figure("x", "t", "d", panels))
+    alone = figure_as_svg(Figure("x", "t", "d", panels.panels[1][1]))
     assert texts(still, "panel") == ["first", "second", "third"]
     assert (texts(still).count("x"), texts(still).count("y")) == (1, 1)
     scale = [text for text in texts(alone) if re.fullmatch(r"[0-9.]+", text)]
     assert len(scale) > 2 and all(texts(still).count(text) == 3 for text in scale)
-    said = re.findall(r">([^<>]+)</text>", render(Figure("x", "t", "d", panels), "svg").decode())
+    said = re.findall(r">([^<>]+)</text>",
+                      render_figure(Figure("x", "t", "d", panels), "svg").decode())
     assert {"first", "second", "third"} <= set(said)
     assert (said.count("x"), said.count("y")) == (1, 1)
 
@@ -391,7 +392,7 @@ def test_many_bars_are_a_mark_for_each_series() -> None:
     values = [float(i % 7) for i in range(150)]
     plot = Bars([f"load {i}" for i in range(150)], [("x", values), ("y", values)], "us",
                 stacked=True)
-    drawn_ = svg(Figure("x", "t", "d", plot))
+    drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
     marks = re.findall(r'<use href="#([^"]*)" [^>]*class="bars l(\d)"><title>(\w)</title>', drawn_)
     assert [(number_, name) for _, number_, name in marks] == [("0", "x"), ("1", "y")]
     ways = {name: way for way, name in re.findall(r'<path d="([^"]*)" id="([^"]*)"/>', drawn_)}
@@ -409,14 +410,14 @@ def test_many_bars_are_a_mark_for_each_series() -> None:
 def test_a_curve_has_no_more_points_than_are_seen() -> None:
     times = [float(i) for i in range(1, 20001)]
     left = [100 * (1 - i / 20000) for i in range(20000)]
-    few_times, few_left = thinned(times, left)
+    few_times, few_left = thin_curve(times, left)
     assert len(few_times) == len(few_left) <= 400
     assert (few_times[0], few_times[-1]) == (times[0], times[-1])
     assert [left[int(time) - 1] for time in few_times] == few_left
     # The curve has points in each decade of the remaining requests, down to the last one.
     for low in (10, 1, 0.1, 0.01):
         assert sum(low <= share < 10 * low for share in few_left) > 10
-    assert thinned(times[:400], left[:400]) == (times[:400], left[:400])
+    assert thin_curve(times[:400], left[:400]) == (times[:400], left[:400])
 
 
 def test_a_map_has_no_more_cells_than_are_seen() -> None:

@@ -23,7 +23,7 @@ from selftests.reports.support import (
 )
 
 from approxftl_tools import command
-from approxftl_tools.inputs import read
+from approxftl_tools.inputs import read_inputs
 
 VERBS = ("report", "compare", "figures")
 
@@ -68,7 +68,7 @@ def test_wrong_content(tmp_path: Path, content: bytes, sentence: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
     with pytest.raises(command.Refusal) as refused:
-        read([path])
+        read_inputs([path])
     told = str(refused.value)
     assert told.startswith(f"{path}: ")
     assert sentence in told
@@ -158,7 +158,7 @@ def test_usage(tmp_path: Path, verb: str) -> None:
 
 
 def test_everything_is_recognised(tmp_path: Path) -> None:
-    found = read(everything(tmp_path))
+    found = read_inputs(everything(tmp_path))
     assert found.summary() == EVERYTHING
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
 
@@ -173,7 +173,7 @@ def test_any_damage_gives_a_sentence(tmp_path: Path, data: st.DataObject) -> Non
     path = tmp_path / "x"
     path.write_bytes(damaged)
     try:
-        assert read([path]).summary() != "nothing"
+        assert read_inputs([path]).summary() != "nothing"
     except command.Refusal as refused:
         assert str(refused).startswith(f"{path}: ")
         assert "\n" not in str(refused)

@@ -25,12 +25,12 @@ from selftests.reports.support import (
 
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.study_figure import on_devices, specs_of
-from approxftl_tools.study_streams import Setting, picked
+from approxftl_tools.study_figure import device_accuracies, figure_specs
+from approxftl_tools.study_streams import Setting, pick_size
 
 #: Figures whose runs take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
-NAMES = [name for name, _ in papers.titles(())]
+NAMES = [name for name, _ in papers.figure_titles(())]
 STUDIES = sorted(papers.FOLDER.glob("*.toml"))
 
 
@@ -51,7 +51,7 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     first = tmp_path / "HM_0.aft"
     simulate(tmp_path / "x.json", "--requests", "1", "--record", first)
     for path in STUDIES:
-        document = study_plan.load(path)
+        document = study_plan.load_toml(path)
         for name in document["vary"]["trace"] if "synth" in document else ():
             (tmp_path / f"{name}.aft").write_bytes(first.read_bytes())
     return Setting(True, tmp_path, more={"base": {"seed": 1}})
@@ -84,7 +84,7 @@ def results(directory: Path) -> Iterator[Json]:
 
 
 def test_each_system_has_figures() -> None:
-    systems = {study_plan.load(path)["name"] for path in STUDIES}
+    systems = {study_plan.load_toml(path)["name"] for path in STUDIES}
     assert systems == set(papers.SYSTEMS)
     listed = succeed("figures", "--papers", "--list").splitlines()
     assert [line.split()[0] for line in listed] == NAMES
@@ -93,12 +93,12 @@ def test_each_system_has_figures() -> None:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_description(path: Path) -> None:
-    document = study_plan.load(path)
-    text = study_plan.plain(document["text"])
+    document = study_plan.load_toml(path)
+    text = study_plan.in_one_line(document["text"])
     assert text.endswith(".")
     assert re.search("synthetic|the bit error rate behind", text, re.I), "what stands in"
     for one in document["figure"]:
-        assert study_plan.plain(one["text"]).endswith(".")
+        assert study_plan.in_one_line(one["text"]).endswith(".")
         assert one["title"].startswith(f"{document['name']}, ")
 
 
@@ -106,21 +106,21 @@ def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatc
                                                   volumes: Setting) -> None:
     monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
-    found = papers.drawable((), volumes, said.append)
+    found = papers.drawable_figures((), volumes, said.append)
     assert [one.spec.name for one in found] == [name for name in NAMES if "weights" not in name]
     assert said == [f"weights-{name}: left out, for lack of the Python package sklearn"
                     for name in ("layers", "shelf")]
-    (one,) = papers.drawable(["weights-shelf"], volumes, said.append)
+    (one,) = papers.drawable_figures(["weights-shelf"], volumes, said.append)
     assert one.spec.name == "weights-shelf"
 
 
 def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digits_told, "SEEDS", 1)
     monkeypatch.setattr(digits_told, "DRAWS", 1)
-    found = [digits_told.told("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
+    found = [digits_told.mean_accuracy("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
     mean = [one.mean for one in found]
     assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
-    alone = [digits_told.told("int8", 8, 0.4, layer).mean for layer in range(3)]
+    alone = [digits_told.mean_accuracy("int8", 8, 0.4, layer).mean for layer in range(3)]
     assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
 
 
@@ -132,7 +132,7 @@ def report_of(share: float, alone: float, **changed: Any) -> Json:
 
 
 def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setting) -> None:
-    specs = {spec.name: spec for one in papers.figures(["weights"], volumes)
+    specs = {spec.name: spec for one in papers.figures_by_name(["weights"], volumes)
              for spec in [one.spec]}
     reports = [report_of(0.9, 0.5), report_of(0.8, 0.7), report_of(0.1, 0.1, planes=4),
                report_of(0.1, 0.1, type="bfloat16"), report_of(0.1, 0.1, hidden=64),
@@ -140,13 +140,13 @@ def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setti
                report_of(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
                report_of(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
     reports.append({key: value for key, value in reports[0].items() if key != "share"})
-    marks = {mark.series: mark for mark in on_devices(specs["weights-shelf"], reports)}
+    marks = {mark.series: mark for mark in device_accuracies(specs["weights-shelf"], reports)}
     one = marks["all of int8"]
     assert (one.x, one.source) == ("3", "mounted, 2 seeds")
     assert one.y == pytest.approx(85)
     assert one.low is not None and one.high is not None and one.low < 80 and one.high > 90
     assert marks["half of int8"].y == pytest.approx(10) and len(marks) == 2
-    layers = {mark.series: mark.y for mark in on_devices(specs["weights-layers"], reports)}
+    layers = {mark.series: mark.y for mark in device_accuracies(specs["weights-layers"], reports)}
     assert layers == {f"{name} layer, all of int8": pytest.approx(60 + 10 * at)
                       for at, name in enumerate(("first", "second", "last"))}
 
@@ -160,7 +160,7 @@ def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setti
 def test_kinds_of_blocks_as_they_are_written(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
     """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
-    measures = study_plan.load(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
+    measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%", "--requests",
              "30000", "--channels", "1", "--chips", "1", "--profile", "tcad18", *options)
     (one,) = json.loads((tmp_path / "x.json").read_text())["runs"]
@@ -173,8 +173,8 @@ def test_kinds_of_blocks_as_they_are_written(
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_studies_are_understood(path: Path, volumes: Setting) -> None:
     """The simulator accepts all values of the study."""
-    plan = study_plan.read(path, PROGRAM, setting=volumes)
-    assert plan.points and specs_of(plan)
+    plan = study_plan.read_study(path, PROGRAM, setting=volumes)
+    assert plan.points and figure_specs(plan)
 
 
 @pytest.mark.slow
@@ -246,8 +246,8 @@ def test_full_runs_are_longer() -> None:
             yield value
 
     for path in STUDIES:
-        for value in pairs(study_plan.load(path)):
-            assert int(picked(value, True)) > int(picked(value, False)), path
+        for value in pairs(study_plan.load_toml(path)):
+            assert int(pick_size(value, True)) > int(pick_size(value, False)), path
 
 
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [

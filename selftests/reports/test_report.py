@@ -45,7 +45,7 @@ from selftests.reports.support import (
 )
 
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.seeds import mean_of, over_seeds
+from approxftl_tools.seeds import average_over_seeds, mean_of_values
 
 #: At least one figure of each kind.
 FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds", "modes",
@@ -801,15 +801,15 @@ def test_interrupted_runs_are_no_samples() -> None:
                 "parts": {"n": number}}
         return Run("", "", data, {}, Path("x.json"))
 
-    inputs = over_seeds(Inputs([run(1, False, 1), run(2, True, 50), run(3, False, 4)]))
+    inputs = average_over_seeds(Inputs([run(1, False, 1), run(2, True, 50), run(3, False, 4)]))
     assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 
 
 @given(st.lists(st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1), min_size=1))
 def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
-    shown = mean_of([{"count": 1, "bins": [list(one) for one in sorted(bins.items())]}
-                     for bins in runs])["bins"]
+    shown = mean_of_values([{"count": 1, "bins": [list(one) for one in sorted(bins.items())]}
+                            for bins in runs])["bins"]
     assert shown == [[top, sum(bins.get(top, 0) for bins in runs)]
                      for top in sorted({top for bins in runs for top in bins})]
 

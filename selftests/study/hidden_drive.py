@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.bench import Bench
-from approxftl_tools.calibrate_model import run_of, value_of
-from approxftl_tools.fio_output import PERCENTILES, number, read
+from approxftl_tools.calibrate_model import simulated_value, simulator_options
+from approxftl_tools.fio_output import PERCENTILES, parse_fio_size, read_fio_files
 
 Json = dict[str, Any]
 TOP = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def requests(options: dict[str, str]) -> int:
     """Return the number of requests of a job."""
-    whole = CAPACITY // number(options.get("bs", "4k"))
+    whole = CAPACITY // parse_fio_size(options.get("bs", "4k"))
     if "number_ios" in options:
         return min(int(options["number_ios"]), whole)
     if "runtime" in options:
@@ -67,7 +67,7 @@ def requests(options: dict[str, str]) -> int:
 
 def entry(name: str, group: int, options: dict[str, str]) -> Json:
     """Return a finished job with placeholders for all measurements."""
-    count, size = requests(options), number(options.get("bs", "4k"))
+    count, size = requests(options), parse_fio_size(options.get("bs", "4k"))
     kind = "write" if "write" in options["rw"] else "read"
     job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": options}
     for each in ("read", "write"):
@@ -116,14 +116,14 @@ def measure(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench, n
                  for index, (path, file) in enumerate(zip(paths, files, strict=True))}
     for path, document in documents.items():
         path.write_text(json.dumps(document))
-    loads = read(paths).loads
-    runs = {load: run_of(load, hidden, CAPACITY) for load in loads}
+    loads = read_fio_files(paths).loads
+    runs = {load: simulator_options(load, hidden, CAPACITY) for load in loads}
     results = bench.results(runs.values())
     draw = random.Random(seed)
     for load in loads:
         (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)
         for figure in load.figures:
-            value = value_of(figure, results[runs[load]])
+            value = simulated_value(figure, results[runs[load]])
             put(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
     for path, document in documents.items():
         path.write_text(json.dumps(document))

@@ -23,9 +23,15 @@ from selftests.study.hidden_drive import Hidden, measure
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import Model, Trial
-from approxftl_tools.calibrate_search import ONE_SHOT_STRIPE, PATHS, STRIPES, Found, find
+from approxftl_tools.calibrate_search import (
+    ONE_SHOT_STRIPE,
+    PATHS,
+    STRIPES,
+    Found,
+    find_drive_model,
+)
 from approxftl_tools.command import Refusal
-from approxftl_tools.fio_output import Output, read
+from approxftl_tools.fio_output import Output, read_fio_files
 from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
@@ -71,8 +77,8 @@ def hide(model: Model) -> Hidden:
 def found_by_formula(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
     """Return the parameters found for a drive of formulas, measured with an error of 1 %."""
     bench = AnalyticBench()
-    output = read(measure(hide(model), jobs, folder, bench, 0.01, seed))
-    return find(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
+    output = read_fio_files(measure(hide(model), jobs, folder, bench, 0.01, seed))
+    return find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
 def truth(model: Model) -> dict[str, float]:
@@ -92,7 +98,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     for seed in range(4):
         found = found_by_formula(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
         for known in found.known:
-            if known.determined and known.name in hidden:
+            if known.is_determined and known.name in hidden:
                 low, high = known.low * (1 - 1e-9), known.high * (1 + 1e-9)
                 hits.append(low <= hidden[known.name] <= high)
                 widths.append(high / max(low, 1e-9) if low else 1.0)
@@ -108,17 +114,17 @@ def test_few_dies_leave_commands_open(tmp_path: Path) -> None:
     for seed in range(2):
         found = found_by_formula(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
-        assert not known["link_command"].determined
-        assert not known["controller"].determined or \
+        assert not known["link_command"].is_determined
+        assert not known["controller"].is_determined or \
             known["controller"].low <= hidden["controller"] <= known["controller"].high
 
 
 def test_reads_alone_leave_the_rest_open(tmp_path: Path) -> None:
     found = found_by_formula(DRIVES["one-shot"], tmp_path, (READS,), 1)
-    told = {known.name for known in found.known if known.determined}
+    told = {known.name for known in found.known if known.is_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
-    assert all(known.rests_on.startswith("assumed; ask") for known in found.known
+    assert all(known.basis_measurements.startswith("assumed; ask") for known in found.known
                if known.name in ("program", "buffer", "op"))
 
 
@@ -126,7 +132,7 @@ def test_without_strides_some_parameters_are_undetermined(tmp_path: Path) -> Non
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
     found = found_by_formula(DRIVES["one-shot"], tmp_path, (jobs,), 1)
-    assert "one_shot" not in {known.name for known in found.known if known.determined}
+    assert "one_shot" not in {known.name for known in found.known if known.is_determined}
     assert {known.name: known.value for known in found.known}["dies"] == 16
 
 
@@ -135,9 +141,9 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
     widths = []
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
-        output = read(measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path, bench,
-                              noise, 3))
-        found = find(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
+        output = read_fio_files(measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
+                                        tmp_path, bench, noise, 3))
+        found = find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
         widths.append({known.name: known.high / known.low - 1 for known in found.known
                        if known.name in ("read", "program", "op")})
     assert all(widths[1][name] > 2 * widths[0][name] for name in widths[0])
@@ -237,7 +243,8 @@ def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
 
 def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
     text = f"fio: a warning\n{json.dumps(lone())}\nfio: another\n"
-    assert read([written(tmp_path, text)]).loads == read([written(tmp_path, lone())]).loads
+    assert read_fio_files([written(tmp_path, text)]).loads == read_fio_files([written(tmp_path,
+                                                                                      lone())]).loads
 
 
 DIRECT = {"rw": "randread", "ioengine": "libaio"}
@@ -281,10 +288,10 @@ def test_rewrites_need_a_capacity(tmp_path: Path) -> None:
     rewrites = document([job("age", 0, {"rw": "randwrite"}, "write",
                              part(1e4, 4096, {"mean": 100.0}))])
     path = written(tmp_path, rewrites)
-    assert [one.why for one in read([path]).unused] == [
+    assert [one.why for one in read_fio_files([path]).unused] == [
         "how full the drive was is not known: give the output of the job that filled it, or "
         "--capacity"]
-    assert len(read([path], 10**12).loads) == 1
+    assert len(read_fio_files([path], 10**12).loads) == 1
 
 
 def paths_in(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -318,7 +325,7 @@ def test_whatever_is_read_is_understood_or_refused(
         cut: int | None) -> None:
     file = written(tmp_path_factory.getbasetemp(), json.dumps(changed(WHOLE, path, new))[:cut])
     try:
-        output: Output = read([file])
+        output: Output = read_fio_files([file])
     except Refusal as refusal:
         assert str(refusal).count("\n") == 0
         return
@@ -338,7 +345,7 @@ def test_fio_itself_is_understood(tmp_path: Path) -> None:
                        cwd=tmp_path)
     finally:
         Path(target.name).unlink()
-    output = read([out])
+    output = read_fio_files([out])
     assert not output.unused
     loads = {load.name: load for load in output.loads}
     assert loads["stride-1m"].stride == 1 << 20 and loads["random-128k-32"].depth == 32

@@ -87,7 +87,7 @@ def task_of(point: study_plan.Point) -> study_cluster.Task:
 
 def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker uses the contents that it was sent, not its local file of that name."""
-    point = study_plan.read(traced, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
@@ -102,7 +102,7 @@ def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_worker_of_another_build(traced: Path, tmp_path: Path,
                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    point = study_plan.read(traced, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
     task = study_cluster.worker_task(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert task(task_of(point), {})[2] == "the worker has no approxftl in its PATH"
@@ -120,7 +120,7 @@ def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     task = study_cluster.worker_task(0)
-    assert task(((), study_plan.digest_of(program), ()), {}) == (0, "result\n", "", 3)
+    assert task(((), study_plan.cached_file_digest(program), ()), {}) == (0, "result\n", "", 3)
 
 
 @pytest.mark.slow

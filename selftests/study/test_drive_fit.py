@@ -22,7 +22,7 @@ from selftests.lib.json_schema import document_of
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
-from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit, hold
+from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit_drive, judge_held_half
 from approxftl_tools.drive_list import DRIVES, Drive, Free
 from approxftl_tools.drive_points import (
     ANCHOR,
@@ -32,7 +32,7 @@ from approxftl_tools.drive_points import (
     OWN_TABLES,
     Point,
     Shape,
-    points_of,
+    drive_points,
 )
 from approxftl_tools.study_store import Store
 
@@ -64,9 +64,9 @@ def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
 
 @BY_NAME
 def test_points_of_a_half_equal_those_of_the_whole(drive: Drive) -> None:
-    whole = points_of(drive, SHAPE, OWN_TABLES)
+    whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
-        assert said(points_of(drive, SHAPE, OWN_TABLES, half)) == \
+        assert said(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
             said(one for one in whole if one.half != OTHER[half])
 
 
@@ -75,7 +75,7 @@ def test_halves_follow_the_curves(drive: Drive) -> None:
     """Each run belongs to one half, and points along a curve alternate between the halves."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
-    for one in points_of(drive, SHAPE, OWN_TABLES):
+    for one in drive_points(drive, SHAPE, OWN_TABLES):
         runs[one.load].add(one.half)
         if one.half != ANCHOR:
             curves[one.table, one.curve][one.x] = one.half
@@ -109,7 +109,7 @@ def test_the_page_has_all_points_in_their_halves() -> None:
         for total, count in zip(sums, counts, strict=True):
             total[:] = [one + more for one, more in zip(total, count, strict=True)]
     for drive in DRIVES:
-        for one in points_of(drive, SHAPE, OWN_TABLES):
+        for one in drive_points(drive, SHAPE, OWN_TABLES):
             order = "sequential" * (one.table == "read-grid" and "sequential" in one.what)
             which = one.half == HELD or not drive.free
             wanted[drive.name, one.table, order, one.measure][which] += 1
@@ -148,16 +148,16 @@ class Pretended:
 @BY_NAME
 def test_no_run_of_the_other_half_before_the_end(drive: Drive, half: str) -> None:
     bench: Any = Pretended()
-    held = [one for one in points_of(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
+    held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
 
     def seen() -> set[tuple[str, ...]]:
         return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
     if drive.free:
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
-        found = fit(judge, 10, quiet)
+        found = fit_drive(judge, 10, quiet)
         assert found.evaluations >= 3 and not seen()
-        hold(judge, found)
+        judge_held_half(judge, found)
         assert seen() == other
         assert found.shares[HELD][1].points == len(held)
 
@@ -201,7 +201,7 @@ FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 def search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
            free: tuple[Free, ...] = FREE) -> Search:
     found = Search(free, errors, budget, quiet)
-    found.run(start)
+    found.search_from(start)
     return found
 
 
@@ -215,7 +215,7 @@ def bent(values: Values) -> Vector:
 def test_the_least_is_found() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
         found = search(bent, start)
-        assert found.best() == (70.0, 13.5, 3.0)
+        assert found.best_values() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
         assert search(bent, start).seen.keys() == found.seen.keys()
 
@@ -224,10 +224,10 @@ def test_bounds_are_kept() -> None:
     def outside(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
     found = search(outside, (50.0, 15.0, 4.0))
-    assert found.best() == (100.0, 10.0, 8.0)
+    assert found.best_values() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.felt(found.best(), 0)[1] is None
+    assert found.misfit_changes(found.best_values(), 0)[1] is None
 
 
 def test_the_budget_is_kept() -> None:
@@ -238,10 +238,10 @@ def test_parameters_without_effect_are_undetermined() -> None:
     found = search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
                    (50.0, 15.0, 4.0))
     found.budget += 6
-    best = found.best()
+    best = found.best_values()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
-               felt=[found.felt(best, which) for which in range(3)])
-    assert [done.undetermined(which) for which in range(3)] == [False, True, True]
+               felt=[found.misfit_changes(best, which) for which in range(3)])
+    assert [done.is_undetermined(which) for which in range(3)] == [False, True, True]
     assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile())
 
 
@@ -292,9 +292,9 @@ def measured(folder: Path, bench: Bench) -> None:
         result = bench.results([(*hidden.arguments(), "--requests=0")]).popitem()[1]["geometry"]
         shape = Shape(result["units"], result["unit_bytes"],
                       result["physical_bytes"] // result["blocks_per_lun"])
-        for point in points_of(hidden, shape, folder):
+        for point in drive_points(hidden, shape, folder):
             options = (*hidden.arguments(), *point.load.arguments)
-            ours = point.ours({point.load: bench.results([options])[options]})
+            ours = point.simulated_value_in({point.load: bench.results([options])[options]})
             column = {"thousand/s": "kiops", "rate, MB/s": "host_mbps"}.get(
                 point.measure, "wa_measured")
             rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"
@@ -308,11 +308,11 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
     judge = Judge(replace(OWN, options=(*OWN.options, "--op=35%", "--read=110us", "--program=500us",
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
-    found = fit(judge, 60, quiet)
-    hold(judge, found)
+    found = fit_drive(judge, 60, quiet)
+    judge_held_half(judge, found)
     for one, value in zip(OWN.free[:4], found.values, strict=False):
         assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values
-    assert [found.undetermined(which) for which in range(5)] == [False] * 4 + [True]
+    assert [found.is_undetermined(which) for which in range(5)] == [False] * 4 + [True]
     (before, after), held = found.shares[FITTED], found.shares[HELD]
     assert before.within < before.points and after.within == after.points
     assert held[1].within == held[1].points >= 6 and held[1].worst < 0.8 < held[0].worst

@@ -15,8 +15,8 @@ from selftests.lib.json_schema import document_of
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_points import OWN_TABLES, Shape, points_of
-from approxftl_tools.drive_runs import loads_of, runs_of
+from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
+from approxftl_tools.drive_runs import name_loads, run_drive_study
 from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
             writer.writeheader()
             writer.writerows({key: str(2 * float(value)) if value and key in RESULTS else value
                               for key, value in row.items()} for row in rows)
-    own, other = (points_of(drive, SHAPE, folder) for folder in (OWN_TABLES, tmp_path))
+    own, other = (drive_points(drive, SHAPE, folder) for folder in (OWN_TABLES, tmp_path))
     # Twice the rate means twice the saturation rate, so more points may be below 85 % of it.
     assert own and {point.load for point in own} <= {point.load for point in other}
     assert {point.measured for point in own}.isdisjoint({0.0})
@@ -103,9 +103,9 @@ def test_the_runs_are_a_study(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
 def test_a_study_agrees_with_single_loads(drive: Drive, tmp_path: Path) -> None:
-    points = points_of(drive, SHAPE, OWN_TABLES)
+    points = drive_points(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
-    runs = runs_of(drive, loads_of(points), bench)
+    runs = run_drive_study(drive, name_loads(points), bench)
     assert {load for _, load in runs} == {load for point in points
                                           for load in (point.load, point.base) if load}
     for (_, load), run in runs.items():

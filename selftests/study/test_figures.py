@@ -20,7 +20,7 @@ from selftests.lib.processes import until
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 from approxftl_tools import study_pack, study_plan, study_table
-from approxftl_tools.statistics import estimate, paired_ratio, runs_needed
+from approxftl_tools.statistics import estimate_mean, estimate_runs_needed, paired_ratio
 from approxftl_tools.study_store import Store
 
 STUDY = BUILD / "approxftl-study"
@@ -93,7 +93,7 @@ def test_means_intervals_and_ratios_are_those_of_the_runs(done: Path) -> None:
     (row,) = [row for row in rows("table", done)
               if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
     assert row["runs"] == 4
-    for key, found in (("write_response_mean_ns", estimate(ours)),
+    for key, found in (("write_response_mean_ns", estimate_mean(ours)),
                        ("write_response_mean_ns_ratio", paired_ratio(ours, base))):
         assert found is not None
         assert [row[key], row[f"{key}_low"], row[f"{key}_high"]] == pytest.approx(
@@ -132,7 +132,7 @@ def test_seeds_until_the_interval_is_narrow(tmp_path: Path) -> None:
 
 
 def test_a_wide_interval_wants_more() -> None:
-    assert runs_needed(estimate([1.0, 1.2, 0.9]), 0.02) > 20
+    assert estimate_runs_needed(estimate_mean([1.0, 1.2, 0.9]), 0.02) > 20
 
 
 def test_drifting_runs_are_counted_and_can_be_refused(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_an_archive_is_the_same_twice(done: Path, tmp_path: Path) -> None:
         assert one.getnames() == two.getnames()
         for name in one.getnames():
             if name != "provenance.json":
-                assert study_pack.content(one, name) == study_pack.content(two, name)
+                assert study_pack.read_member(one, name) == study_pack.read_member(two, name)
         assert {member.mtime for member in one.getmembers()} == {0}
 
 
@@ -299,8 +299,8 @@ def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
     """Copy an archive with one member changed."""
     with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
         for member in old.getmembers():
-            data = study_pack.content(old, member.name)
-            study_pack.add(new, member.name, change(data) if member.name == name else data)
+            data = study_pack.read_member(old, member.name)
+            study_pack.add_member(new, member.name, change(data) if member.name == name else data)
     return target
 
 
@@ -482,9 +482,9 @@ def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
 
 
 def test_groups_know_their_yardstick(done: Path) -> None:
-    plan = study_plan.read(done, PROGRAM)
-    groups = study_table.groups_of(plan, Store(done.with_suffix(".results")))
+    plan = study_plan.read_study(done, PROGRAM)
+    groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
     for group in groups:
-        base = study_table.yardstick_of(group, groups, study_plan.Yardstick("baseline"))
+        base = study_table.yardstick_group(group, groups, study_plan.Yardstick("baseline"))
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}

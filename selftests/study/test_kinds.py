@@ -14,8 +14,8 @@ from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools import study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
-from approxftl_tools.figure_file import read_style, render
-from approxftl_tools.study_figure import chart_of, specs_of
+from approxftl_tools.figure_file import read_style, render_figure
+from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting, Streams
 
@@ -65,12 +65,12 @@ def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     """Return the data of a figure of the study, which is also rendered."""
     path = folder / "f.toml"
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
-    plan = study_plan.read(path, PROGRAM, sure=True)
-    (spec,) = specs_of(plan)
-    groups = study_table.groups_of(plan, Store(done.with_suffix(".results")))
-    chart = chart_of(plan, spec, groups)
-    rows = list(csv.DictReader(chart.csv().splitlines()))
-    drawn = ElementTree.fromstring(render(chart, "svg", read_style(None, "")))
+    plan = study_plan.read_study(path, PROGRAM, sure=True)
+    (spec,) = figure_specs(plan)
+    groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
+    chart = study_chart(plan, spec, groups)
+    rows = list(csv.DictReader(chart.as_csv().splitlines()))
+    drawn = ElementTree.fromstring(render_figure(chart, "svg", read_style(None, "")))
     assert sum(not one.tag.endswith(("text", "title", "desc", "style", "g"))
                for one in drawn.iter()) > len({(one.get("facet"), one.get("series"))
                                                for one in rows})
@@ -232,10 +232,10 @@ def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
 def test_traces_of_another_version_are_other_files(tmp_path: Path,
                                                    monkeypatch: pytest.MonkeyPatch) -> None:
     streams = Streams(tmp_path / "s.toml", PROGRAM, Setting(made=tmp_path), {"requests": 300}, None)
-    first = streams.make("HM_0", 1)
-    assert streams.make("HM_0", 1) == first
+    first = streams.generated_record_file("HM_0", 1)
+    assert streams.generated_record_file("HM_0", 1) == first
     monkeypatch.setattr(study_streams, "MAKERS", ("synth.py",))
-    assert streams.make("HM_0", 1) != first
+    assert streams.generated_record_file("HM_0", 1) != first
 
 
 def test_real_traces_take_their_place(tmp_path: Path) -> None:

@@ -21,14 +21,14 @@ from selftests.lib.programs import BUILD, TOP, run_program
 from approxftl_tools import study_plan
 from approxftl_tools.command import FAILED, USAGE, Refusal
 from approxftl_tools.drive_list import DRIVES
-from approxftl_tools.drive_points import OWN_TABLES, Shape, points_of
-from approxftl_tools.drive_runs import document, loads_of
-from approxftl_tools.study_figure import specs_of
-from approxftl_tools.study_optimise import goal_of
-from approxftl_tools.study_schema import schema
+from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
+from approxftl_tools.drive_runs import drive_study_text, name_loads
+from approxftl_tools.study_figure import figure_specs
+from approxftl_tools.study_optimise import parse_optimise
+from approxftl_tools.study_schema import study_schema
 
 PROGRAM = BUILD / "approxftl"
-SCHEMA = json.loads(json.dumps(schema()))
+SCHEMA = json.loads(json.dumps(study_schema()))
 SHIPPED = [path for folder in ("trace-tools/approxftl_tools/paper_studies", "docs/examples",
                                "selftests/claims/studies") for path in (TOP / folder).glob("*.toml")
            if "\nstudy = 1" in path.read_text()]
@@ -79,10 +79,10 @@ def complaint(document: dict[str, Any]) -> str:
         path.write_text("".join(f"{json.dumps(key)} = {as_toml(value)}\n"
                                 for key, value in document.items()))
         try:
-            plan = study_plan.read(path, PROGRAM, sure=True)
-            specs_of(plan)
+            plan = study_plan.read_study(path, PROGRAM, sure=True)
+            figure_specs(plan)
             if plan.optimise is not None:
-                goal_of(plan)
+                parse_optimise(plan)
         except Refusal as refusal:
             assert refusal.status in (FAILED, USAGE) and "\n" not in str(refusal)
             return str(refusal)
@@ -152,8 +152,8 @@ def test_shipped_files_match_the_schema(path: Path) -> None:
 
 def test_studies_of_drives_fit() -> None:
     for drive in DRIVES:
-        loads = loads_of(points_of(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
-        assert Checker(SCHEMA).errors(tomllib.loads(document(drive, loads))) == []
+        loads = name_loads(drive_points(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
+        assert Checker(SCHEMA).errors(tomllib.loads(drive_study_text(drive, loads))) == []
 
 
 def test_the_verb_prints_it_and_the_page_has_every_key() -> None:

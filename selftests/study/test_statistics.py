@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from approxftl_tools import statistics
 from approxftl_tools.statistics import Array, Estimate
-from approxftl_tools.study_report import verdict
+from approxftl_tools.study_report import ratio_sentence
 
 scipy: Any = import_module("scipy.stats")
 STUDIES = 2000
@@ -41,7 +41,7 @@ def test_t_is_scipys(freedom: int, share: float) -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
 def test_intervals_are_scipys(values: list[float]) -> None:
-    found = statistics.estimate(values)
+    found = statistics.estimate_mean(values)
     spread = scipy.sem(values)
     assert found.mean == pytest.approx(np.mean(values), abs=1e-9)
     assert found.half is not None
@@ -52,7 +52,7 @@ def test_intervals_are_scipys(values: list[float]) -> None:
 def test_bootstrap_is_scipys(random: Generator) -> None:
     """scipy draws other resamples, so that only the standard error of their means is compared."""
     values = random.lognormal(0, 0.5, 12)
-    drawn = values[statistics.resampling(12)].mean(axis=-1)
+    drawn = values[statistics.resample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
     assert drawn.std(ddof=1) == pytest.approx(theirs.standard_error, rel=0.08)
 
@@ -74,7 +74,7 @@ def test_intervals_of_ratios_cover(random: Generator) -> None:
     hits = [one is not None and one.low is not None and one.high is not None
             and one.low <= 0.6 <= one.high for one in ratios]
     assert np.mean(hits) == pytest.approx(0.95, abs=0.01)
-    paired, alone = ratios[0], statistics.estimate(ours[0])
+    paired, alone = ratios[0], statistics.estimate_mean(ours[0])
     assert paired is not None and paired.half is not None and alone.half is not None
     assert paired.half / paired.mean < alone.half / alone.mean / 5
 
@@ -93,7 +93,7 @@ def test_bootstrap_is_for_skewed_measures(random: Generator) -> None:
     truth = float(np.exp(0.32))
     student = covered(samples, statistics.half_widths(samples), truth)
     boot = covered(samples, statistics.bootstrap_widths(samples), truth)
-    drawn = samples[..., statistics.resampling(8)].mean(axis=-1)
+    drawn = samples[..., statistics.resample_indices(8)].mean(axis=-1)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     plain = float(((low <= truth) & (truth <= high)).mean())
     assert plain + 0.02 < student
@@ -115,7 +115,7 @@ def autoregressive(random: Generator, share: float, length: int, studies: int) -
 
 @pytest.mark.parametrize(("share", "most"), [(0.0, 0.01), (0.5, 0.01), (0.9, 0.06)])
 def test_steady_runs_are_hardly_cut(share: float, most: float, random: Generator) -> None:
-    found = [statistics.mser5(run) for run in autoregressive(random, share, 640, 500)]
+    found = [statistics.mser5_cut(run) for run in autoregressive(random, share, 640, 500)]
     assert np.mean([not one.settled for one in found]) <= most
     assert np.mean([one.cut for one in found]) < 0.08 * 640
 
@@ -124,7 +124,7 @@ def test_steady_runs_are_hardly_cut(share: float, most: float, random: Generator
 def test_a_transient_is_cut(length: int, random: Generator) -> None:
     """After LENGTH values, 95 % of the initial bias has decayed; the cut must be near there."""
     bias = 10 * np.exp(-3 * np.arange(640) / length)
-    found = [statistics.mser5(run + bias) for run in autoregressive(random, 0.5, 640, 500)]
+    found = [statistics.mser5_cut(run + bias) for run in autoregressive(random, 0.5, 640, 500)]
     assert np.mean([one.settled for one in found]) > 0.95
     assert np.mean([one.cut for one in found]) == pytest.approx(length, rel=0.25)
 
@@ -132,20 +132,21 @@ def test_a_transient_is_cut(length: int, random: Generator) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_a_drift_does_not_settle(share: float, random: Generator) -> None:
     drift = np.linspace(5, -5, 640)
-    found = [statistics.mser5(run + drift) for run in autoregressive(random, share, 640, 500)]
+    found = [statistics.mser5_cut(run + drift) for run in autoregressive(random, share, 640, 500)]
     assert np.mean([one.settled for one in found]) < 0.05
 
 
 def test_a_run_with_a_different_end_is_not_settled(random: Generator) -> None:
     late = np.where(np.arange(640) > 560, 1.0, 0.0)
     runs = autoregressive(random, 0.5, 640, 500)
-    assert np.mean([statistics.mser5(run + 40 * late).settled for run in runs]) == 0
-    assert np.mean([statistics.mser5(run + 4 * late).settled for run in runs]) > 0.99, "0.5 % off"
+    assert np.mean([statistics.mser5_cut(run + 40 * late).settled for run in runs]) == 0
+    assert np.mean([statistics.mser5_cut(run + 4 * late).settled
+                    for run in runs]) > 0.99, "0.5 % off"
 
 
 @pytest.mark.parametrize("length", [0, 1, 49])
 def test_a_short_run_has_no_truncation(length: int) -> None:
-    assert statistics.mser5(np.ones(length)) == statistics.Truncation(0, False)
+    assert statistics.mser5_cut(np.ones(length)) == statistics.Truncation(0, False)
 
 
 def by_definition(series: list[float]) -> int:
@@ -161,25 +162,25 @@ def by_definition(series: list[float]) -> int:
 def test_mser_follows_its_definition(series: list[int]) -> None:
     assume(len(set(series)) > 20)
     values = [float(value) for value in series]
-    assert statistics.mser5(values).cut == by_definition(values)
+    assert statistics.mser5_cut(values).cut == by_definition(values)
 
 
 # ---------------------------------------------------------------- edge cases
 
 
 def test_one_run_has_no_interval() -> None:
-    assert statistics.estimate([3.0]) == Estimate(3.0, None, 1)
-    assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).within(1)
+    assert statistics.estimate_mean([3.0]) == Estimate(3.0, None, 1)
+    assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).is_narrower_than(1)
 
 
 @pytest.mark.parametrize("tail", [False, True])
 def test_equal_runs_have_a_point(tail: bool) -> None:
-    assert statistics.estimate([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
+    assert statistics.estimate_mean([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
 
 
 def test_two_runs_of_a_tail_have_an_interval() -> None:
     """Two runs use t: half of their bootstrap resamples would be one run twice."""
-    assert statistics.estimate([1.0, 2.0], tail=True) == statistics.estimate([1.0, 2.0])
+    assert statistics.estimate_mean([1.0, 2.0], tail=True) == statistics.estimate_mean([1.0, 2.0])
 
 
 def test_a_ratio_to_zero_is_undefined() -> None:
@@ -188,11 +189,11 @@ def test_a_ratio_to_zero_is_undefined() -> None:
 
 def test_runs_needed_are_enough(random: Generator) -> None:
     """The returned number of runs gives the requested width."""
-    pilot = statistics.estimate(random.normal(50, 5, 40))
-    count = statistics.runs_needed(pilot, 0.02)
-    halves = [statistics.estimate(random.normal(50, 5, count)).half or 0 for _ in range(50)]
+    pilot = statistics.estimate_mean(random.normal(50, 5, 40))
+    count = statistics.estimate_runs_needed(pilot, 0.02)
+    halves = [statistics.estimate_mean(random.normal(50, 5, count)).half or 0 for _ in range(50)]
     assert np.mean(halves) == pytest.approx(0.02 * 50, rel=0.25)
-    assert statistics.runs_needed(pilot, 0.5) == 40
+    assert statistics.estimate_runs_needed(pilot, 0.5) == 40
 
 
 @pytest.mark.parametrize(("samples", "said"), [
@@ -212,5 +213,5 @@ def test_runs_needed_are_enough(random: Generator) -> None:
      "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
 ])
 def test_the_verdict_considers_chance(samples: list[list[float]], said: str) -> None:
-    found = [statistics.estimate(one) for one in samples]
-    assert verdict("p", found, "q", "write_amplification") == said
+    found = [statistics.estimate_mean(one) for one in samples]
+    assert ratio_sentence("p", found, "q", "write_amplification") == said

@@ -171,7 +171,7 @@ def test_exclude_and_repeat(tmp_path: Path) -> None:
 policy = "baseline"
 approx-share = [0.5]
 """)
-    plan = study_plan.read(file, BUILD / "approxftl")
+    plan = study_plan.read_study(file, BUILD / "approxftl")
     names = [point.name() for point in plan.points]
     assert len(names) == 9
     assert not any("baseline approx-share=0.5" in name for name in names)
@@ -183,7 +183,7 @@ approx-share = [0.5]
 def test_rules_compare_values_as_passed_to_the_simulator(
         axis: str, rule: str, tmp_path: Path) -> None:
     file = write(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
-    plan = study_plan.read(file, BUILD / "approxftl")
+    plan = study_plan.read_study(file, BUILD / "approxftl")
     assert [point.name() for point in plan.points] == ["op=10"]
 
 
@@ -421,7 +421,7 @@ def test_a_wide_table_is_divided() -> None:
     for name in names:
         row |= {name: 2.123e6, f"{name}_low": 1e6, f"{name}_high": 3e6, f"{name}_ratio": 0.5,
                 f"{name}_ratio_low": 0.4, f"{name}_ratio_high": 0.6}
-    tables = study_table.as_text([row], names).split("\n\n")
+    tables = study_table.measure_tables([row], names).split("\n\n")
     assert [table.count("\u00b1") for table in tables] == [2, 1]
     assert all(table.split()[:2] == ["policy", "runs"] for table in tables)
     assert all(len(line) <= 100 for table in tables for line in table.splitlines())
@@ -433,10 +433,10 @@ def test_a_wide_table_is_divided() -> None:
 ])
 def test_intervals_that_tell_nothing_are_left_out(low: float | None, said: str) -> None:
     key = "write_response_mean_ns"
-    assert study_table.cell({key: 2e6, f"{key}_low": low}, key) == said
+    assert study_table.cell_with_interval({key: 2e6, f"{key}_low": low}, key) == said
     ratio = f"{key}_ratio"
     same = {ratio: 0.5, f"{ratio}_low": 0.5, f"{ratio}_high": 0.5}
-    assert study_table.cell(same, ratio) == "0.500"
+    assert study_table.cell_with_interval(same, ratio) == "0.500"
 
 
 def test_measures_are_listed_by_subject(tmp_path: Path) -> None:

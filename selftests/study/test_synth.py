@@ -41,14 +41,14 @@ def writes_records() -> Iterator[None]:
 
 def measured(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
     path = folder / record_writer.OUTPUT
-    record_writer.write(path, stream.columns(), stream.device_bytes, "test", {})
-    return workload_profile.fitted(path).summary()
+    record_writer.write_record_file(path, stream.columns(), stream.device_bytes, "test", {})
+    return workload_profile.profile_of_record_file(path).summary()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
-    profile = workload_profile.published(name)
-    made = measured(synthesis.generate(profile, 60000, 1), tmp_path)
+    profile = workload_profile.find_profile(name)
+    made = measured(synthesis.generate_stream(profile, 60000, 1), tmp_path)
     wanted = profile.summary()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
     for key in ("write_share", "read_written_share"):
@@ -59,8 +59,8 @@ def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> Non
 
 
 def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
-    profile = workload_profile.published("PRN_0")
-    made = measured(synthesis.generate(profile, 400000, 1), tmp_path)
+    profile = workload_profile.find_profile("PRN_0")
+    made = measured(synthesis.generate_stream(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
@@ -75,7 +75,7 @@ def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["prn0", "Prn_0", "PRN-0"])
 def test_names_in_other_ways(name: str) -> None:
-    assert workload_profile.published(name).name == "PRN_0"
+    assert workload_profile.find_profile(name).name == "PRN_0"
 
 
 def test_fitted_to_its_own_output(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_fitted_to_its_own_output(tmp_path: Path) -> None:
     done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
                  "-O", tmp_path / "second.aft")
     document = document_of("trace-tools/approxftl_tools/tools-output.fields", done.stdout)
-    assert document["wanted"] == workload_profile.fitted(first).summary()
+    assert document["wanted"] == workload_profile.profile_of_record_file(first).summary()
     for key, most in EXACT.items():
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
 
@@ -113,7 +113,7 @@ def test_the_simulator_reads_it(tmp_path: Path) -> None:
 def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
     synth("--like", "hm_1", "--requests", "100", "-O", file)
-    read = aft.read(file)
+    read = aft.open_records(file)
     assert read.source_format == "synthetic HM_1"
     said = json.loads(read.provenance)["about"]
     assert said["synthetic"] == "yes"
@@ -126,7 +126,7 @@ def test_reads_go_where_they_are_told_to(tmp_path: Path) -> None:
     told = synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                  "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
-    file = aft.read(tmp_path / "a.aft")
+    file = aft.open_records(tmp_path / "a.aft")
     write, first = file.operations() == aft.OPERATIONS.index("write"), file.column("off_sect")
     read = first[~write]
     alone = read[~np.isin(read, first[write])]
@@ -143,7 +143,7 @@ def test_any_profile_makes_a_stream(requests: int, seed: int, writes: float, upd
         "any", "a test", writes, updates, (0.25, 0.25, 0.25, 0.25),
         workload_profile.geometric_sizes(9), workload_profile.geometric_sizes(4),
         (0.0, 1e9, 4e12), written, 3.0, 0.5)
-    stream = synthesis.generate(profile, requests, seed)
+    stream = synthesis.generate_stream(profile, requests, seed)
     assert len(stream.t_ns) == requests
     assert (np.diff(stream.t_ns) >= 0).all()
     assert (stream.nsect > 0).all()
@@ -192,7 +192,7 @@ def test_refusals(arguments: list[str], status: int, sentence: str) -> None:
 ])
 def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     file = tmp_path / "profile.json"
-    profile = json.loads(workload_profile.to_json(workload_profile.published("HM_0")))
+    profile = json.loads(workload_profile.profile_to_json(workload_profile.find_profile("HM_0")))
     file.write_text(json.dumps(profile | change))
     done = subprocess.run([SYNTH, "--profile", file, "-O", tmp_path / "x"], capture_output=True,
                           text=True, check=False)

@@ -33,7 +33,7 @@ sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
 from selftests.theory import forms  # noqa: E402
 
 from approxftl_tools.figure import Figure, Mark, Means  # noqa: E402
-from approxftl_tools.figure_file import USUAL, save  # noqa: E402
+from approxftl_tools.figure_file import USUAL, save_figure  # noqa: E402
 from approxftl_tools.statistics import half_widths  # noqa: E402
 
 Json = dict[str, Any]
@@ -426,7 +426,7 @@ def write_document(path: Path, found: Sequence[Found]) -> None:
     """Put the table between the markers of a document."""
     before, _, rest = path.read_text().partition(BEGIN)
     path.write_text(f"{before}{BEGIN}{markdown(found)}{END}{rest.partition(END)[2]}")
-    save(figure(found), "svg", path.with_suffix(".svg"), USUAL)
+    save_figure(figure(found), "svg", path.with_suffix(".svg"), USUAL)
 
 
 def figure(found: Sequence[Found]) -> Figure:

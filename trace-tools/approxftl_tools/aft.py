@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools.arrays import np
-from approxftl_tools.refusal import Refusal, reading
+from approxftl_tools.refusal import Refusal, refuse_read_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,21 +102,21 @@ class ReplayLog:
         return np.asarray(begin - np.minimum(self.column("due_ns"), begin))
 
 
-def text(data: bytes) -> str:
+def text_before_zero(data: bytes) -> str:
     """Return the text before the first zero byte."""
     return data.split(b"\0")[0].decode(errors="replace")
 
 
-def layout(path: Path, head: bytes, fields: int, record_bytes: int,
-           needed: tuple[str, ...]) -> np.dtype[np.void]:
+def record_dtype(path: Path, head: bytes, fields: int, record_bytes: int,
+                 needed: tuple[str, ...]) -> np.dtype[np.void]:
     """Return the type of a record, built from the field table of the header."""
     names, formats, offsets = [], [], []
     for i in range(min(fields, (CLASSES_AT - FIELDS_AT) // FIELD.size)):
         name, offset, size, _ = FIELD.unpack_from(head, FIELDS_AT + i * FIELD.size)
         if size not in (1, 2, 4, 8) or offset + size > record_bytes:
-            raise Refusal(f'{path}: field "{text(name)}" does not fit into a record; '
+            raise Refusal(f'{path}: field "{text_before_zero(name)}" does not fit into a record; '
                           "the file is damaged")
-        names.append(text(name))
+        names.append(text_before_zero(name))
         formats.append(f"<u{size}")
         offsets.append(offset)
     lost = [name for name in needed if name not in names]
@@ -139,9 +139,9 @@ class Shape:
     classes: int
 
 
-def shape_of(path: Path) -> Shape:
+def read_header(path: Path) -> Shape:
     """Read and check a header; raise Refusal if it is damaged or of another version."""
-    with reading(path), path.open("rb") as file:
+    with refuse_read_errors(path), path.open("rb") as file:
         head = file.read(4096)
     if len(head) < 4096:
         raise Refusal(f"{path}: a record file of {len(head)} bytes has no whole header; "
@@ -159,39 +159,42 @@ def shape_of(path: Path) -> Shape:
 
 def class_names(head: bytes, count: int) -> tuple[str, ...]:
     """Return the names of tag classes."""
-    return tuple(text(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
+    return tuple(text_before_zero(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
                  for i in range(min(count, 16)))
 
 
-def mapped(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
+def map_records(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
     """Return the records as a memory-mapped array."""
-    kind = layout(path, shape.head, shape.fields, shape.record_bytes, needed)
+    kind = record_dtype(path, shape.head, shape.fields, shape.record_bytes, needed)
     if not count:
         return np.zeros(0, kind)
     return np.memmap(path, kind, "r", shape.header_bytes, (count,))
 
 
-def read(path: Path) -> RecordFile:
+def open_records(path: Path) -> RecordFile:
     """Open a record file."""
-    shape = shape_of(path)
+    shape = read_header(path)
     size = path.stat().st_size - shape.header_bytes
     if size < 0 or size % shape.record_bytes:
         raise Refusal(f"{path}: {size} bytes are no whole number of records of "
                       f"{shape.record_bytes}; the file is cut off")
     head = shape.head
     return RecordFile(path, shape.device_bytes, class_names(head, shape.classes),
-                      text(head[NAMES_AT:][:64]), text(head[NAMES_AT + 64:][:64]),
-                      text(head[PROVENANCE_AT:4092]),
-                      mapped(path, shape, NEEDED, size // shape.record_bytes))
+                      text_before_zero(head[NAMES_AT:][:64]),
+                      text_before_zero(head[NAMES_AT + 64:][:64]),
+                      text_before_zero(head[PROVENANCE_AT:4092]),
+                      map_records(path, shape, NEEDED, size // shape.record_bytes))
 
 
-def read_log(path: Path) -> ReplayLog:
+def open_replay_log(path: Path) -> ReplayLog:
     """Open the log of a replay; ignore a partial last entry, which a killed replay leaves."""
-    shape = shape_of(path)
+    shape = read_header(path)
     head = shape.head
     (planned,) = LOG_PLANNED.unpack_from(head, LOG_PLANNED_AT)
     (classes,) = LOG_CLASSES.unpack_from(head, LOG_CLASSES_AT)
     count = (path.stat().st_size - shape.header_bytes) // shape.record_bytes
-    return ReplayLog(path, planned, class_names(head, classes), text(head[NAMES_AT:][:64]),
-                     text(head[NAMES_AT + 64:][:64]), text(head[PROVENANCE_AT:4092]),
-                     mapped(path, shape, LOG_NEEDED, max(0, count)))
+    return ReplayLog(path, planned, class_names(head, classes),
+                     text_before_zero(head[NAMES_AT:][:64]),
+                     text_before_zero(head[NAMES_AT + 64:][:64]),
+                     text_before_zero(head[PROVENANCE_AT:4092]),
+                     map_records(path, shape, LOG_NEEDED, max(0, count)))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import Point, program_of, run_of
-from approxftl_tools.study_run import ensure
+from approxftl_tools.study_plan import Point, make_point, simulator_and_digest
+from approxftl_tools.study_run import require_results
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -29,16 +29,17 @@ class Bench:
 
     def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
         """Return the results of runs by their options."""
-        points = {options: run_of(program_of(self.program), options) for options in runs}
-        return dict(zip(points, self.made(list(points.values())), strict=True))
+        points = {options: make_point(simulator_and_digest(self.program),
+                                      options) for options in runs}
+        return dict(zip(points, self.run_missing(list(points.values())), strict=True))
 
-    def made(self, points: Sequence[Point]) -> list[Json]:
+    def run_missing(self, points: Sequence[Point]) -> list[Json]:
         """Run the missing points, in this order, and return the results of all."""
-        ensure(points, self.store, Processes(self.program, self.jobs), self.progress)
-        return [self.document(self.store.result(point)) for point in points]
+        require_results(points, self.store, Processes(self.program, self.jobs), self.progress)
+        return [self.run_document(self.store.result(point)) for point in points]
 
     @staticmethod
-    def document(whole: Json) -> Json:
+    def run_document(whole: Json) -> Json:
         """Return the result of a run together with its geometry and parameters."""
         result: Json = whole["runs"][0]
         return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],

@@ -15,12 +15,12 @@ from approxftl_tools import command
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import EXACT
 from approxftl_tools.calibrate_model import UNITS, Compared, Trial
-from approxftl_tools.calibrate_search import Found, Known, compare, find
-from approxftl_tools.fio_output import Output, Unused, number, read
+from approxftl_tools.calibrate_search import Found, Known, compare_figures, find_drive_model
+from approxftl_tools.fio_output import Output, Unused, parse_fio_size, read_fio_files
 from approxftl_tools.refusal import FAILED, Refusal
-from approxftl_tools.row_list import aligned
+from approxftl_tools.row_list import align_columns
 from approxftl_tools.statistics import CONFIDENCE
-from approxftl_tools.study import jobs
+from approxftl_tools.study import parse_jobs
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -43,13 +43,13 @@ OWN_UNITS = {"link": (1.0, " MB/s"), "bus": (1.0, " MB/s"), "buffer": (1 << 20, 
              "stripe": (1 << 10, " KiB"), "dies": (1.0, "")}
 
 
-def size(text: str) -> int:
+def parse_drive_size(text: str) -> int:
     """Parse the capacity of a drive; vendors count in powers of ten."""
     for suffix, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
         if text.upper().endswith(suffix) and text[:-2].replace(".", "", 1).isdigit():
             return int(float(text[:-2]) * factor)
     try:
-        value = number(text)
+        value = parse_fio_size(text)
     except ValueError:
         value = 0
     if value <= 0:
@@ -57,22 +57,23 @@ def size(text: str) -> int:
     return value
 
 
-def options() -> command.Parser:
+def calibrate_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser("calibrate", "Finds the parameters of a drive in what fio has measured "
-                            "of it.", EPILOG)
+    parser = command.verb_parser("calibrate",
+                                 "Finds the parameters of a drive in what fio has measured "
+                                 "of it.", EPILOG)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of fio")
-    parser.add_argument("--capacity", type=size, metavar="SIZE", default=0,
+    parser.add_argument("--capacity", type=parse_drive_size, metavar="SIZE", default=0,
                         help="of the drive (default: what the job wrote that filled it)")
     parser.add_argument("--against", action="append", type=Path, metavar="FILE", default=[],
                         help="output of fio that is only compared with what was found; may be "
                         "repeated")
-    parser.add_argument("-O", "--output", type=command.named, metavar="FILE", dest="out",
+    parser.add_argument("-O", "--output", type=command.output_path, metavar="FILE", dest="out",
                         help="write the profile, which approxftl sim and create take; - for "
                         "standard output")
-    parser.renamed("--out", "--output")
-    command.add_json(parser)
-    parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+    parser.accept_old_name("--out", "--output")
+    command.add_json_option(parser)
+    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
                         help="simulations at a time (default: as many as processors)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     return parser
@@ -81,7 +82,7 @@ def options() -> command.Parser:
 # ---------------------------------------------------------------- text
 
 
-def shown(name: str, value: float) -> str:
+def format_parameter(name: str, value: float) -> str:
     """Return a value as text with its unit."""
     if name == "one_shot":
         return "on" if value else "off"
@@ -89,48 +90,49 @@ def shown(name: str, value: float) -> str:
     return f"{value / factor:.4g}{unit}"
 
 
-def row_of(known: Known) -> list[str]:
+def parameter_row(known: Known) -> list[str]:
     """Return the table row of a parameter."""
     between = "not determined"
-    if known.determined:
-        between = " to ".join(dict.fromkeys(shown(known.name, end)
+    if known.is_determined:
+        between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
                                             for end in (known.low, known.high)))
-    return [known.name, shown(known.name, known.value), between, known.rests_on]
+    return [known.name, format_parameter(known.name, known.value), between,
+            known.basis_measurements]
 
 
-def compared(row: Compared) -> list[str]:
+def compared_row(row: Compared) -> list[str]:
     """Return the table row of a compared figure."""
     load, figure, ours = row
     return [load.name, f"{figure.name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
-def middle_error(rows: Sequence[Compared]) -> str:
+def median_error(rows: Sequence[Compared]) -> str:
     """Return the median of the relative errors, as text."""
     sizes = sorted(abs(ours / figure.value - 1) for _, figure, ours in rows)
     return f"{sizes[len(sizes) // 2] * 100:.1f} %"
 
 
-def unused_lines(unused: Sequence[Unused]) -> list[str]:
+def unused_job_lines(unused: Sequence[Unused]) -> list[str]:
     """Return a line for each job that could not be used."""
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
 
-def as_text(found: Found, output: Output, against: Sequence[Compared]
-            ) -> str:
+def report_as_text(found: Found, output: Output, against: Sequence[Compared]
+                   ) -> str:
     """Return the report."""
-    text = aligned([HEAD, *(row_of(known) for known in found.known)])
-    text += "\n" + aligned([COMPARED, *(compared(row) for row in found.comparison)])
-    text += f"median error of what was fitted: {middle_error(found.comparison)}\n"
+    text = align_columns([HEAD, *(parameter_row(known) for known in found.known)])
+    text += "\n" + align_columns([COMPARED, *(compared_row(row) for row in found.comparison)])
+    text += f"median error of what was fitted: {median_error(found.comparison)}\n"
     if against:
-        text += "\n" + aligned([COMPARED, *(compared(row) for row in against)])
-        text += f"median error of what was not: {middle_error(against)}\n"
-    return text + "".join(f"{line}\n" for line in unused_lines(output.unused))
+        text += "\n" + align_columns([COMPARED, *(compared_row(row) for row in against)])
+        text += f"median error of what was not: {median_error(against)}\n"
+    return text + "".join(f"{line}\n" for line in unused_job_lines(output.unused))
 
 
-def as_profile(found: Found) -> str:
+def profile_as_text(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
-    told = {known.name for known in found.known if known.determined}
+    told = {known.name for known in found.known if known.is_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
                 found.model.parameters(found.model.least_rewritten()).items()]
     return "\n".join([
@@ -143,25 +145,25 @@ def as_profile(found: Found) -> str:
 # ---------------------------------------------------------------- JSON
 
 
-def comparison(rows: Sequence[Compared]) -> list[Json]:
+def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
     """Return the compared figures as JSON objects."""
     return [{"file": str(load.path), "load": load.name, "kind": figure.kind,
              "measure": figure.what, "measured": figure.value, "ours": ours,
              "error": ours / figure.value - 1} for load, figure, ours in rows]
 
 
-def as_json(found: Found, output: Output, against: Sequence[Compared],
-            argv: Sequence[str]) -> Json:
+def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
+                        argv: Sequence[str]) -> Json:
     """Return the whole answer as a JSON object."""
-    return {**command.envelope("calibrate", argv),
+    return {**command.document_head("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
-                            "low": known.low if known.determined else None,
-                            "high": known.high if known.determined else None,
-                            "determined": known.determined, "rests_on": known.rests_on}
+                            "low": known.low if known.is_determined else None,
+                            "high": known.high if known.is_determined else None,
+                            "determined": known.is_determined, "rests_on": known.basis_measurements}
                            for known in found.known],
             "profile": found.model.parameters(found.model.least_rewritten()),
-            "fitted": comparison(found.comparison),
-            "against": comparison(against),
+            "fitted": comparison_as_json(found.comparison),
+            "against": comparison_as_json(against),
             "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
                        for one in output.unused]}
 
@@ -169,55 +171,56 @@ def as_json(found: Found, output: Output, against: Sequence[Compared],
 # ---------------------------------------------------------------- the command
 
 
-def teller(shown_anyway: bool) -> Any:
+def make_step_reporter(shown_anyway: bool) -> Any:
     """Return a function that reports the step that begins."""
-    def say(step: str) -> None:
+    def print_step(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
             sys.stderr.write(f"approxftl calibrate: {step}\n")
-    return say
+    return print_step
 
 
-def check(output: Output, files: Sequence[Path]) -> None:
+def require_measurement(output: Output, files: Sequence[Path]) -> None:
     """Raise Refusal if no file has a measurement to calibrate with."""
     if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
-        why = "; ".join(unused_lines(output.unused)) or "they have no jobs"
+        why = "; ".join(unused_job_lines(output.unused)) or "they have no jobs"
         raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
 
 
-def write(arguments: argparse.Namespace, argv: Sequence[str], found: Found, output: Output,
-          against: Sequence[Compared]) -> None:
+def write_outputs(arguments: argparse.Namespace, argv: Sequence[str], found: Found, output: Output,
+                  against: Sequence[Compared]) -> None:
     """Write the outputs that the options ask for."""
     if arguments.json:
-        command.answer(arguments.json, as_json(found, output, against, argv))
+        command.write_json_answer(arguments.json, calibration_as_json(found, output, against, argv))
     if arguments.out:
-        command.write_file(arguments.out, as_profile(found))
+        command.write_file(arguments.out, profile_as_text(found))
     if command.STANDARD not in (arguments.json, arguments.out):
-        sys.stdout.write(as_text(found, output, against))
+        sys.stdout.write(report_as_text(found, output, against))
 
 
-def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the calibration and write its outputs."""
     for option in ("out", "json"):
         if getattr(arguments, option):
-            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
-    output = read(arguments.files, arguments.capacity)
-    check(output, arguments.files)
+            command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
+    output = read_fio_files(arguments.files, arguments.capacity)
+    require_measurement(output, arguments.files)
     # The first files tell the capacity if those of --against contain no fill.
-    others = read(arguments.against, arguments.capacity or output.capacity)
+    others = read_fio_files(arguments.against, arguments.capacity or output.capacity)
     with tempfile.TemporaryDirectory(prefix="approxftl-calibrate-") as folder:
-        bench = Bench(command.program(), arguments.jobs, Store(Path(folder)))
+        bench = Bench(command.simulator_path(), arguments.jobs, Store(Path(folder)))
         trial = Trial(bench, output.capacity, tuple(output.loads))
-        found = find(trial, teller(arguments.progress))
-        rows = compare(trial.of(others.loads), found.model) if others.loads else []
+        found = find_drive_model(trial, make_step_reporter(arguments.progress))
+        rows = compare_figures(trial.of(others.loads), found.model) if others.loads else []
     output.unused += others.unused
-    write(arguments, argv, found, output, rows)
+    write_outputs(arguments, argv, found, output, rows)
     return command.DONE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return command.run("calibrate", lambda: run(options().parse_args(words), words))
+    return command.run_command("calibrate",
+                               lambda: run_calibration(calibrate_parser().parse_args(words), words))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ UNFINISHED = 1.5
 WIDEST = 1e20
 
 
-def value(load: Measured, kind: str, *measures: str) -> float:
+def first_measure(load: Measured, kind: str, *measures: str) -> float:
     """Return the first of these measures that the load has; 0 if it has none."""
     for what in measures:
         for figure in load.figures:
@@ -49,17 +49,17 @@ def value(load: Measured, kind: str, *measures: str) -> float:
     return 0.0
 
 
-def one_by_one(load: Measured) -> bool:
+def has_queue_depth_1(load: Measured) -> bool:
     """Tell whether each request waited for the one before it (queue depth 1)."""
     return load.depth == 1 and not load.rate and not load.beside_rate
 
 
-def single_writes(load: Measured) -> bool:
+def shows_buffer_latency(load: Measured) -> bool:
     """Tell whether the load shows the write buffer's latency and not the flash behind it."""
-    return load.writes == 1 and one_by_one(load) and load.size <= PAGE
+    return load.writes == 1 and has_queue_depth_1(load) and load.size <= PAGE
 
 
-def counts(load: Measured, figure: Figure) -> bool:
+def is_informative_figure(load: Measured, figure: Figure) -> bool:
     """Tell whether a figure adds information that the model can reproduce.
 
     At a fixed queue depth the rate is the depth divided by the mean; at a fixed arrival rate it is
@@ -67,78 +67,79 @@ def counts(load: Measured, figure: Figure) -> bool:
     depends on details of garbage collection.
     """
     if figure.what == "rate":
-        return not value(load, figure.kind, "mean")
-    return figure.kind == "read" or figure.what == "mean" or single_writes(load)
+        return not first_measure(load, figure.kind, "mean")
+    return figure.kind == "read" or figure.what == "mean" or shows_buffer_latency(load)
 
 
-def errors(rows: Sequence[Compared]) -> Vector:
+def log_errors(rows: Sequence[Compared]) -> Vector:
     """Return the logarithms of simulated over measured values, in standard deviations."""
     return np.array([math.log(max(ours, 1e-9) / figure.value) / EXACT[figure.what]
-                     for load, figure, ours in rows if counts(load, figure)])
+                     for load, figure, ours in rows if is_informative_figure(load, figure)])
 
 
-def noticed(rows: Sequence[Compared]) -> Vector:
+def noticeable_changes(rows: Sequence[Compared]) -> Vector:
     """Return the least change of each figure beyond chance or one bin, in standard deviations."""
     return np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
-                     EXACT[figure.what] for load, figure, _ in rows if counts(load, figure)])
+                     EXACT[figure.what] for load, figure, _ in rows
+                     if is_informative_figure(load, figure)])
 
 
-def damped(errs: Vector) -> Vector:
+def error_weights(errs: Vector) -> Vector:
     """Return the weights that make large errors count linearly."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
 
 
-def misfit(errs: Vector) -> float:
+def weighted_misfit(errs: Vector) -> float:
     """Return the weighted sum of squared errors; less is better."""
-    return float(np.sum((damped(errs) * errs) ** 2))
+    return float(np.sum((error_weights(errs) * errs) ** 2))
 
 
-def slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
+def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
     """Return the errors, and their slopes over the logarithm of each parameter."""
     moved = [model.with_values({name: model.values[name] * math.exp(NUDGE)}) for name in names]
-    rows = trial.ours([model, *moved])
-    base, *others = map(errors, rows)
-    least = noticed(rows[0])
+    rows = trial.simulated_values([model, *moved])
+    base, *others = map(log_errors, rows)
+    least = noticeable_changes(rows[0])
     columns = [np.where(np.abs(other - base) > least, other - base, 0.0) / NUDGE
                for other in others]
     return base, np.array(columns).T.reshape(len(base), len(names))
 
 
-def step(base: Vector, slope: Vector, force: float) -> Vector:
+def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step of the parameters' logarithms."""
-    weight = damped(base)
+    weight = error_weights(base)
     weighted = slope * weight[:, None]
     normal = weighted.T @ weighted + force * np.eye(slope.shape[1])
     return np.clip(np.linalg.solve(normal, -weighted.T @ (weight * base)), -STRIDE, STRIDE)
 
 
-def nearer(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
+def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
     """Return the best model that one round finds, and the share by which its misfit is smaller."""
-    base, slope = slopes(trial, model, names)
+    base, slope = error_slopes(trial, model, names)
     tries = [model.with_values({name: model.values[name] * math.exp(move) for name, move in
-                                zip(names, step(base, slope, force), strict=True)})
+                                zip(names, damped_step(base, slope, force), strict=True)})
              for force in FORCES]
-    (cost, best), *_ = choose(trial, tries)
-    gain = 1 - cost / max(misfit(base), 1e-9)
+    (cost, best), *_ = rank_models(trial, tries)
+    gain = 1 - cost / max(weighted_misfit(base), 1e-9)
     return (best, gain) if gain > 0 else (model, 0.0)
 
 
-def fit(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4) -> Model:
+def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4) -> Model:
     """Return the model with these parameters fitted."""
     for _ in range(rounds if trial.loads and names else 0):
-        model, gain = nearer(trial, model, names)
+        model, gain = improve_model(trial, model, names)
         if gain < WORTHWHILE:
             break
     return model
 
 
-def choose(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
+def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
     """Return the models with their misfits, the best first."""
-    costs = [misfit(errors(rows)) for rows in trial.ours(models)]
+    costs = [weighted_misfit(log_errors(rows)) for rows in trial.simulated_values(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 
-def as_good(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
+def equally_good_models(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
     """Return the models that the measurements cannot distinguish from the best."""
     least = ranked[0][0]
     # Chi-square limit of one normal variable, scaled up if even the best model fits badly.
@@ -146,15 +147,17 @@ def as_good(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
     return [model for cost, model in ranked if cost <= limit]
 
 
-def intervals(trial: Trial, model: Model, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+def confidence_intervals(trial: Trial, model: Model, names: Sequence[str]) -> dict[str,
+                                                                                   tuple[float,
+                                                                                         float]]:
     """Return the confidence interval of each parameter."""
-    base, slope = slopes(trial, model, names)
-    weight = damped(base)
+    base, slope = error_slopes(trial, model, names)
+    weight = error_weights(base)
     normal = (slope * weight[:, None]).T @ (slope * weight[:, None]) + 1e-6 * np.eye(len(names))
     # Errors of figures of one load are correlated, so each load counts as one observation.
     loads = max(1, len(trial.loads))
     freedom = max(1, loads - len(names))
-    scale = len(base) / loads * max(1.0, misfit(base) / max(1, len(base) - len(names)))
+    scale = len(base) / loads * max(1.0, weighted_misfit(base) / max(1, len(base) - len(names)))
     wide = UNFINISHED * t_quantile(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(
         np.diag(np.linalg.inv(normal)) * scale)
     factors = np.exp(np.minimum(wide, math.log(WIDEST)))

@@ -67,7 +67,7 @@ class Model:
                    for name, value in values.items()}
         return replace(self, values={**self.values, **bounded})
 
-    def counts(self) -> tuple[int, int, bool]:
+    def integer_parameters(self) -> tuple[int, int, bool]:
         """Return the integer parameters."""
         return self.dies, self.stripe, self.one_shot
 
@@ -80,10 +80,10 @@ class Model:
         return {"channels": channels, "chips": self.dies // channels, "planes": planes,
                 "plane_mode": "wide" if planes > 1 else "shared", "multi_plane_read": "off",
                 "page": page, "blocks": BLOCKS,
-                "layers": max(2, -(-least // self.layer())),
+                "layers": max(2, -(-least // self.layer_bytes())),
                 "one_shot": "on" if self.one_shot else "off"}
 
-    def layer(self) -> int:
+    def layer_bytes(self) -> int:
         """Return the bytes of one layer over all blocks."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
@@ -92,9 +92,9 @@ class Model:
 
         A block is worth collecting if it has at least one program's pages less than it could have.
         """
-        return max(LEAST, self.layer() * (8 if self.one_shot else 3))
+        return max(LEAST, self.layer_bytes() * (8 if self.one_shot else 3))
 
-    def spare(self, least: int) -> float:
+    def op_percent(self, least: int) -> float:
         """Return over-provisioning (%); a constant for devices that are never rewritten."""
         return self.values["op"] if least >= self.least_rewritten() else PLENTY
 
@@ -104,7 +104,7 @@ class Model:
             **self.shape(least), "word_lines": 4, "bits": 3, "gc": "1%", "allocate": "least_busy",
             "buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
             "erase": "500us"}
-        for name, value in {**self.values, "op": self.spare(least)}.items():
+        for name, value in {**self.values, "op": self.op_percent(least)}.items():
             unit = UNITS[name][0]
             settings[name] = f"{value:.2f}%" if unit == "%" else f"{round(value)}{unit}"
         return {key: str(value) for key, value in settings.items()}
@@ -117,15 +117,15 @@ class Model:
         """Return the approximate capacity (bytes) of the simulated device."""
         shape = self.shape(least)
         pages = self.dies * int(shape["planes"]) * int(shape["layers"]) * IN_LAYER * BLOCKS
-        return pages * int(shape["page"]) * (1 - self.spare(least) / 100)
+        return pages * int(shape["page"]) * (1 - self.op_percent(least) / 100)
 
 
-def percent(share: float) -> str:
+def share_as_percent(share: float) -> str:
     """Return a share in the simulator's syntax."""
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
-def least_of(load: Measured, device: Device, capacity: int) -> int:
+def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
     """Return the least size (bytes) of the device so that only this load triggers GC."""
     if load.writes and load.order == "random":
         return device.least_rewritten()
@@ -135,7 +135,7 @@ def least_of(load: Measured, device: Device, capacity: int) -> int:
     return LEAST
 
 
-def writes_in_order(load: Measured, holds: float, capacity: int) -> list[str]:
+def sequential_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
     """Return options for a fill, or for a burst of the measured size."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
@@ -146,7 +146,7 @@ def writes_in_order(load: Measured, holds: float, capacity: int) -> list[str]:
     return ["--workload=sequential", f"--warmup={first}", f"--requests={max(1, count - first)}"]
 
 
-def writes_at_random(load: Measured, holds: float, capacity: int) -> list[str]:
+def random_write_options(load: Measured, holds: float, capacity: int) -> list[str]:
     """Return options for random rewrites; their volume scales with the capacity."""
     whole = holds / load.size / load.writes
     share = load.bytes * load.writes / capacity if capacity else 0.0
@@ -154,13 +154,13 @@ def writes_at_random(load: Measured, holds: float, capacity: int) -> list[str]:
     return [f"--requests={max(1, round(count))}"]
 
 
-def run_of(load: Measured, device: Device, capacity: int) -> Options:
+def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
     """Return the simulator's options for this load."""
-    before, least = load.before, least_of(load, device, capacity)
-    options = [f"--write-share={percent(load.writes)}", f"--size={load.size}"]
+    before, least = load.before, least_device_bytes(load, device, capacity)
+    options = [f"--write-share={share_as_percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
-        options += ["--fill=sequential", f"--fill_valid={percent(before.filled)}",
-                    f"--footprint={percent(before.filled)}"]
+        options += ["--fill=sequential", f"--fill_valid={share_as_percent(before.filled)}",
+                    f"--footprint={share_as_percent(before.filled)}"]
     else:
         options.append("--fill=none")
     if before.overwritten >= HARDLY:
@@ -179,13 +179,13 @@ def run_of(load: Measured, device: Device, capacity: int) -> Options:
         options += [f"--requests={READS}"]
         options += ["--workload=sequential"] if load.order == "sequential" else []
     elif load.order == "sequential":
-        options += writes_in_order(load, device.capacity(least), capacity)
+        options += sequential_write_options(load, device.capacity(least), capacity)
     else:
-        options += writes_at_random(load, device.capacity(least), capacity)
+        options += random_write_options(load, device.capacity(least), capacity)
     return (*device.options(least), *options)
 
 
-def value_of(figure: Figure, result: Json) -> float:
+def simulated_value(figure: Figure, result: Json) -> float:
     """Return the simulated value of a measured figure."""
     if figure.what == "rate":
         count = float(result["counters"][f"host_{figure.kind}_requests"])
@@ -210,11 +210,11 @@ class Trial:
         """Return a trial of these loads only."""
         return replace(self, loads=tuple(loads))
 
-    def ours(self, models: Sequence[Model]) -> list[list[Compared]]:
+    def simulated_values(self, models: Sequence[Model]) -> list[list[Compared]]:
         """Return for each model its simulated value of each figure."""
-        runs = {(index, load): run_of(load, model, self.capacity)
+        runs = {(index, load): simulator_options(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
         results = self.bench.results(runs.values())
-        return [[(load, figure, value_of(figure, results[runs[index, load]]))
+        return [[(load, figure, simulated_value(figure, results[runs[index, load]]))
                  for load in self.loads for figure in load.figures]
                 for index in range(len(models))]

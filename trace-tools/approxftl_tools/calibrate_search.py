@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from approxftl_tools.calibrate_fit import (
-    as_good,
-    choose,
-    counts,
-    fit,
-    intervals,
-    one_by_one,
-    single_writes,
-    value,
+    confidence_intervals,
+    equally_good_models,
+    first_measure,
+    fit_model,
+    has_queue_depth_1,
+    is_informative_figure,
+    rank_models,
+    shows_buffer_latency,
 )
 from approxftl_tools.calibrate_model import PAGE, Compared, Model, Trial
 from approxftl_tools.fio_output import Measured
@@ -71,14 +71,14 @@ class Known:
     high: float
 
     @property
-    def determined(self) -> bool:
+    def is_determined(self) -> bool:
         """Tell whether the interval is narrow enough to be useful."""
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
-    def rests_on(self) -> str:
+    def basis_measurements(self) -> str:
         """Return the measurements that the value rests on, or those that would determine it."""
-        return f"{'' if self.determined else 'assumed; ask '}{TOLD_BY[self.name]}"
+        return f"{'' if self.is_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
 @dataclass
@@ -93,33 +93,34 @@ class Found:
 # ---------------------------------------------------------------- loads
 
 
-def reads_alone(load: Measured) -> bool:
+def has_reads_only(load: Measured) -> bool:
     """Tell whether the load has reads only."""
     return load.writes == 0 and not load.beside_rate
 
 
-def deep_reads(load: Measured) -> bool:
+def has_deep_reads(load: Measured) -> bool:
     """Tell whether reads overlap, so that they contend for dies."""
-    return reads_alone(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
+    return has_reads_only(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
 
-def in_order(load: Measured) -> bool:
+def has_no_random_rewrites(load: Measured) -> bool:
     """Tell whether the load involves no random rewrites, except single writes."""
-    return not (load.writes and load.order == "random") or single_writes(load)
+    return not (load.writes and load.order == "random") or shows_buffer_latency(load)
 
 
-def is_settled(load: Measured) -> bool:
+def began_in_steady_state(load: Measured) -> bool:
     """Tell whether random rewrites began in steady state."""
-    return load.writes == 0 or load.order == "sequential" or single_writes(load) or \
+    return load.writes == 0 or load.order == "sequential" or shows_buffer_latency(load) or \
         load.before.overwritten >= 1
 
 
-def lone_reads(loads: Iterable[Measured]) -> Measured | None:
+def shortest_single_reads(loads: Iterable[Measured]) -> Measured | None:
     """Return the load of single reads with the shortest requests."""
-    return smallest(load for load in loads if reads_alone(load) and one_by_one(load))
+    return load_with_shortest_requests(load for load in loads if has_reads_only(load)
+                                       and has_queue_depth_1(load))
 
 
-def smallest(loads: Iterable[Measured]) -> Measured | None:
+def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
     """Return the load with the shortest requests."""
     return min(loads, key=lambda load: load.size, default=None)
 
@@ -129,31 +130,32 @@ def smallest(loads: Iterable[Measured]) -> Measured | None:
 
 def guess_controller(loads: Sequence[Measured]) -> float:
     """Return the controller's time (ns): a buffered write takes little else."""
-    found, lone = smallest(filter(single_writes, loads)), lone_reads(loads)
+    found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
+                                                     loads)), shortest_single_reads(loads)
     if found:
-        return 900.0 * value(found, "write", "p50", "mean")
-    return min(8e3, 100.0 * value(lone, "read", "mean")) if lone else 8e3
+        return 900.0 * first_measure(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * first_measure(lone, "read", "mean")) if lone else 8e3
 
 
 def guess_link(loads: Sequence[Measured]) -> float:
     """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(value(load, kind, "rate") * load.size / 1e6
+    return max(first_measure(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
 def guess_read(loads: Sequence[Measured], controller: float) -> float:
     """Return a guess of the time (ns) of a read that waits for nothing."""
-    lone = lone_reads(loads)
-    times = [value(load, "read", "p50", "mean") for load in ([lone] if lone else loads)
+    lone = shortest_single_reads(loads)
+    times = [first_measure(load, "read", "p50", "mean") for load in ([lone] if lone else loads)
              if load.writes < 1]
     return max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
 
 
 def guess_dies(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [value(load, "read", "rate") for load in loads
-             if reads_alone(load) and load.order == "random" and load.size <= PAGE]
-    return nearest(DIES, max(rates, default=0.0) * occupied / 1e9)
+    rates = [first_measure(load, "read", "rate") for load in loads
+             if has_reads_only(load) and load.order == "random" and load.size <= PAGE]
+    return nearest_in_list(DIES, max(rates, default=0.0) * occupied / 1e9)
 
 
 def guess_row(loads: Sequence[Measured]) -> int:
@@ -161,7 +163,8 @@ def guess_row(loads: Sequence[Measured]) -> int:
 
     This is the smallest stride that is about as slow as the slowest.
     """
-    strides = sorted((load.stride, value(load, "read", "rate")) for load in loads if load.stride)
+    strides = sorted((load.stride, first_measure(load, "read", "rate")) for load in loads
+                     if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
     return next((stride for stride, rate in strides if rate <= 1.15 * slow), 0)
 
@@ -171,20 +174,20 @@ def first_guess(loads: Sequence[Measured]) -> Model:
     controller = guess_controller(loads)
     read = guess_read(loads, controller)
     dies, row = guess_dies(loads, read + WAY), guess_row(loads)
-    stripe = nearest(STRIPES, row / dies) if row else PAGE
+    stripe = nearest_in_list(STRIPES, row / dies) if row else PAGE
     values = {"controller": controller, **guess_times(loads, read), "bus": 1200.0,
               "link": max(guess_link(loads) * 1.5, 1000.0),
-              "link_command": COMMAND_SHARE * 1e9 / fastest(loads),
+              "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
               "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
     return Model(dies, stripe, False, {}).with_values(values)
 
 
-def nearest(known: Sequence[int], wanted: float) -> int:
+def nearest_in_list(known: Sequence[int], wanted: float) -> int:
     """Return the number of the list that is nearest on a logarithmic scale."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
-def around(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
+def neighbours_in_list(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
     """Return a number of the list and its neighbours."""
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
@@ -192,8 +195,8 @@ def around(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
 
 def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     """Return guesses of the read times (ns) of page types, from the spread of single reads."""
-    lone = lone_reads(loads)
-    half, most, mean = (1e3 * value(lone, "read", what) if lone else 0.0
+    lone = shortest_single_reads(loads)
+    half, most, mean = (1e3 * first_measure(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
     if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
         return {"read": read}
@@ -201,24 +204,24 @@ def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     return {"read": read, "read_first": max(0.5 * read, read - last), "read_last": read + last}
 
 
-def fastest(loads: Sequence[Measured]) -> float:
+def highest_request_rate(loads: Sequence[Measured]) -> float:
     """Return the highest request rate of all loads (1/s)."""
-    return max(value(load, kind, "rate") for load in loads for kind in ("read", "write"))
+    return max(first_measure(load, kind, "rate") for load in loads for kind in ("read", "write"))
 
 
-def command_limit(loads: Sequence[Measured]) -> float:
+def limiting_command_ns(loads: Sequence[Measured]) -> float:
     """Return the time of a command (ns) if commands limit short reads; 0 if not.
 
     Commands are the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
-    deep = sorted((load.depth, value(load, "read", "rate")) for load in loads
+    deep = sorted((load.depth, first_measure(load, "read", "rate")) for load in loads
                   if not load.stride and not load.rate and load.size == short)
     flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
     return 1e9 / deep[-1][1] if flat else 0.0
 
 
-def limited(shape: Model, limit: float) -> list[Model]:
+def models_with_limits(shape: Model, limit: float) -> list[Model]:
     """Return variants in which dies, commands, or each of them in turn limit short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
@@ -226,7 +229,7 @@ def limited(shape: Model, limit: float) -> list[Model]:
         if limit else [shape]
 
 
-def contenders(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+def best_of_two_stripes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
     """Return the best model of each of the two best stripes, if both remain plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
@@ -248,117 +251,121 @@ class Search:
     #: Names of the parameters that were fitted so far.
     free: list[str] = field(default_factory=list)
 
-    def some(self, wanted: Callable[[Measured], bool]) -> Trial:
+    def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return a trial of the loads that satisfy a condition."""
         return self.trial.of(filter(wanted, self.trial.loads))
 
-    def strided(self) -> bool:
+    def has_strided_reads(self) -> bool:
         """Tell whether the loads include reads at strides."""
         return any(load.stride for load in self.trial.loads)
 
-    def shapes(self, model: Model, reach: int) -> list[Model]:
+    def similar_models(self, model: Model, reach: int) -> list[Model]:
         """Return models with similar numbers of dies and similar stripes."""
-        strided = self.strided()
+        strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
-                for dies in around(DIES, model.dies, reach)
-                for stripe in around(STRIPES, model.stripe, 1 if strided else 3)
+                for dies in neighbours_in_list(DIES, model.dies, reach)
+                for stripe in neighbours_in_list(STRIPES, model.stripe, 1 if strided else 3)
                 for three in ((False, True) if strided else (model.one_shot,))
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
-    def ranked(self, model: Model) -> list[tuple[float, Model]]:
+    def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with similar dies and stripes, the best first."""
-        deep = self.some(deep_reads)
-        limit = command_limit(deep.loads)
-        found = choose(deep, [one for shape in self.shapes(model, 2)
-                              for one in limited(shape, limit)])
-        good = as_good(found, sum(counts(load, figure) for load in deep.loads
-                                  for figure in load.figures))
+        deep = self.trial_of_loads(has_deep_reads)
+        limit = limiting_command_ns(deep.loads)
+        found = rank_models(deep, [one for shape in self.similar_models(model, 2)
+                                   for one in models_with_limits(shape, limit)])
+        good = equally_good_models(found,
+                                   sum(is_informative_figure(load, figure) for load in deep.loads
+                                              for figure in load.figures))
         self.counted = {name: {int(getattr(one, name)) for one in good} for name in COUNTED}
-        if not self.strided():
+        if not self.has_strided_reads():
             self.counted["one_shot"] = {0, 1}
         return found
 
-    def reads(self, model: Model) -> Model:
+    def fit_reads(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
-        quick = self.some(lambda load: one_by_one(load) and
-                          (reads_alone(load) or single_writes(load)))
-        whole = self.some(lambda load: reads_alone(load) or single_writes(load))
-        deep = self.some(deep_reads)
+        quick = self.trial_of_loads(lambda load: has_queue_depth_1(load) and
+                                    (has_reads_only(load) or shows_buffer_latency(load)))
+        whole = self.trial_of_loads(lambda load: has_reads_only(load) or shows_buffer_latency(load))
+        deep = self.trial_of_loads(has_deep_reads)
         times = tuple(name for name in READ_TIMES if name in model.values)
         self.free = ["controller", *times, "bus"]
         self.say("single reads and writes")
-        model = fit(quick, model, self.free, 3)
+        model = fit_model(quick, model, self.free, 3)
         if not deep.loads:
             return model
         self.say("how many dies there are")
         self.free = [*times, *PATHS]
-        ranked = self.ranked(model)
+        ranked = self.rank_similar_models(model)
         for _ in range(RANKINGS):
             self.say(f"times of reads, with {ranked[0][1].dies} dies")
-            model = choose(whole, [fit(whole, one, self.free, 3)
-                                   for one in contenders(ranked)])[0][1]
-            ranked = self.ranked(model)
-            if ranked[0][1].counts() == model.counts():
+            model = rank_models(whole, [fit_model(whole, one, self.free, 3)
+                                        for one in best_of_two_stripes(ranked)])[0][1]
+            ranked = self.rank_similar_models(model)
+            if ranked[0][1].integer_parameters() == model.integer_parameters():
                 break
-        model = choose(whole, [model, fit(whole, model, self.free, 2)])[0][1]
+        model = rank_models(whole, [model, fit_model(whole, model, self.free, 2)])[0][1]
         # The measurements do not tell which page type has which time, so assign them in ascending
         # order.
         return model.with_values(dict(zip(times, sorted(model.values[name] for name in times),
                                           strict=True)))
 
-    def writes(self, model: Model) -> Model:
+    def fit_writes(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads beside them, determine."""
-        ordered = self.some(lambda load: load.writes == 1 and load.order == "sequential"
-                            and not single_writes(load))
-        besides = self.some(lambda load: bool(load.beside_rate))
+        ordered = self.trial_of_loads(lambda load: load.writes == 1 and load.order == "sequential"
+                                      and not shows_buffer_latency(load))
+        besides = self.trial_of_loads(lambda load: bool(load.beside_rate))
         if not ordered.loads:
             return model
         self.say("programs")
         whole = self.trial.of((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
-        each = model.dies * model.stripe * 1e9 / (value(fill, "write", "rate") * fill.size)
+        each = model.dies * model.stripe * 1e9 / (first_measure(fill, "write", "rate") * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
         tries = [replace(model, one_shot=three).with_values(
             {"program": each * (3 if three else 1), "buffer": size})
             for three in sorted(kinds) for size in BUFFERS]
         self.free += ["program", "buffer"]
-        return fit(whole, choose(whole, tries)[0][1], ["program", "buffer"])
+        return fit_model(whole, rank_models(whole, tries)[0][1], ["program", "buffer"])
 
-    def spare(self, model: Model) -> Model:
+    def fit_op(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""
-        aged = self.some(lambda load: load.writes > 0 and load.order == "random"
-                         and not single_writes(load) and is_settled(load))
+        aged = self.trial_of_loads(lambda load: load.writes > 0 and load.order == "random"
+                                   and not shows_buffer_latency(load)
+                                   and began_in_steady_state(load))
         if not aged.loads:
             return model
         self.say("over-provisioning")
-        ranked = choose(aged, [model.with_values({"op": op}) for op in SPARES])
+        ranked = rank_models(aged, [model.with_values({"op": op}) for op in SPARES])
         self.free.append("op")
-        return fit(aged, ranked[0][1], ["op"], 3)
+        return fit_model(aged, ranked[0][1], ["op"], 3)
 
-    def together(self, model: Model) -> Model:
+    def fit_all(self, model: Model) -> Model:
         """Fit all parameters again: a later step may have distorted an earlier one."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
-        return fit(self.some(in_order), model, paths, 3) if len(self.free) > len(paths) else model
+        return fit_model(self.trial_of_loads(has_no_random_rewrites), model, paths,
+                         3) if len(self.free) > len(paths) else model
 
-    def share(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
+    def widen_controller_interval(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
         """Widen the controller's interval by the command's time: only their sum is observable.
 
         The link has carried the fastest load, which bounds the command's time. If the link could
         have carried more, dies limited the rate, and the command's time is not determined.
         """
-        if model.values["link_command"] * fastest(self.trial.loads) < LIMITING * 1e9:
+        if model.values["link_command"] * highest_request_rate(self.trial.loads) < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf
         low, high = ends.get("controller", (0.0, 0.0))
-        if low and not Known("link_command", 0.0, *ends.get("link_command", (0, 0))).determined:
+        if low and not Known("link_command", 0.0, *ends.get("link_command", (0, 0))).is_determined:
             own = model.values["link_command"]
-            most = max(own, 1e9 / fastest(self.trial.loads))
+            most = max(own, 1e9 / highest_request_rate(self.trial.loads))
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
-    def known(self, model: Model) -> list[Known]:
+    def parameter_results(self, model: Model) -> list[Known]:
         """Return the result for each parameter."""
-        ends = intervals(self.some(is_settled), model, self.free) if self.free else {}
-        self.share(model, ends)
+        ends = confidence_intervals(self.trial_of_loads(began_in_steady_state), model,
+                                    self.free) if self.free else {}
+        self.widen_controller_interval(model, ends)
         found = []
         for name in COUNTED:
             good = self.counted.get(name, {0, math.inf})
@@ -367,16 +374,17 @@ class Search:
                           for name, number in model.values.items())]
 
 
-def compare(trial: Trial, model: Model) -> list[Compared]:
+def compare_figures(trial: Trial, model: Model) -> list[Compared]:
     """Return each informative figure with its simulated value."""
-    return [row for row in trial.ours([model])[0] if counts(row[0], row[1])]
+    return [row for row in trial.simulated_values([model])[0]
+            if is_informative_figure(row[0], row[1])]
 
 
-def find(trial: Trial, say: Callable[[str], None]) -> Found:
+def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
     """Return the drive that explains the measurements best."""
     search = Search(trial, say)
     model = first_guess(trial.loads)
-    for part in (search.reads, search.writes, search.spare, search.together):
+    for part in (search.fit_reads, search.fit_writes, search.fit_op, search.fit_all):
         model = part(model)
     say("what the measurements leave open")
-    return Found(model, search.known(model), compare(trial, model))
+    return Found(model, search.parameter_results(model), compare_figures(trial, model))

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import cycle
 
-from approxftl_tools.figure import Figure, Hue, Panels, Plot, names_of
-from approxftl_tools.figure_runs import groups_of, policies, several_policies
+from approxftl_tools.figure import Figure, Hue, Panels, Plot, coloured_names
+from approxftl_tools.figure_runs import compares_policies, distinct_inputs, ordered_policies
 from approxftl_tools.inputs import Inputs
 
 #: Number of colours of policies and of parts, and of shades of each colour.
@@ -28,30 +28,30 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
-def part(index: int, shade: int = 0) -> Hue:
+def part_colour(index: int, shade: int = 0) -> Hue:
     """Return a colour from the palette of parts."""
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
-def part_of(name: str) -> Hue | None:
+def colour_of_part(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
-        return part(CAUSES[cause or "host"], OPERATIONS.index(operation))
+        return part_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
     for table in (CAUSES, STATISTICS):
         if name in table:
-            return part(table[name])
+            return part_colour(table[name])
     class_, _, mode = name.partition(", ")
     if class_ in CLASSES:
-        return part(CLASSES[class_], MODES.get(mode, 0))
+        return part_colour(CLASSES[class_], MODES.get(mode, 0))
     return None
 
 
-def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
+def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     """Return the colours of runs; inputs that are workloads get shades of their policy's colour."""
-    order = {name: i for i, name in enumerate(policies(inputs.runs))}
-    shades = {name: i for i, name in enumerate(groups_of(inputs.runs))}
-    if several_policies(inputs):
+    order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
+    shades = {name: i for i, name in enumerate(distinct_inputs(inputs.runs))}
+    if compares_policies(inputs):
         known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
         return known | {run.label: replace(known[run.policy], shade=(
             known[run.policy].shade + shades[run.group]) % SHADES) for run in inputs.runs}
@@ -61,18 +61,18 @@ def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
     return {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for i, name in enumerate(names)}
 
 
-def coloured(figure: Figure, known: Mapping[str, Hue]) -> Figure:
+def colour_figure(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     """Return the figure with colours assigned to its names."""
-    own = {name: known.get(name) or part_of(name) for name in names_of(figure.plot)}
+    own = {name: known.get(name) or colour_of_part(name) for name in coloured_names(figure.plot)}
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = {name: hue or part(next(free)) for name, hue in own.items()}
+    hues = {name: hue or part_colour(next(free)) for name, hue in own.items()}
 
-    def painted(plot: Plot) -> Plot:
+    def colour_plot(plot: Plot) -> Plot:
         if isinstance(plot, Panels):
-            return Panels([(name, replace(one, hues=[hues[it] for it in names_of(one)]))
+            return Panels([(name, replace(one, hues=[hues[it] for it in coloured_names(one)]))
                            for name, one in plot.panels])
-        return replace(plot, hues=[hues[name] for name in names_of(plot)])
+        return replace(plot, hues=[hues[name] for name in coloured_names(plot)])
 
-    return replace(figure, plot=painted(figure.plot))
+    return replace(figure, plot=colour_plot(figure.plot))

@@ -24,7 +24,7 @@ from typing import Any, NoReturn, TextIO
 
 from approxftl_tools import IS_COMMAND
 from approxftl_tools.file_claims import CLAIMS, STANDARD
-from approxftl_tools.output import named, output, write_file
+from approxftl_tools.output import output_path, temporary_output, write_file
 from approxftl_tools.refusal import (
     DONE,
     FAILED,
@@ -35,16 +35,35 @@ from approxftl_tools.refusal import (
     Refusal,
 )
 
-__all__ = ["CLAIMS", "DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "STANDARD",
-           "USAGE", "Refusal", "add_json", "answer", "envelope", "meant", "named", "output",
-           "parser", "run", "understanding", "wrapped", "write_file"]
+__all__ = [
+    "CLAIMS",
+    "DONE",
+    "FAILED",
+    "INTERRUPTED",
+    "NOT_FOUND",
+    "NOT_VERIFIED",
+    "STANDARD",
+    "USAGE",
+    "Refusal",
+    "add_json_option",
+    "document_head",
+    "output_path",
+    "refuse_bad_values",
+    "run_command",
+    "suggest_word",
+    "temporary_output",
+    "verb_parser",
+    "wrap_help_text",
+    "write_file",
+    "write_json_answer",
+]
 
 #: Version of the JSON documents: a minor version adds keys, a major one changes them.
 JSON_FORMAT = [1, 0]
 HELP_WIDTH = 98
 
 
-def meant(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
+def suggest_word(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return a suffix for an error message that suggests the nearest known word, if any."""
     near = difflib.get_close_matches(wrong, list(known), 1)
     return f"; did you mean {near[0]}?" if near else otherwise
@@ -55,7 +74,7 @@ class Parser(argparse.ArgumentParser):
 
     words: Sequence[str] = ()
 
-    def joined(self, words: Sequence[str]) -> Iterator[str]:
+    def join_dashed_values(self, words: Sequence[str]) -> Iterator[str]:
         """Yield words rewritten so that "-S -used" takes a value, and "--json FILE" does not."""
         rest = iter(words)
         for word in rest:
@@ -70,7 +89,7 @@ class Parser(argparse.ArgumentParser):
             else:
                 yield word
 
-    def renamed(self, old: str, new: str) -> None:
+    def accept_old_name(self, old: str, new: str) -> None:
         """Accept an option's name of the last release as well; --help does not list it."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
@@ -83,7 +102,7 @@ class Parser(argparse.ArgumentParser):
                 return True
         return False
 
-    def told(self) -> dict[str, Any]:
+    def options_as_json(self) -> dict[str, Any]:
         """Return the options in the format that the commands in C print."""
         found = []
         for action in self._actions:
@@ -99,9 +118,9 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse the words; refuse unknown ones."""
-        self.words = list(self.joined(sys.argv[1:] if args is None else args))
+        self.words = list(self.join_dashed_values(sys.argv[1:] if args is None else args))
         if self.wants_json():
-            print(json.dumps(self.told(), indent=1))
+            print(json.dumps(self.options_as_json(), indent=1))
             sys.exit(DONE)
         found, others = super().parse_known_args(self.words, namespace)
         # argparse would pass a verb's unknown words to its parent, which does not know the options.
@@ -109,19 +128,19 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(others)}")
         return found, others
 
-    def unknown(self, others: Sequence[str]) -> str:
+    def unknown_option_error(self, others: Sequence[str]) -> str:
         """Return an error message about the first unknown option; empty if there is none."""
         known = self._option_string_actions
         for word in (*self.words, *others):
             name = word.split("=")[0]
             if re.match("--[a-z]", word) and name not in known:
-                return f'unknown option "{name}"' + meant(
+                return f'unknown option "{name}"' + suggest_word(
                     name, (one for one in known if one[:2] == "--"))
             if re.match("-[A-Za-z]", word) and word[:2] not in known:
                 return f'unknown option "{word}"'
         return ""
 
-    def apart(self, others: Sequence[str]) -> str:
+    def apart_file_error(self, others: Sequence[str]) -> str:
         """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
@@ -132,30 +151,31 @@ class Parser(argparse.ArgumentParser):
         """Print a one-line error and exit; report an unknown option before a missing argument."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
-            message = self.unknown(others) or self.apart(others) or message
+            message = self.unknown_option_error(others) or self.apart_file_error(others) or \
+                message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
 
 
-def parser(verb: str, summary: str, epilog: str = "") -> Parser:
+def verb_parser(verb: str, summary: str, epilog: str = "") -> Parser:
     """Return a parser for `approxftl VERB`."""
     return Parser(prog=f"approxftl {verb}", description=summary, epilog=epilog,
                   formatter_class=wide_help, allow_abbrev=False)
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add the option --json."""
-    parser.add_argument("-j", "--json", metavar="FILE", nargs="?", const=STANDARD, type=named,
+    parser.add_argument("-j", "--json", metavar="FILE", nargs="?", const=STANDARD, type=output_path,
                         help="answer as JSON, to standard output or a file")
 
 
-def answer(file: Path, document: Any) -> None:
+def write_json_answer(file: Path, document: Any) -> None:
     """Write the JSON document that --json asks for."""
     write_file(file, json.dumps(document, indent=1) + "\n")
 
 
-def wrapped(text: str) -> str:
+def wrap_help_text(text: str) -> str:
     """Return a paragraph wrapped to the width of help texts."""
     return fill(text, HELP_WIDTH, break_on_hyphens=False)
 
@@ -182,12 +202,12 @@ def wide_help(prog: str) -> argparse.HelpFormatter:
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
-def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+def raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     """Raise KeyboardInterrupt, so that a signal keeps partial results as Ctrl-C does."""
     raise KeyboardInterrupt
 
 
-def stream_of(number: int, stream: TextIO | None) -> TextIO:
+def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
     """Return a standard stream that can print any file name."""
     if stream is None:
         # The descriptor was closed. Occupy it, or the next opened file would get it and receive
@@ -202,22 +222,22 @@ def stream_of(number: int, stream: TextIO | None) -> TextIO:
     return stream
 
 
-def prepare() -> None:
+def prepare_streams() -> None:
     """Set up the standard streams and forget claimed files."""
     CLAIMS.forget()
-    sys.stdin = stream_of(0, sys.stdin)
-    sys.stdout = stream_of(1, sys.stdout)
-    sys.stderr = stream_of(2, sys.stderr)
+    sys.stdin = byte_safe_stream(0, sys.stdin)
+    sys.stdout = byte_safe_stream(1, sys.stdout)
+    sys.stderr = byte_safe_stream(2, sys.stderr)
 
 
-def take_signals() -> None:
+def install_signal_handlers() -> None:
     """Install handlers that end the command cleanly on a signal."""
     for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, interrupt)
+            signal.signal(number, raise_interrupt)
 
 
-def leave_signals() -> None:
+def restore_signal_handlers() -> None:
     """Restore the default signal handlers: all is tidied up, and nothing catches the exception."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -225,7 +245,7 @@ def leave_signals() -> None:
 
 
 @contextmanager
-def understanding(paths: Iterable[Path]) -> Iterator[None]:
+def refuse_bad_values(paths: Iterable[Path]) -> Iterator[None]:
     """Turn errors about the values of documents into a Refusal."""
     try:
         yield
@@ -235,72 +255,73 @@ def understanding(paths: Iterable[Path]) -> Iterator[None]:
                       f"({type(error).__name__}: {error})") from error
 
 
-def say(verb: str, sentence: str) -> None:
+def print_message(verb: str, sentence: str) -> None:
     """Print a message to standard error; ignore a closed stream."""
     with suppress(OSError):
         sys.stderr.write(f"approxftl {verb}: {sentence}\n")
         sys.stderr.flush()
 
 
-def status_of(verb: str, body: Callable[[], int]) -> int:
+def exit_status_of(verb: str, body: Callable[[], int]) -> int:
     """Run `body` and return its exit status; print a message if it fails."""
     try:
-        take_signals()
+        install_signal_handlers()
         status = body()
-        leave_signals()
+        restore_signal_handlers()
         return status
     except Refusal as refusal:
-        say(verb, str(refusal))
+        print_message(verb, str(refusal))
         return refusal.status
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE
     except KeyboardInterrupt:
-        leave_signals()
-        say(verb, "interrupted")
+        restore_signal_handlers()
+        print_message(verb, "interrupted")
         return INTERRUPTED
     except RecursionError:
-        say(verb, "an input is nested too deeply to be one that a program here has written")
+        print_message(verb,
+                      "an input is nested too deeply to be one that a program here has written")
         return FAILED
     except MemoryError as error:
-        say(verb, f"no memory: {error}" if str(error) else "no memory")
+        print_message(verb, f"no memory: {error}" if str(error) else "no memory")
         return FAILED
 
 
-def flushed(verb: str, status: int) -> int:
+def status_after_flush(verb: str, status: int) -> int:
     """Flush standard output and return the status; a full disk must not pass for success."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        return unwritten(verb, status, error)
+        return status_of_failed_write(verb, status, error)
     return status
 
 
-def unwritten(verb: str, status: int, error: OSError) -> int:
+def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
     """Return the exit status after a failed write to standard output."""
     # Discard buffered output: a later flush would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if error.errno == errno.EPIPE:
         # The reader of the pipe has closed it on purpose, which is no error.
         return status
-    say(verb, f"standard output: cannot write: {error.strerror}")
+    print_message(verb, f"standard output: cannot write: {error.strerror}")
     return status or FAILED
 
 
-def run(verb: str, body: Callable[[], int]) -> int:
+def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the options."""
-    prepare()
+    prepare_streams()
     try:
-        status = status_of(verb, body)
+        status = exit_status_of(verb, body)
     except OSError as error:
         if error.filename is None:
-            return unwritten(verb, DONE, error)
-        say(verb, f"{error.filename}: {error.strerror}")
+            return status_of_failed_write(verb, DONE, error)
+        print_message(verb, f"{error.filename}: {error.strerror}")
         status = FAILED
-    leave_signals()
-    return flushed(verb, status)
+    restore_signal_handlers()
+    return status_after_flush(verb, status)
 
 
-def program() -> Path:
+def simulator_path() -> Path:
     """Return the absolute path of the simulator; its bare name if it is not found."""
     name = os.environ.get("APPROXFTL", "approxftl")
     found = shutil.which(name)
@@ -308,20 +329,20 @@ def program() -> Path:
 
 
 @cache
-def version() -> str:
+def simulator_version() -> str:
     """Return the version of the installed simulator."""
     try:
-        done = subprocess.run([program(), "version"], capture_output=True, text=True, timeout=30,
-                              check=False)
+        done = subprocess.run([simulator_path(), "version"], capture_output=True, text=True,
+                              timeout=30, check=False)
     except OSError:
         return "unknown"
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else "unknown"
 
 
-def envelope(verb: str, argv: Sequence[str]) -> dict[str, Any]:
+def document_head(verb: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the keys that every JSON document begins with."""
     return {
         "approxftl_json_format": JSON_FORMAT,
-        "tool": {"version": version(), "argv": ["approxftl", verb, *argv]},
+        "tool": {"version": simulator_version(), "argv": ["approxftl", verb, *argv]},
     }
 

@@ -13,10 +13,17 @@ from typing import Any
 from approxftl_tools import aft, command, row_list
 from approxftl_tools import measured as outside
 from approxftl_tools.figure import Cell
-from approxftl_tools.figure_runs import several_policies
-from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read
-from approxftl_tools.measured import flat, in_words, spoken
-from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured
+from approxftl_tools.figure_runs import compares_policies
+from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read_inputs
+from approxftl_tools.measured import flatten_document, key_title_and_unit, value_with_unit
+from approxftl_tools.measures import (
+    HEADLINE,
+    MEASURES,
+    Measure,
+    all_measures,
+    relative_to_base,
+    value_as_text,
+)
 from approxftl_tools.row_list import Column
 
 Json = dict[str, Any]
@@ -25,16 +32,16 @@ Json = dict[str, Any]
 QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
-def blocks_of_runs(inputs: Inputs) -> list[list[Run]]:
+def comparable_groups(inputs: Inputs) -> list[list[Run]]:
     """Return groups of runs that are compared: one per input if several policies ran."""
-    if several_policies(inputs):
+    if compares_policies(inputs):
         return [inputs.group(name) for name in inputs.groups()]
     return [inputs.runs] if inputs.runs else []
 
 
-def values_of(run: Run) -> dict[str, float | None]:
+def run_measures(run: Run) -> dict[str, float | None]:
     """Return the measures of a run."""
-    return measured(run.data, run.geometry.get("unit_bytes"))
+    return all_measures(run.data, run.geometry.get("unit_bytes"))
 
 
 def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
@@ -46,22 +53,22 @@ def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> li
                  or any(table[measure.key] for table in tables))]
 
 
-def cell(measure: Measure, value: float | None, base: float | None, first: bool) -> str:
+def value_with_ratio(measure: Measure, value: float | None, base: float | None, first: bool) -> str:
     """Return a table cell: the value and its ratio to the first run."""
-    relative = None if first else factor(value, base)
-    said = human(measure, value)
+    relative = None if first else relative_to_base(value, base)
+    said = value_as_text(measure, value)
     # A histogram bin is up to 3 % wide, so a third decimal of a quantile would mean nothing.
     decimals = 2 if QUANTILE.search(measure.key) else 3
     return said if relative is None else f"{said} {relative:.{decimals}f}x"
 
 
-def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:
+def comparison_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return the rows of a table, its header first."""
-    tables = [values_of(run) for run in runs]
+    tables = [run_measures(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in shown_measures(tables, every):
         base = tables[0][measure.key]
-        lines.append([measure.title, *(cell(measure, table[measure.key], base, i == 0)
+        lines.append([measure.title, *(value_with_ratio(measure, table[measure.key], base, i == 0)
                                        for i, table in enumerate(tables))])
     return lines
 
@@ -74,7 +81,7 @@ def failure_lines(inputs: Inputs) -> list[str]:
 
 def device_measures(device: Device) -> dict[str, float | None]:
     """Return the measures that a device snapshot contains."""
-    return {key: value for key, value in measured(device.data).items() if value is not None}
+    return {key: value for key, value in all_measures(device.data).items() if value is not None}
 
 
 def device_facts(device: Device) -> list[tuple[str, Cell]]:
@@ -94,8 +101,8 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
 
 def fact_row(key: str, value: Cell) -> list[str]:
     """Return a table row: the fact's name, and its value in a readable unit."""
-    name, unit = spoken(key)
-    return [name, in_words(unit, value)]
+    name, unit = key_title_and_unit(key)
+    return [name, value_with_unit(unit, value)]
 
 
 def fact_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
@@ -107,7 +114,7 @@ def device_rows(device: Device) -> list[list[str]]:
     """Return the rows of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
     lines = fact_rows(device.label, device_facts(device))
-    lines += [[by_key[key].title, human(by_key[key], value)]
+    lines += [[by_key[key].title, value_as_text(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
 
@@ -154,7 +161,8 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
     """Return the facts of a replay's report."""
-    return [(key, value) for key, value in flat(replay.data) if not key.startswith("tool.")]
+    return [(key, value) for key, value in flatten_document(replay.data)
+            if not key.startswith("tool.")]
 
 
 #: The facts of a replay that its short table shows.
@@ -192,21 +200,21 @@ def replay_latencies(replay: Run) -> list[list[str]]:
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned table: names to the left, values to the right."""
-    return row_list.aligned(lines, [False, *[True] * (len(lines[0]) - 1)])
+    return row_list.align_columns(lines, [False, *[True] * (len(lines[0]) - 1)])
 
 
-def text(inputs: Inputs, every: bool) -> str:
+def comparison_as_text(inputs: Inputs, every: bool) -> str:
     """Return the whole comparison as text."""
     parts = []
-    groups = blocks_of_runs(inputs)
+    groups = comparable_groups(inputs)
     for runs in groups:
         head = f"{runs[0].group}\n" if len(groups) > 1 else ""
-        parts.append(head + text_table(rows_of(runs, every)))
+        parts.append(head + text_table(comparison_rows(runs, every)))
     if inputs.failures:
         parts.append("".join(f"{line}\n" for line in failure_lines(inputs)))
-    parts += [text_table(table.rows()) for table in outside.tables(inputs)]
+    parts += [text_table(table.rows()) for table in outside.measured_tables(inputs)]
     parts += [text_table(device_rows(device)) for device in inputs.devices
-              if every or not outside.compared(inputs, device)]
+              if every or not outside.is_compared_device(inputs, device)]
     parts += [text_table(fact_rows(one.label, replay_facts(one))) for one in inputs.replays]
     parts += [text_table(fact_rows(one.label, record_facts(one))) for one in inputs.records]
     parts += [text_table(fact_rows(one.label, log_facts(one))) for one in inputs.logs]
@@ -218,7 +226,7 @@ def text(inputs: Inputs, every: bool) -> str:
 
 def run_json(run: Run, base: Run) -> Json:
     """Return a run and its ratios to the base as a JSON object."""
-    values, bases = values_of(run), values_of(base)
+    values, bases = run_measures(run), run_measures(base)
     known = {key: value for key, value in values.items() if value is not None}
     return {
         "label": run.label,
@@ -231,7 +239,7 @@ def run_json(run: Run, base: Run) -> Json:
         "interrupted": bool(run.data.get("interrupted")),
         "measures": known,
         "relative": {key: relative for key, value in known.items()
-                     if (relative := factor(value, bases[key])) is not None},
+                     if (relative := relative_to_base(value, bases[key])) is not None},
     }
 
 
@@ -241,16 +249,17 @@ def facts_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
 
 
-def document(inputs: Inputs, argv: Sequence[str]) -> Json:
+def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
     """Return the whole comparison as a JSON object."""
     return {
-        **command.envelope("compare", argv),
-        "runs": [run_json(run, runs[0]) for runs in blocks_of_runs(inputs) for run in runs],
+        **command.document_head("compare", argv),
+        "runs": [run_json(run, runs[0]) for runs in comparable_groups(inputs) for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
                    for failure in inputs.failures],
         "tables": [{"title": table.title, "columns": list(table.labels),
                     "rows": [{"name": line.title, "values": list(line.values)}
-                             for line in table.lines]} for table in outside.tables(inputs)],
+                             for line in table.lines]}
+                   for table in outside.measured_tables(inputs)],
         "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
@@ -265,7 +274,7 @@ def measure_column(measure: Measure) -> Column:
     """Return the list column of a measure, shown by default if it is in the headline."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
-                  said=lambda row: human(measure, row[measure.key]))
+                  said=lambda row: value_as_text(measure, row[measure.key]))
 
 
 COLUMNS = (Column("label", "run", "as the table calls it", False),
@@ -279,36 +288,36 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
 def run_row(run: Run) -> Json:
     """Return the row of a run in the list."""
     return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
-            "seed": run.document.get("seed"), "file": str(run.path), **values_of(run)}
+            "seed": run.document.get("seed"), "file": str(run.path), **run_measures(run)}
 
 
-def tell(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
-         choice: row_list.Choice) -> None:
+def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
+                     choice: row_list.Choice) -> None:
     """Print the output that the options ask for."""
     if choice.chosen:
         if not inputs.runs:
             raise command.Refusal(f"--show and --sort are for runs; found {inputs.summary()}")
-        choice.answer(args, "compare", given, [run_row(run) for run in inputs.runs])
+        choice.print_rows(args, "compare", given, [run_row(run) for run in inputs.runs])
     elif args.json:
-        command.answer(args.json, document(inputs, given))
+        command.write_json_answer(args.json, comparison_document(inputs, given))
     else:
-        sys.stdout.write(text(inputs, args.all))
+        sys.stdout.write(comparison_as_text(inputs, args.all))
 
 
 # ---------------------------------------------------------------- command
 
 
-def options() -> command.Parser:
+def compare_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser(
+    parser = command.verb_parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
         WHAT_FILES_ARE)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to compare")
     parser.add_argument("-a", "--all", action="store_true",
                         help="every measure, not only the headline")
-    row_list.add_options(parser)
-    command.add_json(parser)
+    row_list.add_list_options(parser)
+    command.add_json_option(parser)
     return parser
 
 
@@ -316,21 +325,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
-    def body() -> int:
-        args = options().parse_args(given)
-        choice = row_list.choose(args, COLUMNS)
+    def run_compare() -> int:
+        args = compare_parser().parse_args(given)
+        choice = row_list.choose_columns(args, COLUMNS)
         if args.json:
-            command.CLAIMS.writes(args.json, "--json")
-        inputs = read(args.files)
+            command.CLAIMS.claim_output(args.json, "--json")
+        inputs = read_inputs(args.files)
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
                 or inputs.records or inputs.programs or inputs.fio):
             raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
                                   "approxftl report draws it")
-        with command.understanding(args.files):
-            tell(args, given, inputs, choice)
+        with command.refuse_bad_values(args.files):
+            print_comparison(args, given, inputs, choice)
         return command.DONE
 
-    return command.run("compare", body)
+    return command.run_command("compare", run_compare)
 
 
 if __name__ == "__main__":

@@ -16,34 +16,34 @@ from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
 from approxftl_tools.arrays import np
 from approxftl_tools.lossy import KINDS
-from approxftl_tools.statistics import Estimate, estimate
+from approxftl_tools.statistics import Estimate, estimate_mean
 
 HIDDEN, SEEDS, DRAWS = 256, 6, 4
 
 
 @cache
-def trained(seed: int) -> tuple[list[network.Layer], network.Digits]:
+def train_on_seed(seed: int) -> tuple[list[network.Layer], network.Digits]:
     """Return a trained network, and digits that it was not trained on."""
-    learned, others = network.digits(seed)
-    return network.trained(HIDDEN, seed, learned), others
+    learned, others = network.load_digits(seed)
+    return network.train_network(HIDDEN, seed, learned), others
 
 
-def shares(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
+def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
     """Yield the accuracy (%) for each seed, with bits lost in one layer or in all."""
     for seed in range(1, SEEDS + 1):
-        layers, others = trained(seed)
-        source = MemorySource(network.packed(layers, KINDS[kind], {}))
+        layers, others = train_on_seed(seed)
+        source = MemorySource(network.pack_network(layers, KINDS[kind], {}))
         tensors, chance = parse(source).tensors, np.random.default_rng([seed, 3])
         found = []
         for _ in range(DRAWS):
             data = [source.read(one.offset, one.length) for one in tensors]
-            hit = lossy.flipped(tensors, data, [rate] * planes, chance)
+            hit = lossy.flip_low_bits(tensors, data, [rate] * planes, chance)
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]
-            found.append(network.accuracy(network.unpacked(tensors, data)[0], others))
+            found.append(network.recognised_share(network.unpack_network(tensors, data)[0], others))
         yield 100 * float(np.mean(found))
 
 
-def told(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
+def mean_accuracy(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
     """Return the mean accuracy (%) over seeds, and its interval."""
-    return estimate(list(shares(kind, planes, rate, layer)))
+    return estimate_mean(list(accuracy_by_seed(kind, planes, rate, layer)))

@@ -16,8 +16,8 @@ from approxftl_tools.arrays import np
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
 from approxftl_tools.drive_list import Drive, Free
-from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, points_of
-from approxftl_tools.drive_runs import parameters_of, shape_of
+from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, drive_points
+from approxftl_tools.drive_runs import device_parameters, drive_shape
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
 #: Values of the fitted parameters, in their order.
@@ -38,7 +38,7 @@ class SpentError(Exception):
     """The search has used up its budget of evaluations."""
 
 
-def misfit(errors: Vector) -> float:
+def robust_misfit(errors: Vector) -> float:
     """Return the misfit: quadratic for errors inside their bands, logarithmic for large ones.
 
     An error that no parameter can remove must not distort the fit of the others.
@@ -46,7 +46,7 @@ def misfit(errors: Vector) -> float:
     return float(np.sum(np.log1p(errors ** 2)))
 
 
-def step(errors: Vector, slope: Vector, force: float) -> Vector:
+def stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, in strides of each parameter."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
@@ -54,7 +54,7 @@ def step(errors: Vector, slope: Vector, force: float) -> Vector:
     return np.clip(np.linalg.solve(normal, -(slope.T * weight) @ errors), -FARTHEST, FARTHEST)
 
 
-def moved(free: Free, value: float, steps: float) -> float:
+def move_within_bounds(free: Free, value: float, steps: float) -> float:
     """Return a value moved by so many steps, limited to its bounds."""
     return round(min(max(value + round(steps) * free.step, free.low), free.high), 9)
 
@@ -71,77 +71,77 @@ class Search:
     tell: Callable[[int, float], None]
     seen: dict[Values, Vector] = field(default_factory=dict)
 
-    def at(self, values: Values) -> Vector:
+    def errors_at(self, values: Values) -> Vector:
         """Return the errors of a set of values; evaluate each set once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
                 raise SpentError
             self.seen[values] = self.errors(values)
-            self.tell(len(self.seen), self.cost(self.best()))
+            self.tell(len(self.seen), self.misfit_at(self.best_values()))
         return self.seen[values]
 
-    def cost(self, values: Values) -> float:
+    def misfit_at(self, values: Values) -> float:
         """Return the misfit of a set of values."""
-        return misfit(self.at(values))
+        return robust_misfit(self.errors_at(values))
 
-    def best(self) -> Values:
+    def best_values(self) -> Values:
         """Return the best set of values so far."""
-        return min(self.seen, key=lambda values: (misfit(self.seen[values]), values))
+        return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
 
-    def shifted(self, values: Values, which: int, steps: float) -> Values:
+    def shift_value(self, values: Values, which: int, steps: float) -> Values:
         """Return the values with one of them moved by so many steps."""
-        changed = moved(self.free[which], values[which], steps)
+        changed = move_within_bounds(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
     def slope(self, values: Values, which: int, stride: int) -> Vector:
         """Return the change of the errors per stride of a parameter."""
-        up, down = (self.shifted(values, which, way * stride) for way in (1, -1))
+        up, down = (self.shift_value(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
-        return (self.at(other) - self.at(values)) / way
+        return (self.errors_at(other) - self.errors_at(values)) / way
 
-    def leap(self, values: Values, stride: int) -> None:
+    def try_least_squares_steps(self, values: Values, stride: int) -> None:
         """Evaluate the least-squares steps from these values."""
-        base = self.at(values)
+        base = self.errors_at(values)
         slopes = np.array([self.slope(values, which, stride) for which in range(len(self.free))]).T
         for force in FORCES:
-            far = step(base, slopes, force) * stride
-            self.at(tuple(moved(one, value, move) for one, value, move in
+            far = stride_step(base, slopes, force) * stride
+            self.errors_at(tuple(move_within_bounds(one, value, move) for one, value, move in
                           zip(self.free, values, far.tolist(), strict=True)))
 
-    def around(self, values: Values) -> Iterator[Values]:
+    def neighbouring_values(self, values: Values) -> Iterator[Values]:
         """Yield the sets of values that are one step away, within the bounds."""
         for which in range(len(self.free)):
-            yield from (one for one in (self.shifted(values, which, way) for way in (1, -1))
+            yield from (one for one in (self.shift_value(values, which, way) for way in (1, -1))
                         if one != values)
 
-    def settle(self, values: Values) -> None:
+    def descend_by_single_steps(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
-        for one in self.around(values):
-            if self.cost(one) < self.cost(values):
-                return self.settle(self.best())
+        for one in self.neighbouring_values(values):
+            if self.misfit_at(one) < self.misfit_at(values):
+                return self.descend_by_single_steps(self.best_values())
         return None
 
-    def run(self, start: Values) -> None:
+    def search_from(self, start: Values) -> None:
         """Search until the misfit does not shrink or the budget is spent."""
         try:
-            self.at(start)
+            self.errors_at(start)
             for stride in STRIDES:
                 for _ in count():
-                    best = self.best()
-                    self.leap(best, stride)
-                    if self.best() == best:
+                    best = self.best_values()
+                    self.try_least_squares_steps(best, stride)
+                    if self.best_values() == best:
                         break
-            self.settle(self.best())
+            self.descend_by_single_steps(self.best_values())
         except SpentError:
             pass
 
-    def felt(self, values: Values, which: int) -> tuple[float | None, float | None]:
+    def misfit_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
         """Return the change of the misfit by a step down and one up; None beyond a bound."""
-        here = self.cost(values)
-        down, up = (self.shifted(values, which, way) for way in (-1, 1))
-        return (None if down == values else self.cost(down) - here,
-                None if up == values else self.cost(up) - here)
+        here = self.misfit_at(values)
+        down, up = (self.shift_value(values, which, way) for way in (-1, 1))
+        return (None if down == values else self.misfit_at(down) - here,
+                None if up == values else self.misfit_at(up) - here)
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Share:
         """Return the summary of errors given in bands."""
         sizes = sorted(np.abs(errors).tolist()) or [0.0]
         return cls(len(errors), int(np.sum(np.abs(errors) <= 1)), sizes[len(sizes) // 2],
-                   sizes[-1], misfit(errors))
+                   sizes[-1], robust_misfit(errors))
 
 
 @dataclass
@@ -176,7 +176,7 @@ class Fit:
     #: For each half the summaries before and after the fit.
     shares: dict[str, tuple[Share, Share]] = field(default_factory=dict)
 
-    def undetermined(self, which: int) -> bool:
+    def is_undetermined(self, which: int) -> bool:
         """Tell whether a step of the parameter changes the misfit by less than NOTICED."""
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
@@ -188,7 +188,7 @@ class Fit:
                  f"{self.evaluations} evaluations.",
                  f"# approxftl sim --profile {self.drive.name} --set @FILE"]
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):
-            if self.undetermined(which):
+            if self.is_undetermined(which):
                 lines.append("# Not determined:")
             lines.append(f"{one.name}={one.text(value)}")
         return "\n".join(lines) + "\n"
@@ -207,15 +207,16 @@ class Judge:
 
     def with_values(self, values: Values) -> Drive:
         """Return the drive with these values."""
-        return self.drive.changed(*(
+        return self.drive.with_options(*(
             f"--{one.name}={one.text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
 
-    def errors(self, half: str, values: Values) -> Vector:
+    def errors_of_half(self, half: str, values: Values) -> Vector:
         """Return the errors of one half's points, in bands, without reading the other half."""
         drive = self.with_values(values)
         # The fitted half includes the anchors, which the relative points of both halves share.
-        found = [point for point in points_of(drive, shape_of(drive, self.bench), self.tables, half)
+        found = [point
+                 for point in drive_points(drive, drive_shape(drive, self.bench), self.tables, half)
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
@@ -223,40 +224,42 @@ class Judge:
                  for load in (point.load, point.base) if load}
         results = self.bench.results(loads.values())
         by_load = {load: results[options] for load, options in loads.items()}
-        return np.array([point.error(point.ours(by_load)) / point.band for point in found])
+        return np.array([point.error(point.simulated_value_in(by_load)) / point.band
+                         for point in found])
 
-    def start(self) -> Values:
+    def profile_values(self) -> Values:
         """Return the values of the profile; raise Refusal if one is out of its range."""
-        parameters = parameters_of(self.drive, self.bench)
+        parameters = device_parameters(self.drive, self.bench)
         values = tuple(one.of(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
-            if value != moved(one, value, 0):
+            if value != move_within_bounds(one, value, 0):
                 raise Refusal(f"{self.drive.name}: {one.name} is {one.text(value)}, not from "
                               f"{one.text(one.low)} to {one.text(one.high)}")
         return values
 
 
-def fit(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
+def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to its half; an interrupt returns the best values so far."""
-    search = Search(judge.drive.free, lambda values: judge.errors(judge.half, values), budget, tell)
-    start = judge.start()
+    search = Search(judge.drive.free, lambda values: judge.errors_of_half(judge.half, values),
+                    budget, tell)
+    start = judge.profile_values()
     found = Fit(judge.drive, start, start)
     try:
-        search.run(start)
+        search.search_from(start)
         search.budget += 2 * len(start)
-        found.values = search.best()
-        found.felt = [search.felt(found.values, which) for which in range(len(start))]
+        found.values = search.best_values()
+        found.felt = [search.misfit_changes(found.values, which) for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
-        found.values = search.best() if search.seen else start
+        found.values = search.best_values() if search.seen else start
     found.evaluations = len(search.seen)
     if search.seen:
         found.shares[FITTED] = (Share.of(search.seen[start]), Share.of(search.seen[found.values]))
     return found
 
 
-def hold(judge: Judge, found: Fit) -> None:
+def judge_held_half(judge: Judge, found: Fit) -> None:
     """Judge the fit by the other half, which is read only here, after the fit."""
-    before, after = (Share.of(judge.errors(OTHER[judge.half], values))
+    before, after = (Share.of(judge.errors_of_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -12,11 +12,11 @@ from typing import Any
 
 from approxftl_tools import command
 from approxftl_tools.bench import Bench
-from approxftl_tools.drive_fit import Fit, Judge, Share, fit, hold
+from approxftl_tools.drive_fit import Fit, Judge, Share, fit_drive, judge_held_half
 from approxftl_tools.drive_list import Drive
 from approxftl_tools.drive_points import FITTED, HELD, Point
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.row_list import aligned
+from approxftl_tools.row_list import align_columns
 
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ OTHERS = ("html", "show", "sort", "at_least")
 MINE = ("save", "swap")
 
 
-def check(arguments: argparse.Namespace) -> None:
+def refuse_exclusive_options(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
     for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
         for name in names:
@@ -36,50 +36,50 @@ def check(arguments: argparse.Namespace) -> None:
                               f"{'' if arguments.refit else 'out'} --refit", command.USAGE)
 
 
-def targets(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
+def new_profile_paths(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
     """Return the paths of the profiles to write; refuse existing files."""
     found = {drive.name: folder / f"{drive.name}.profile" for drive in drives}
     for path in found.values():
         if path.exists():
             raise Refusal(f"{path}: is there already; remove it, or give --save another name")
-        command.CLAIMS.writes(path, "--save")
+        command.CLAIMS.claim_output(path, "--save")
     return found
 
 
-def read_profile(path: Path) -> tuple[str, ...]:
+def read_profile_options(path: Path) -> tuple[str, ...]:
     """Return the simulator's options that a profile contains."""
     lines = (line.strip() for line in path.read_text("utf-8").splitlines())
     return tuple(f"--{line}" for line in lines if line and not line.startswith("#"))
 
 
-def teller(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
+def make_fit_reporter(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
     """Return a function that reports the progress of the fit."""
-    def tell(done: int, best: float) -> None:
+    def print_fit_progress(done: int, best: float) -> None:
         if shown:
             sys.stderr.write(f"\r{drive.name}: evaluation {done} of about {budget}, "
                              f"misfit {best:.1f} \033[K")
             sys.stderr.flush()
-    return tell
+    return print_fit_progress
 
 
 # ---------------------------------------------------------------- text
 
 
-def change(one: float | None) -> str:
+def misfit_change_text(one: float | None) -> str:
     """Return the change of the misfit as text."""
     return "\u2013" if one is None else f"{one:+.2f}"
 
 
-def rows_of(found: Fit) -> Iterator[list[str]]:
+def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
     """Yield a table row for each parameter."""
     for which, (one, before, after) in enumerate(
             zip(found.drive.free, found.start, found.values, strict=True)):
-        felt = [change(way) for way in found.felt[which]] if found.felt else ["?", "?"]
+        felt = [misfit_change_text(way) for way in found.felt[which]] if found.felt else ["?", "?"]
         yield [one.name, one.text(before), one.text(after),
                f"{one.text(one.low)} to {one.text(one.high)}", one.text(one.step), *felt]
 
 
-def shares_of(found: Fit) -> Iterator[list[str]]:
+def half_rows(found: Fit) -> Iterator[list[str]]:
     """Yield a table row for each half, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
@@ -87,12 +87,12 @@ def shares_of(found: Fit) -> Iterator[list[str]]:
                    f"{share.worst:.1f}", f"{share.misfit:.1f}"]
 
 
-def notes(found: Fit) -> Iterator[str]:
+def fit_remarks(found: Fit) -> Iterator[str]:
     """Yield remarks about a fit."""
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
-        if found.undetermined(which):
+        if found.is_undetermined(which):
             yield f"{one.name} is not determined: no fitted point notices a step"
         elif value in (one.low, one.high):
             yield f"{one.name} is at its bound"
@@ -102,21 +102,21 @@ def notes(found: Fit) -> Iterator[str]:
               f"{unseen.median - seen.median:+.2f} bands"
 
 
-def as_text(found: Fit) -> str:
+def fit_as_text(found: Fit) -> str:
     """Return the report of a drive as text."""
-    tables = (((PARAMETERS, *rows_of(found)), [False] + [True] * 6),
-              ((SHARES, *shares_of(found)), [False, False] + [True] * 5))
+    tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
+              ((SHARES, *half_rows(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
-        "".join(aligned(rows, right) for rows, right in tables) + \
-        "".join(f"{note}\n" for note in notes(found)) + "\n"
+        "".join(align_columns(rows, right) for rows, right in tables) + \
+        "".join(f"{note}\n" for note in fit_remarks(found)) + "\n"
 
 
 # ---------------------------------------------------------------- the command
 
 
-def as_json(found: Fit) -> Json:
+def fit_as_json(found: Fit) -> Json:
     """Return the report of a drive as a JSON object."""
-    def both(pair: tuple[Share, Share]) -> Json:
+    def before_and_after(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
     return {"drive": found.drive.name, "evaluations": found.evaluations,
@@ -124,36 +124,36 @@ def as_json(found: Fit) -> Json:
             "parameters": [{"name": one.name, "unit": one.unit, "before": before, "fitted": after,
                             "low": one.low, "high": one.high, "step": one.step,
                             "step_less": less, "step_more": more,
-                            "determined": not found.undetermined(which)}
+                            "determined": not found.is_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
-            "halves": {half: both(pair) for half, pair in found.shares.items()}}
+            "halves": {half: before_and_after(pair) for half, pair in found.shares.items()}}
 
 
 def fit_one(judge: Judge, arguments: argparse.Namespace, path: Path | None, shown: bool) -> Fit:
     """Fit a drive, write its profile, then evaluate the other half."""
-    found = fit(judge, arguments.evaluations,
-                teller(judge.drive, arguments.evaluations, shown))
+    found = fit_drive(judge, arguments.evaluations,
+                      make_fit_reporter(judge.drive, arguments.evaluations, shown))
     if shown:
         sys.stderr.write("\n")
     if path and found.evaluations:
         command.write_file(path, found.profile())
     try:
         if not found.interrupted:
-            hold(judge, found)
+            judge_held_half(judge, found)
     except KeyboardInterrupt:
         found.interrupted = True
     return found
 
 
-def run(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Drive], bench: Bench
-        ) -> int:
+def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Drive],
+               bench: Bench ) -> int:
     """Fit the drives in turn, until all are done or a signal arrives."""
     free = [drive for drive in drives if drive.free]
     if not free:
         raise Refusal(f"{drives[0].name}: its profile is that of another drive; nothing of it is "
                       "fitted", command.USAGE)
-    paths = targets(free, arguments.save) if arguments.save else {}
+    paths = new_profile_paths(free, arguments.save) if arguments.save else {}
     half = HELD if arguments.swap else FITTED
 
     def only(point: Point) -> bool:
@@ -163,13 +163,13 @@ def run(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Dri
         judge = Judge(drive, replace(bench, progress=False), arguments.tables, only, half)
         fits.append(fit_one(judge, arguments, paths.get(drive.name), bench.progress))
         if arguments.json != command.STANDARD:
-            sys.stdout.write(as_text(fits[-1]))
+            sys.stdout.write(fit_as_text(fits[-1]))
             sys.stdout.flush()
         if fits[-1].interrupted:
             break
     if arguments.json:
-        command.answer(arguments.json, {**command.envelope("drives", argv),
-                                        "fits": [as_json(found) for found in fits]})
+        command.write_json_answer(arguments.json, {**command.document_head("drives", argv),
+                                                   "fits": [fit_as_json(found) for found in fits]})
     if fits[-1].interrupted:
         raise KeyboardInterrupt
     return command.DONE

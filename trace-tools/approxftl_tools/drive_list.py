@@ -59,7 +59,7 @@ class Drive:
         """Return the simulator's options for the device, without the policy."""
         return self.options or (f"--profile={self.name}",)
 
-    def changed(self, *options: str) -> Drive:
+    def with_options(self, *options: str) -> Drive:
         """Return a copy of the drive with more options."""
         return replace(self, options=(*self.device(), *options))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.refusal import Refusal, reading
+from approxftl_tools.refusal import Refusal, refuse_read_errors
 
 Json = dict[str, Any]
 Row = dict[str, str]
@@ -51,7 +51,7 @@ class Load:
 
     arguments: tuple[str, ...]
 
-    def cost(self) -> int:
+    def request_count(self) -> int:
         """Return the number of requests, a proxy for the run time."""
         found = (re.fullmatch(r"--(?:warmup|requests)=(\d+)", text) for text in self.arguments)
         return sum(int(match[1]) for match in found if match)
@@ -86,7 +86,7 @@ class Point:
         """Return a title that distinguishes the point from others."""
         return f"{self.table} {self.what} {self.measure}"
 
-    def ours(self, results: dict[Load, Json]) -> float:
+    def simulated_value_in(self, results: dict[Load, Json]) -> float:
         """Return the simulated value."""
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
@@ -113,30 +113,30 @@ class Shape:
         return max(1, int(self.units * self.unit_bytes * share / size))
 
 
-def rate(result: Json) -> float:
+def throughput_mb_s(result: Json) -> float:
     """Return the host's throughput in MB/s."""
     counters = result["counters"]
     volume = float(counters["host_write_bytes"] + counters["host_read_bytes"])
     return volume * 1e3 / float(result["simulated_ns"])
 
 
-def per_second(result: Json, kind: str = "write") -> float:
+def requests_per_s(result: Json, kind: str = "write") -> float:
     """Return the request rate of a kind in 1/s."""
     count = float(result["counters"][f"host_{kind}_requests"])
     return count * 1e9 / float(result["simulated_ns"])
 
 
-def us(name: str, what: str) -> Value:
+def response_time_us(name: str, what: str) -> Value:
     """Return a function that reads a response time in microseconds from a result."""
     return lambda result: float(result["timing"][f"{name}_response"][f"{what}_ns"]) / 1e3
 
 
-def share(part: float) -> str:
+def share_as_text(part: float) -> str:
     """Return a share in the simulator's syntax."""
     return f"{min(part, 1.0) * 100:.2f}%"
 
 
-def number(row: Row, column: str) -> float | None:
+def field_as_number(row: Row, column: str) -> float | None:
     """Return a field as a number; None if it is empty."""
     text = row.get(column) or ""
     return float(text) if text else None
@@ -154,106 +154,112 @@ class Table:
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
-                with understood(self.drive, self.name, index):
+                with refuse_bad_row(self.drive, self.name, index):
                     found = list(reader(self, index, row))
                 yield from (replace(point, half=row[HALF]) for point in found)
 
-    def judged(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
-               measures: Sequence[tuple[str, str, float, Value]], **more: Any
-               ) -> Iterator[Point]:
+    def measured_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
+                        measures: Sequence[tuple[str, str, float, Value]], **more: Any
+                        ) -> Iterator[Point]:
         """Yield a point for each measure that the row has; bands of "us" measures are absolute."""
         for title, column, band, value in measures:
-            measured = number(row, column)
+            measured = field_as_number(row, column)
             if measured:
                 yield Point(self.drive, self.name, index, row.get("unit", ""), what, title,
                             measured, band, title.endswith("us"), load, value, curve, x, **more)
 
     # ------------------------------------------------------------ writes
 
-    def full(self, row: Row) -> float:
+    def filled_share(self, row: Row) -> float:
         """Return the share of the capacity that is filled."""
         return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
 
-    def filled(self, row: Row) -> list[str]:
+    def preconditioning_options(self, row: Row) -> list[str]:
         """Return the options for the preconditioning of a row."""
         if row["precondition"] == "none":
             return ["--fill=none"]
-        return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}%"]
+        return ["--fill=sequential", f"--fill_valid={self.filled_share(row) * 100:.4g}%"]
 
-    def writes(self, row: Row, options: Sequence[str]) -> Load:
+    def write_run(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the row's volume and measures its last 30 %."""
         size = int(row["block_kib"]) << 10
-        count = self.shape.requests(self.full(row) * float(row["written_capacities"]), size)
-        return Load((*self.filled(row), "--write-share=100%",
-                     f"--footprint={share(self.full(row))}",
+        count = self.shape.requests(self.filled_share(row) * float(row["written_capacities"]), size)
+        return Load((*self.preconditioning_options(row), "--write-share=100%",
+                     f"--footprint={share_as_text(self.filled_share(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
 
-    def relative(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
+    def relative_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                  ) -> Iterator[Point]:
         """Yield the rate relative to uniform writes, or absolute if those were not measured."""
-        other = uniform(self.others, row)
+        other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
-            "base": self.writes(other, ()), "base_measured": float(other["host_mbps"])}
+            "base": self.write_run(other, ()), "base_measured": float(other["host_mbps"])}
         title = "rate, of uniform" if other else "rate, MB/s"
-        yield from self.judged(index, row, what, load, curve, x,
-                               [(title, "host_mbps", 0.10, rate)], **more)
-        if number(row, "wa_measured") and self.name == "write-zones":
-            yield from self.judged(index, row, what, load, f"{curve}: amplification", x,
-                                   [("write amplification", "wa_measured", 0.10, self.amplified)])
+        yield from self.measured_points(index, row, what, load, curve, x,
+                                        [(title, "host_mbps", 0.10, throughput_mb_s)], **more)
+        if field_as_number(row, "wa_measured") and self.name == "write-zones":
+            yield from self.measured_points(index, row, what, load, f"{curve}: amplification", x,
+                                            [("write amplification", "wa_measured", 0.10,
+                                              self.total_amplification)])
 
-    def amplified(self, result: Json) -> float:
+    def total_amplification(self, result: Json) -> float:
         """Return write amplification including the drive's own writes."""
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
-    def steady(self, index: int, row: Row) -> Iterator[Point]:
+    def steady_write_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of 4 KiB writes at full speed."""
         pattern, full = row["pattern"], float(row["filled_gib"])
         if pattern == "sequential":
             # This is the fill itself: it starts empty and ends when the drive is full.
-            load = self.writes({**row, "precondition": "none", "written_capacities": "0.9"},
+            load = self.write_run({**row, "precondition": "none", "written_capacities": "0.9"},
                                ["--workload=sequential"])
-            yield from self.judged(index, row, f"sequential, {full:g} GiB", load, "sequential",
-                                   full, [("rate, MB/s", "host_mbps", 0.05, rate)])
+            yield from self.measured_points(index, row, f"sequential, {full:g} GiB", load,
+                                            "sequential",
+                                            full,
+                                            [("rate, MB/s", "host_mbps", 0.05, throughput_mb_s)])
         elif pattern == "sequential-4k":
-            load = self.writes({**row, "written_capacities": "0.02"}, ["--workload=sequential"])
-            yield from self.judged(index, row, "sequential 4 KiB, one at a time", load,
-                                   "sequential", full,
-                                   [("write p50, us", "write_p50_us", 1.0, us("write", "p50"))])
+            load = self.write_run({**row, "written_capacities": "0.02"}, ["--workload=sequential"])
+            yield from self.measured_points(index, row, "sequential 4 KiB, one at a time", load,
+                                            "sequential", full,
+                                            [("write p50, us", "write_p50_us", 1.0,
+                                              response_time_us("write", "p50"))])
         elif pattern == "uniform":
             what = f"uniform, {full:g} GiB" + (" after erase" if row["precondition"] == "none"
                                                else f", {row['queue_depth']} in flight")
-            yield from self.judged(index, row, what, self.writes(row, ()), "uniform", full, [
-                ("write amplification", "wa_measured", self.drive.band, self.amplified),
-                ("rate, MB/s", "host_mbps", 0.05, rate)])
-        elif is_zipf(pattern):
+            yield from self.measured_points(index, row, what, self.write_run(row, ()), "uniform",
+                                            full, [
+                ("write amplification", "wa_measured", self.drive.band, self.total_amplification),
+                ("rate, MB/s", "host_mbps", 0.05, throughput_mb_s)])
+        elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
-            load = self.writes(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
-            yield from self.relative(index, row, f"{pattern}, {row['parameter']}", load, pattern,
-                                     skew)
+            load = self.write_run(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
+            yield from self.relative_points(index, row, f"{pattern}, {row['parameter']}", load,
+                                            pattern, skew)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
-            load = self.writes(row, ["--scatter", f"--hot-range={share(first)}",
-                                     f"--hot-share={share(asked)}"])
-            yield from self.relative(index, row, f"{pattern}, {row['parameter']}", load, pattern,
-                                     1 - first if pattern == "read-only-part" else parts[0])
+            load = self.write_run(row, ["--scatter", f"--hot-range={share_as_text(first)}",
+                                        f"--hot-share={share_as_text(asked)}"])
+            yield from self.relative_points(index, row, f"{pattern}, {row['parameter']}", load,
+                                            pattern, 1 - first if pattern == "read-only-part"
+                                            else parts[0])
 
-    def zones(self, index: int, row: Row) -> Iterator[Point]:
+    def zone_write_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of zones written sequentially; their size scales with the superblock."""
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
-        load = self.writes(row, ["--workload=zones", f"--open-zones={count}",
+        load = self.write_run(row, ["--workload=zones", f"--open-zones={count}",
                                  f"--zone-size={max(1, round(scaled / grain)) * grain}"])
-        yield from self.relative(index, row, f"zones {row['parameter']}", load,
+        yield from self.relative_points(index, row, f"zones {row['parameter']}", load,
                                  f"zones, {count} open", float(size))
 
     # ------------------------------------------------------------ latency under load
 
-    def saturation(self, unit: str) -> float:
+    def saturation_rate(self, unit: str) -> float:
         """Return the write rate (1/s) at which the drive saturates."""
         done = [float(row["done_write_iops"]) for row in filter(None, self.rows)
                 if row["saturated"] == "yes" and row["unit"] == unit]
@@ -262,33 +268,34 @@ class Table:
                   if row["pattern"] == "uniform" and row["unit"] == unit]
         return min(done or steady or [float("inf")])
 
-    def latency(self, index: int, row: Row) -> Iterator[Point]:
+    def latency_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield latencies below saturation, and the rate at saturation."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):
             raise ValueError(row["saturated"])
         mix = reads / (writes + reads)
-        before = ["--fill=random", "--fill_overwrite=300", f"--write-share={share(1 - mix)}"]
+        before = ["--fill=random", "--fill_overwrite=300",
+                  f"--write-share={share_as_text(1 - mix)}"]
         what = f"{float(row['offered_write_iops']):.0f} writes/s offered"
         if row["saturated"] == "yes":
             load = Load((*before, "--depth=448", "--warmup=200000", "--requests=600000"))
-            yield from self.judged(index, row, what, load, "saturated", 0.0,
-                                   [("writes/s", "done_write_iops", 0.05, per_second)])
-        elif writes < CALM * self.saturation(row["unit"]):
+            yield from self.measured_points(index, row, what, load, "saturated", 0.0,
+                                            [("writes/s", "done_write_iops", 0.05, requests_per_s)])
+        elif writes < CALM * self.saturation_rate(row["unit"]):
             count = max(300000, int(ENOUGH / mix))
             load = Load((*before, f"--rate={round(writes + reads)}", "--warmup=100000",
                          f"--requests={count}"))
-            yield from self.judged(index, row, what, load, "latency", writes / 1e3, [
-                ("read mean", "read_mean_us", 0.07, us("read", "mean")),
-                ("read p50", "read_p50_us", 0.07, us("read", "p50")),
-                ("read p99", "read_p99_us", 0.12, us("read", "p99")),
-                ("read p99.9", "read_p999_us", 0.25, us("read", "p99_9")),
-                ("write p50, us", "write_p50_us", 1.0, us("write", "p50"))])
+            yield from self.measured_points(index, row, what, load, "latency", writes / 1e3, [
+                ("read mean", "read_mean_us", 0.07, response_time_us("read", "mean")),
+                ("read p50", "read_p50_us", 0.07, response_time_us("read", "p50")),
+                ("read p99", "read_p99_us", 0.12, response_time_us("read", "p99")),
+                ("read p99.9", "read_p999_us", 0.25, response_time_us("read", "p99_9")),
+                ("write p50, us", "write_p50_us", 1.0, response_time_us("write", "p50"))])
 
     # ------------------------------------------------------------ grids
 
-    def read_grid(self, index: int, row: Row) -> Iterator[Point]:
+    def read_grid_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of reads over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
@@ -297,28 +304,28 @@ class Table:
                      f"--depth={depth}", *(["--workload=sequential"] if sequential else []),
                      "--requests=200000"))
         measures: list[tuple[str, str, float, Value]] = [
-            ("reads/s", "iops", 0.04, lambda result: per_second(result, "read")),
-            ("read mean", "mean_us", 0.04, us("read", "mean")),
-            ("read p99", "p99_us", 0.12, us("read", "p99"))]
+            ("reads/s", "iops", 0.04, lambda result: requests_per_s(result, "read")),
+            ("read mean", "mean_us", 0.04, response_time_us("read", "mean")),
+            ("read p99", "p99_us", 0.12, response_time_us("read", "p99"))]
         if sequential:
-            measures.append(("read p50", "p50_us", 0.07, us("read", "p50")))
-        yield from self.judged(
+            measures.append(("read p50", "p50_us", 0.07, response_time_us("read", "p50")))
+        yield from self.measured_points(
             index, row, f"{size} KiB{kind}, {row['queue_depth']} x {row['streams']}", load,
             f"{size} KiB{kind} reads", depth, measures)
 
-    def read_under_write(self, index: int, row: Row) -> Iterator[Point]:
+    def mixed_read_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of random reads beside a stream of writes."""
         depth, wanted = int(row["read_queue_depth"]), float(row["write_rate_mib"])
         beside = [f"--beside-rate={wanted * (1 << 20) / BESIDE:.0f}"] if wanted else []
         load = Load(("--fill=sequential", "--write-share=0", f"--depth={depth}",
                      "--warmup=20000", "--requests=200000", *beside))
-        yield from self.judged(
+        yield from self.measured_points(
             index, row, f"{row['write_operation']} {wanted:g} MiB/s, {depth} reads in flight", load,
             f"reads beside {wanted:g} MiB/s", depth, [
-                ("read mean", "read_mean_us", 0.12, us("read", "mean")),
-                ("read p99", "read_p99_us", 0.25, us("read", "p99"))])
+                ("read mean", "read_mean_us", 0.12, response_time_us("read", "mean")),
+                ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
-    def write_grid(self, index: int, row: Row) -> Iterator[Point]:
+    def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of writes to a partly filled drive: buffer, controller and programs."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests(0.5, size << 10)
@@ -326,75 +333,77 @@ class Table:
         load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
                      f"--depth={depth}", *order, f"--warmup={count // 4}",
                      f"--requests={count - count // 4}"))
-        measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05, rate)]
+        measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05,
+                                                          throughput_mb_s)]
         if depth == 1 and size == 4:
-            measures.append(("write p50, us", "p50_us", 1.0, us("write", "p50")))
-        yield from self.judged(
+            measures.append(("write p50, us", "p50_us", 1.0, response_time_us("write", "p50")))
+        yield from self.measured_points(
             index, row, f"{row['operation']}, {size} KiB, {row['queue_depth']} x {row['streams']}",
             load, f"{row['operation']}, {size} KiB", depth, measures)
 
-    def fio(self, index: int, row: Row) -> Iterator[Point]:
+    def fio_load_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of the fio loads."""
         kind, size, _ = row["workload"].split()
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.requests(0.5, int(size) << 10)
-        load = Load((fill, *options, f"--write-share={share(float(write))}",
+        load = Load((fill, *options, f"--write-share={share_as_text(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
 
-        def thousands(result: Json) -> float:
-            return per_second(result, "write" if write else "read") / 1e3
+        def requests_in_thousands(result: Json) -> float:
+            return requests_per_s(result, "write" if write else "read") / 1e3
 
-        yield from self.judged(index, row, row["workload"], load, row["workload"],
-                               float(row["queue_depth"]),
-                               [("thousand/s", "kiops", 0.05, thousands)])
+        yield from self.measured_points(index, row, row["workload"], load, row["workload"],
+                                        float(row["queue_depth"]),
+                                        [("thousand/s", "kiops", 0.05, requests_in_thousands)])
 
 
 READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
-    "write-steady": Table.steady,
-    "write-zones": Table.zones,
-    "latency-load": Table.latency,
-    "read-grid": Table.read_grid,
-    "read-under-write": Table.read_under_write,
-    "write-grid": Table.write_grid,
-    "fio": Table.fio,
+    "write-steady": Table.steady_write_points,
+    "write-zones": Table.zone_write_points,
+    "latency-load": Table.latency_points,
+    "read-grid": Table.read_grid_points,
+    "read-under-write": Table.mixed_read_points,
+    "write-grid": Table.write_grid_points,
+    "fio": Table.fio_load_points,
 }
 
 
-def rows_of(path: Path) -> list[Row]:
+def read_table_rows(path: Path) -> list[Row]:
     """Read a table."""
     try:
-        with reading(path), path.open(encoding="utf-8", newline="") as file:
+        with refuse_read_errors(path), path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
 
 
-def is_zipf(pattern: str) -> bool:
+def is_zipf_pattern(pattern: str) -> bool:
     """Return whether pages are written with frequencies of a zipf distribution."""
     return "zipf" in pattern
 
 
-def emulated(name: str, row: Row) -> bool:
+def is_emulated_load(name: str, row: Row) -> bool:
     """Return whether the simulator has the load of a row."""
     if name != "write-steady":
         return True
-    return row.get("pattern", "") in PATTERNS or is_zipf(row.get("pattern", ""))
+    return row.get("pattern", "") in PATTERNS or is_zipf_pattern(row.get("pattern", ""))
 
 
-def left_out(drive: Drive, folder: Path) -> Iterator[str]:
+def left_out_patterns(drive: Drive, folder: Path) -> Iterator[str]:
     """Yield a sentence for each pattern of a drive's tables that is not emulated."""
     path = folder / f"{drive.name}-write-steady.csv"
-    rows = rows_of(path) if path.exists() else []
-    patterns = Counter(row.get("pattern", "") for row in rows if not emulated("write-steady", row))
+    rows = read_table_rows(path) if path.exists() else []
+    patterns = Counter(row.get("pattern", "") for row in rows
+                       if not is_emulated_load("write-steady", row))
     for pattern, count in patterns.items():
         yield (f'{path}: {count} {"row" if count == 1 else "rows"} of pattern "{pattern}" left '
                f"out; the simulator has {', '.join(PATTERNS)} and zipf")
 
 
-def strangers(folder: Path) -> Iterator[str]:
+def drives_without_profile(folder: Path) -> Iterator[str]:
     """Yield a sentence for each drive with tables but without a profile."""
     known = {drive.name for drive in DRIVES}
     found = {path.name[: -len(f"-{name}.csv")]
@@ -404,7 +413,7 @@ def strangers(folder: Path) -> Iterator[str]:
                "approxftl calibrate makes one")
 
 
-def uniform(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
+def uniform_base_load(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
     """Return the uniform load that a skewed load is relative to; None if not measured."""
     for other in tables.get("write-steady", []):
         if other and other["pattern"] == "uniform" and other["precondition"] == "seq" and \
@@ -420,12 +429,12 @@ def run_name(row: Row) -> tuple[str | int | None, ...]:
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
 
 
-def halve(tables: Mapping[str, Sequence[Row]]) -> None:
+def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
     """Assign the runs of each table to the halves in turn, without looking at results.
 
     Rows follow the curves, so both halves cover each curve.
     """
-    bases = [uniform(tables, row) for rows in tables.values() for row in rows
+    bases = [uniform_base_load(tables, row) for rows in tables.values() for row in rows
              if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
     for rows in tables.values():
         halves: dict[tuple[str | int | None, ...], str] = {}
@@ -436,19 +445,19 @@ def halve(tables: Mapping[str, Sequence[Row]]) -> None:
                 row[HALF] = halves.setdefault(run_name(row), (FITTED, HELD)[len(halves) % 2])
 
 
-def tables_of(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
+def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
     """Return a drive's tables in a folder; rows of the other half or not emulated are empty."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
-    tables = {name: [row if emulated(name, row) else {} for row in rows_of(path)]
+    tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
               for name, path in found.items() if path.exists()}
-    with understood(drive):
-        halve(tables)
+    with refuse_bad_row(drive):
+        assign_halves(tables)
     return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]
             for name, rows in tables.items()}
 
 
 @contextmanager
-def understood(drive: Drive, name: str = "TABLE", index: int | None = None) -> Iterator[None]:
+def refuse_bad_row(drive: Drive, name: str = "TABLE", index: int | None = None) -> Iterator[None]:
     """Turn errors about a table's contents into a Refusal that names table, line and cause."""
     at = f"{drive.name}-{name}.csv" + ("" if index is None else f", line {index + 2}")
     try:
@@ -460,8 +469,8 @@ def understood(drive: Drive, name: str = "TABLE", index: int | None = None) -> I
         raise Refusal(f"{at}: a field cannot be read: {error}") from error
 
 
-def points_of(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
+def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
     """Return the points of a drive's tables, or of one half of them."""
-    tables = tables_of(drive, folder, half)
+    tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
             for point in Table(drive, shape, name, rows, tables).points()]

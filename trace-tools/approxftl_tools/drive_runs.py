@@ -22,22 +22,22 @@ Runs = dict[tuple[Drive, Load], study_plan.Point]
 NOTHING = Load(("--requests=0",))
 
 
-def table(arguments: Iterable[str]) -> str:
+def options_as_table(arguments: Iterable[str]) -> str:
     """Return the simulator's options as an inline table of a study."""
     parts = (text.removeprefix("--").partition("=") for text in arguments)
     return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
 
 
-def document(drive: Drive, loads: Mapping[str, Load]) -> str:
+def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
     """Return the study of a drive as text."""
-    rows = "".join(f"{json.dumps(name)} = {{ {table(load.arguments)} }}\n"
+    rows = "".join(f"{json.dumps(name)} = {{ {options_as_table(load.arguments)} }}\n"
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
             f"text = {json.dumps(drive.about)}\nwarmup = \"ignore\"\n"
-            f"base = {{ {table(drive.arguments())} }}\n\n[vary.row]\n{rows}")
+            f"base = {{ {options_as_table(drive.arguments())} }}\n\n[vary.row]\n{rows}")
 
 
-def loads_of(points: Iterable[Point]) -> dict[str, Load]:
+def name_loads(points: Iterable[Point]) -> dict[str, Load]:
     """Return the loads of points, each named by its first row; a base has a row of its own."""
     names: dict[Load, str] = {}
     for point in points:
@@ -45,37 +45,37 @@ def loads_of(points: Iterable[Point]) -> dict[str, Load]:
     return {name: load for load, name in names.items()}
 
 
-def runs_of(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
+def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
     """Write the study of a drive, and return its runs."""
     bench.store.prepare()
     path = bench.store.root / f"{drive.name}.toml"
-    write_file(path, document(drive, loads))
-    plan = study_plan.read(path, bench.program, sure=True)
+    write_file(path, drive_study_text(drive, loads))
+    plan = study_plan.read_study(path, bench.program, sure=True)
     return {(drive, load): run for load, run in zip(loads.values(), plan.points, strict=True)}
 
 
-def nothing(drive: Drive, bench: Bench) -> dict[str, Any]:
+def run_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
     """Return the result of a run without requests, which describes the device."""
     return replace(bench, progress=False).results([(*drive.arguments(), *NOTHING.arguments)]
                                                   ).popitem()[1]
 
 
-def parameters_of(drive: Drive, bench: Bench) -> dict[str, Any]:
+def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
     """Return the parameters of the emulated device."""
-    found: dict[str, Any] = nothing(drive, bench)["parameters"]
+    found: dict[str, Any] = run_without_requests(drive, bench)["parameters"]
     return found
 
 
-def larger(drive: Drive, times: int, bench: Bench) -> Drive:
+def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
     """Return the drive with TIMES as many blocks and no other change."""
     if times == 1:
         return drive
-    blocks = nothing(drive, bench)["geometry"]["blocks_per_lun"] * times
+    blocks = run_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
-def shape_of(drive: Drive, bench: Bench) -> Shape:
+def drive_shape(drive: Drive, bench: Bench) -> Shape:
     """Return the size of the emulated device, which scales the loads."""
-    found = nothing(drive, bench)["geometry"]
+    found = run_without_requests(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])

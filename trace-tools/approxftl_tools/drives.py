@@ -21,16 +21,16 @@ from approxftl_tools.drive_points import (
     HELD,
     OWN_TABLES,
     Point,
-    left_out,
-    points_of,
-    strangers,
+    drive_points,
+    drives_without_profile,
+    left_out_patterns,
 )
-from approxftl_tools.drive_runs import Runs, larger, loads_of, runs_of, shape_of
+from approxftl_tools.drive_runs import Runs, drive_shape, enlarge_drive, name_loads, run_drive_study
 from approxftl_tools.figure import Curves, Figure
-from approxftl_tools.page import page, shown
+from approxftl_tools.page import figure_template_data, render_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
-from approxftl_tools.study import jobs
+from approxftl_tools.study import parse_jobs
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -64,7 +64,7 @@ class Verdict:
     use: str
 
     @property
-    def within(self) -> bool:
+    def is_within_band(self) -> bool:
         """Tell whether the error is inside the band."""
         return abs(self.error) <= self.point.band
 
@@ -74,7 +74,7 @@ class Verdict:
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
         return [point.table, point.unit, point.what, point.measure, f"{point.target():.4g}",
                 f"{self.ours:.4g}", f"{self.error * scale:+.1f}{unit}",
-                f"{point.band * scale:g}{unit}", "within" if self.within else "missed",
+                f"{point.band * scale:g}{unit}", "within" if self.is_within_band else "missed",
                 self.use]
 
 
@@ -88,7 +88,7 @@ class Verdict:
                 "band_us" if self.point.absolute else "band": self.point.band}
 
 
-def names(text: str) -> Drive:
+def parse_drive_name(text: str) -> Drive:
     """Return the drive of this name; refuse an unknown name."""
     for drive in DRIVES:
         if drive.name == text:
@@ -97,7 +97,7 @@ def names(text: str) -> Drive:
     raise argparse.ArgumentTypeError(f'there is no drive "{text}"; there are {known}')
 
 
-def part(text: str) -> float:
+def parse_percentage(text: str) -> float:
     """Parse a percentage."""
     try:
         value = float(text.removesuffix("%"))
@@ -108,63 +108,64 @@ def part(text: str) -> float:
     return value
 
 
-def options() -> command.Parser:
+def drives_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser("drives", "Holds the emulation of real drives against published "
-                            "measurements of them.", EPILOG)
-    parser.add_argument("drives", nargs="*", type=names, metavar="DRIVE",
+    parser = command.verb_parser("drives", "Holds the emulation of real drives against published "
+                                 "measurements of them.", EPILOG)
+    parser.add_argument("drives", nargs="*", type=parse_drive_name, metavar="DRIVE",
                         help=f"which: {', '.join(drive.name for drive in DRIVES)} (default: all)")
     parser.add_argument("--tables", type=Path, metavar="DIR", default=OWN_TABLES,
                         help="other measurements (default: those of the package)")
     parser.add_argument("--only", metavar="TEXT", default="",
                         help="points whose table, load or measure has this in its name")
-    parser.add_argument("--larger", type=jobs, metavar="N", default=1,
+    parser.add_argument("--larger", type=parse_jobs, metavar="N", default=1,
                         help="devices with N times the blocks, to see that size does not matter")
-    parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
     parser.add_argument("--results", metavar="DIR", type=Path, dest="out",
                         help="keep studies and results there, and run nothing that is done "
                              "(default: nowhere)")
-    parser.renamed("--out", "--results")
-    parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
+    parser.accept_old_name("--out", "--results")
+    parser.add_argument("--at-least", metavar="PERCENT", type=parse_percentage, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     parser.add_argument("--profiles", type=Path, metavar="DIR",
                         help="DRIVE.profile of there is set on top of the drive's own profile")
     parser.add_argument("--refit", action="store_true",
                         help="fit profiles to one half of the points, and judge them by the other")
-    parser.add_argument("--evaluations", metavar="N", type=jobs, default=40,
+    parser.add_argument("--evaluations", metavar="N", type=parse_jobs, default=40,
                         help="with --refit: sets of values that are tried for a drive (default 40)")
     parser.add_argument("--swap", action="store_true",
                         help="with --refit: fit to the other half")
     parser.add_argument("--save", type=Path, metavar="DIR",
                         help="with --refit: write DRIVE.profile there; none may be there")
-    row_list.add_options(parser)
-    command.add_json(parser)
-    parser.add_argument("--html", type=command.named, metavar="FILE",
+    row_list.add_list_options(parser)
+    command.add_json_option(parser)
+    parser.add_argument("--html", type=command.output_path, metavar="FILE",
                         help="write a page with the table and the curves over each other")
     return parser
 
 
-def drives_of(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
+def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
     """Yield the requested drives, with the profiles of --profiles applied."""
     for name in arguments.drives or DRIVES:
-        drive = larger(name, arguments.larger, bench)
+        drive = enlarge_drive(name, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
         if path and path.exists():
-            drive = drive.changed(*drive_fit_report.read_profile(path))
+            drive = drive.with_options(*drive_fit_report.read_profile_options(path))
         yield drive
 
 
-def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
+def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
     """Return the requested points, and the runs of the studies that contain them."""
     points: list[Point] = []
     runs: Runs = {}
-    warnings = list(strangers(arguments.tables)) if arguments.tables != OWN_TABLES else []
-    for drive in drives_of(arguments, bench):
-        warnings += left_out(drive, arguments.tables)
-        found = points_of(drive, shape_of(drive, bench), arguments.tables)
-        runs |= runs_of(drive, loads_of(found), bench) if found else {}
+    warnings = [] if arguments.tables == OWN_TABLES else \
+        list(drives_without_profile(arguments.tables))
+    for drive in requested_drives(arguments, bench):
+        warnings += left_out_patterns(drive, arguments.tables)
+        found = drive_points(drive, drive_shape(drive, bench), arguments.tables)
+        runs |= run_drive_study(drive, name_loads(found), bench) if found else {}
         points += [point for point in found if arguments.only in point.title()]
     for sentence in warnings:
         sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
@@ -174,24 +175,24 @@ def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Ru
     return points, runs
 
 
-def use_of(point: Point, tables: Path) -> str:
+def use_in_fit(point: Point, tables: Path) -> str:
     """Return whether the fit used this point: fitted, held or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
     return HELD if point.half == HELD or not point.drive.free else FITTED
 
 
-def judge(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
+def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
     """Run the loads of the points and return a verdict for each point."""
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
     # Start the longest runs first, so that none remains alone at the end.
-    ordered = sorted(needed, key=lambda pair: -pair[1].cost())
-    results = dict(zip(ordered, bench.made([runs[pair] for pair in ordered]), strict=True))
+    ordered = sorted(needed, key=lambda pair: -pair[1].request_count())
+    results = dict(zip(ordered, bench.run_missing([runs[pair] for pair in ordered]), strict=True))
     verdicts = []
     for point in points:
-        ours = point.ours({load: results[point.drive, load]
+        ours = point.simulated_value_in({load: results[point.drive, load]
                            for load in (point.load, point.base) if load})
-        verdicts.append(Verdict(point, ours, point.error(ours), use_of(point, tables)))
+        verdicts.append(Verdict(point, ours, point.error(ours), use_in_fit(point, tables)))
     return verdicts
 
 
@@ -200,7 +201,7 @@ def median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
+def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """Return a row for each use of the points: their number within bands and the median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
@@ -209,38 +210,39 @@ def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
             continue
         shares = [abs(v.error) for v in found if not v.point.absolute]
         middle = f"{median(shares) * 100:.1f} %" if shares else "\u2013"
-        rows.append([what, f"{sum(v.within for v in found)} of {len(found)}", middle])
+        rows.append([what, f"{sum(v.is_within_band for v in found)} of {len(found)}", middle])
     return rows
 
 
-def as_text(verdicts: Sequence[Verdict]) -> str:
+def verdicts_as_text(verdicts: Sequence[Verdict]) -> str:
     """Return the table as text."""
     lines = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
         lines.append(f"{name}: {rows[0].point.drive.about}")
-        lines.append(row_list.aligned([HEAD, *(verdict.cells() for verdict in rows)],
-                                      [index >= 4 for index in range(len(HEAD))]).rstrip("\n"))
+        lines.append(row_list.align_columns([HEAD, *(verdict.cells() for verdict in rows)],
+                                            [index >= 4
+                                             for index in range(len(HEAD))]).rstrip("\n"))
         lines += [f"{half}: {count} within their bands, median error {middle}"
-                  for half, count, middle in summary(rows)]
+                  for half, count, middle in summary_rows(rows)]
         lines.append("")
-    within = sum(verdict.within for verdict in verdicts)
+    within = sum(verdict.is_within_band for verdict in verdicts)
     lines.append(f"{within} of {len(verdicts)} points are within their bands")
     return "\n".join(lines) + "\n"
 
 
-def as_json(verdicts: Sequence[Verdict]) -> list[Json]:
+def points_as_json(verdicts: Sequence[Verdict]) -> list[Json]:
     """Return the points as JSON objects."""
     return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
              "measured": v.point.target(), "ours": v.ours,
              "error_us" if v.point.absolute else "error": v.error, "band": v.point.band,
-             "within": v.within, "fitted": v.use == FITTED,
+             "within": v.is_within_band, "fitted": v.use == FITTED,
              "arguments": ["sim", *v.point.drive.arguments(), *v.point.load.arguments]}
             for v in verdicts]
 
 
-def figures(verdicts: Sequence[Verdict]) -> list[Figure]:
+def curve_figures(verdicts: Sequence[Verdict]) -> list[Figure]:
     """Return figures of measured and simulated curves, where a load parameter varies."""
     drawn: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
@@ -269,15 +271,16 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
         "read-under-write": "reads in flight", "write-grid": "writes in flight"}
 
 
-def as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
+def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
     """Return the HTML page."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
-        drives.append((rows[0].point.drive.about, name, summary(rows),
-                       [*map(shown, figures(rows))], [verdict.cells() for verdict in rows]))
-    return page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                own=f"{command.version()}: approxftl drives {' '.join(argv)}")
+        drives.append((rows[0].point.drive.about, name, summary_rows(rows),
+                       [*map(figure_template_data, curve_figures(rows))],
+                       [verdict.cells() for verdict in rows]))
+    return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
+                       own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
 COLUMNS = (
@@ -296,26 +299,26 @@ COLUMNS = (
     Column("use", "use", "fitted, held or unseen", False))
 
 
-def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict],
-          choice: row_list.Choice) -> None:
+def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
+                     verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
     """Write the outputs that the options ask for."""
     if choice.chosen:
-        choice.answer(arguments, "drives", argv, [verdict.row() for verdict in verdicts])
+        choice.print_rows(arguments, "drives", argv, [verdict.row() for verdict in verdicts])
     elif arguments.json:
-        command.answer(arguments.json, {**command.envelope("drives", argv),
-                                        "points": as_json(verdicts)})
+        command.write_json_answer(arguments.json, {**command.document_head("drives", argv),
+                                                   "points": points_as_json(verdicts)})
     if arguments.html:
-        command.write_file(arguments.html, as_html(verdicts, argv))
+        command.write_file(arguments.html, verdicts_as_html(verdicts, argv))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
-        sys.stdout.write(as_text(verdicts))
+        sys.stdout.write(verdicts_as_text(verdicts))
 
 
-def table(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice, bench: Bench
-          ) -> int:
+def compare_with_points(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice,
+                        bench: Bench ) -> int:
     """Compare drives with all points and write the table."""
-    verdicts = judge(*wanted(arguments, bench), bench, arguments.tables)
-    write(arguments, argv, verdicts, choice)
-    share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
+    verdicts = judge_points(*requested_points(arguments, bench), bench, arguments.tables)
+    write_comparison(arguments, argv, verdicts, choice)
+    share = 100.0 * sum(verdict.is_within_band for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
         sys.stderr.write(f"approxftl drives: {share:.1f} % of the points are within their bands, "
                          f"not {arguments.at_least:g} %\n")
@@ -323,28 +326,30 @@ def table(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.C
     return command.DONE
 
 
-def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Check the options and run the comparison or the fit."""
-    choice = row_list.choose(arguments, COLUMNS)
-    drive_fit_report.check(arguments)
+    choice = row_list.choose_columns(arguments, COLUMNS)
+    drive_fit_report.refuse_exclusive_options(arguments)
     for option in ("json", "html"):
         if getattr(arguments, option):
-            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
+            command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
     for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
         if not folder.is_dir():
             raise Refusal(f"{folder}: no such directory", command.NOT_FOUND)
     with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as name:
-        bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(name)),
+        bench = Bench(command.simulator_path(), arguments.jobs, Store(arguments.out or Path(name)),
                       arguments.progress or sys.stderr.isatty())
         if arguments.refit:
-            return drive_fit_report.run(arguments, argv, [*drives_of(arguments, bench)], bench)
-        return table(arguments, argv, choice, bench)
+            return drive_fit_report.fit_drives(arguments, argv,
+                                               [*requested_drives(arguments, bench)], bench)
+        return compare_with_points(arguments, argv, choice, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return command.run("drives", lambda: run(options().parse_args(words), words))
+    return command.run_command("drives",
+                               lambda: run_drives(drives_parser().parse_args(words), words))
 
 
 if __name__ == "__main__":

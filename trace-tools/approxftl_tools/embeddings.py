@@ -23,16 +23,17 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were dama
 NAME = "vectors"
 
 
-def make(setup: Json) -> bytes:
+def make_vectors_file(setup: Json) -> bytes:
     """Return the packed vectors."""
-    among, _ = vectors.vectors(setup["vectors"], setup["dimensions"], setup["seed"])
-    return lossy.packed({NAME: among}, {}, KINDS[setup["type"]], setup)
+    among, _ = vectors.make_vectors(setup["vectors"], setup["dimensions"], setup["seed"])
+    return lossy.pack_arrays({NAME: among}, {}, KINDS[setup["type"]], setup)
 
 
-def judge(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float, int]:
+def judge_recall(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
+                                                                                         int]:
     """Return the recall of the search, and the number of repaired values."""
-    arrays, repaired = lossy.unpacked(tensors, data)
-    return vectors.recall(arrays[NAME], setup["seed"]), repaired
+    arrays, repaired = lossy.unpack_arrays(tensors, data)
+    return vectors.nearest_recall(arrays[NAME], setup["seed"]), repaired
 
 
 SUBJECT = Subject(
@@ -41,12 +42,12 @@ SUBJECT = Subject(
     {"vectors": Parameter(64, 1 << 20, 4096, "how many"),
      "dimensions": Parameter(2, 4096, 64, "of a vector"),
      "seed": Parameter(1, 2**32, 1, "of all vectors")},
-    make, judge, vectors.QUERIES * vectors.NEAREST)
+    make_vectors_file, judge_recall, vectors.QUERIES * vectors.NEAREST)
 
 
 def main() -> int:
     """Run the command."""
-    return plane_app.run(SUBJECT)
+    return plane_app.run_plane_app(SUBJECT)
 
 
 if __name__ == "__main__":

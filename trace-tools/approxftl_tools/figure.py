@@ -197,18 +197,18 @@ class Means:
         return [[*vars(mark).values()] for mark in self.marks]
 
     @property
-    def numeric(self) -> bool:
+    def is_numeric(self) -> bool:
         """Tell whether the x axis is numeric."""
         return self.kind in ("lines", "cdf")
 
     @property
-    def filled(self) -> bool:
+    def are_bars(self) -> bool:
         """Tell whether means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
-    def place(self, mark: Mark) -> float | None:
+    def x_position(self, mark: Mark) -> float | None:
         """Return the x position of a mark: its number or index; None if the axis lacks it."""
-        if self.numeric:
+        if self.is_numeric:
             return as_number(mark.x)
         names = [str(x) for x in self.xs]
         return names.index(str(mark.x)) if str(mark.x) in names else None
@@ -244,12 +244,12 @@ class Panels:
 Plot = Panel | Grid | Spans | Panels
 
 
-def hue(plot: Panel | Grid | Spans, index: int) -> Hue:
+def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
     """Return the colour of a series, curve, word or kind; a default by index if none is set."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
-def names_of(plot: Plot) -> list[str]:
+def coloured_names(plot: Plot) -> list[str]:
     """Return the names that have colours and legend entries."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
@@ -258,18 +258,18 @@ def names_of(plot: Plot) -> list[str]:
     if isinstance(plot, Means):
         return list(plot.series)
     if isinstance(plot, Panels):
-        return list(dict.fromkeys(name for _, one in plot.panels for name in names_of(one)))
+        return list(dict.fromkeys(name for _, one in plot.panels for name in coloured_names(one)))
     return list(plot.words if isinstance(plot, Grid) else plot.kinds)
 
 
-def hues_of(plot: Plot) -> dict[str, Hue]:
+def colours_of_names(plot: Plot) -> dict[str, Hue]:
     """Return the colour of each name."""
     if isinstance(plot, Panels):
-        return {name: own for _, one in plot.panels for name, own in hues_of(one).items()}
-    return {name: hue(plot, i) for i, name in enumerate(names_of(plot))}
+        return {name: own for _, one in plot.panels for name, own in colours_of_names(one).items()}
+    return {name: series_colour(plot, i) for i, name in enumerate(coloured_names(plot))}
 
 
-def panels_of(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
+def named_panels(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
     """Return the panels with their names; a single plot has an empty name."""
     if isinstance(plot, Means):
         return [(facet, replace(plot, facets=[facet], marks=[
@@ -291,19 +291,19 @@ class Figure:
     #: The run that the whole figure is about; empty if there are several.
     of: str = ""
 
-    def csv(self, digits: int = 0) -> str:
+    def as_csv(self, digits: int = 0) -> str:
         """Return the figure's numbers as CSV, rounded to so many digits; 0 keeps all."""
-        def written(cell: Cell) -> Cell:
+        def csv_cell(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
 
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.plot.head())
-        writer.writerows([[written(cell) for cell in row] for row in self.plot.rows()])
+        writer.writerows([[csv_cell(cell) for cell in row] for row in self.plot.rows()])
         return out.getvalue()
 
 
-def number(value: Cell, digits: int = 4) -> str:
+def number_as_text(value: Cell, digits: int = 4) -> str:
     """Return a number as text for a reader."""
     if value is None:
         return "\u2013"
@@ -327,8 +327,8 @@ def axis_name(label: str) -> str:
 def axis_number(value: float, label: str) -> str:
     """Return the text of an axis tick."""
     if not label.endswith(IN_US) or not value:
-        return number(value)
+        return number_as_text(value)
     for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0)):
         if value >= size:
-            return f"{number(round(value / size, 6))} {unit}"
-    return f"{number(round(value * 1e3, 6))} ns"
+            return f"{number_as_text(round(value / size, 6))} {unit}"
+    return f"{number_as_text(round(value * 1e3, 6))} ns"

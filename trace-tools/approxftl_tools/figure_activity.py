@@ -15,9 +15,15 @@ from approxftl_tools.figure import (
     Grid,
     Span,
     Spans,
-    number,
+    number_as_text,
 )
-from approxftl_tools.figure_runs import in_panels, many_inputs, policies, some, sources
+from approxftl_tools.figure_runs import (
+    input_count_if_many,
+    ordered_policies,
+    plot_in_panels,
+    require_figures,
+    source_files,
+)
 from approxftl_tools.inputs import Inputs, Run, Timeline
 
 Json = dict[str, Any]
@@ -26,75 +32,75 @@ Json = dict[str, Any]
 TIMELINE_SPANS = 1200
 
 
-def lun_name(number: int | str) -> str:
+def label_lun(number: int | str) -> str:
     """Return the name of a LUN."""
     return f"LUN {number}"
 
 
-def luns_of_runs(inputs: Inputs) -> list[Figure]:
+def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     """Return a figure of the utilisation of each LUN."""
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
     if len(counts) != 1:
         return []
-    names = [lun_name(i) for i in range(counts.pop())]
+    names = [label_lun(i) for i in range(counts.pop())]
 
-    def busy(runs: Sequence[Run]) -> list[float]:
+    def lun_utilisation(runs: Sequence[Run]) -> list[float]:
         every = zip(*(run.data["luns"]["utilisation"] for run in runs), strict=True)
         return [100 * sum(values) / len(runs) for values in every]
 
-    def bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
-        return Bars(names, [(name, busy(runs)) for name, runs in found], "% of the time")
+    def utilisation_bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
+        return Bars(names, [(name, lun_utilisation(runs)) for name, runs in found], "% of the time")
 
-    many = many_inputs(inputs)
-    plot = bars([(policy, [run for run in inputs.runs if run.policy == policy])
-                 for policy in policies(inputs.runs)]) if many else in_panels(
-        inputs, lambda runs, labels: bars([(label, [run]) for label, run in
-                                           zip(labels, runs, strict=True)]))
+    many = input_count_if_many(inputs)
+    plot = utilisation_bars([(policy, [run for run in inputs.runs if run.policy == policy])
+                             for policy in ordered_policies(inputs.runs)]) if many else \
+        plot_in_panels(inputs, lambda runs, labels: utilisation_bars(
+            [(label, [run]) for label, run in zip(labels, runs, strict=True)]))
     of = f", the mean of {many} inputs" if many else ""
     return [Figure("luns", "LUNs at work",
                    f"How long each LUN was busy, as a share of the run{of}.", plot,
-                   sources(inputs.runs))]
+                   source_files(inputs.runs))]
 
 
-def luns(inputs: Inputs) -> list[Figure]:
+def lun_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the utilisation of LUNs, of runs and of devices."""
-    found = luns_of_runs(inputs)
+    found = utilisation_of_runs(inputs)
     for message in inputs.messages:
         if message.kind == "luns":
             busy = [int(row[row.index("busy_ns") + 1]) / 1e9 for row in message.rows]
             found.append(Figure("luns", f"LUNs at work, {message.label}",
                                 "How long each LUN has been busy.",
-                                Bars([lun_name(row[0]) for row in message.rows], [("busy", busy)],
+                                Bars([label_lun(row[0]) for row in message.rows], [("busy", busy)],
                                      "s"),
                                 (str(message.path),)))
-    return some(found, 'approxftl sim --json=FILE has it; a device answers approxftl message NAME '
-                       '"luns"; runs must have the same number of LUNs')
+    return require_figures(found, 'approxftl sim --json=FILE has it; a device answers approxftl '
+                           'message NAME "luns"; runs must have the same number of LUNs')
 
 
-def span_kind(event: Json) -> str:
+def operation_kind(event: Json) -> str:
     """Return the kind of an operation, which sets its colour."""
     operation = str(event["name"]).split()[0]
     return operation if event["cat"] == "host" else f"{operation} ({event['cat']})"
 
 
-def span_order(events: Iterable[Json]) -> list[str]:
+def ordered_kinds(events: Iterable[Json]) -> list[str]:
     """Return the kinds that occur in a fixed order, the host's first."""
-    kinds_ = {span_kind(event) for event in events}
+    kinds_ = {operation_kind(event) for event in events}
     operations = ("program", "read", "erase")
     return sorted(kinds_, key=lambda kind: ("(" in kind, kind.split("(")[-1],
                                             operations.index(kind.split()[0])))
 
 
-def span_of(event: Json, begin: float, names: dict[int, int]) -> Span:
+def operation_span(event: Json, begin: float, names: dict[int, int]) -> Span:
     """Return an operation as a span on its lane."""
     where = event["args"]
     text = (f"{event['name']}, {event['cat']}, block {where['block']}, page {where['page']}"
             f"{', resumed' if where.get('resumed') else ''}")
     start = event["ts"] - begin
-    return Span(names[event["tid"]], start, start + event["dur"], span_kind(event), text)
+    return Span(names[event["tid"]], start, start + event["dur"], operation_kind(event), text)
 
 
-def named_events(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
+def names_of_events(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
     """Return the names of processes or threads by (pid, tid)."""
     return {(event["pid"], event["tid"]): event["args"]["name"]
             for event in timeline.document["traceEvents"] if event.get("name") == name}
@@ -107,7 +113,7 @@ def window_us(lanes: Iterable[list[Json]]) -> float:
     return float(min(lengths))
 
 
-def opens_at(events: Sequence[Json]) -> int:
+def first_shown_operation(events: Sequence[Json]) -> int:
     """Return the index of the first operation to show: where the largest garbage collection begins.
 
     A collection of a LUN ends with its erase, or with the timeline.
@@ -125,8 +131,8 @@ def opens_at(events: Sequence[Json]) -> int:
     return min(largest[0] if largest else 0, max(0, len(events) - TIMELINE_SPANS))
 
 
-def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
-             devices: dict[int, list[Json]]) -> str:
+def omitted_operations(timeline: Timeline, names: dict[tuple[int, int], str],
+                       devices: dict[int, list[Json]]) -> str:
     """Return a sentence about operations that a full timeline omits, those of the last devices."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
@@ -146,18 +152,18 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
             devices.setdefault(event["pid"], []).append(event)
     for events in devices.values():
         events.sort(key=lambda event: event["ts"])
-    first = {pid: opens_at(events) for pid, events in devices.items()}
+    first = {pid: first_shown_operation(events) for pid, events in devices.items()}
     window = window_us(events[first[pid]:] for pid, events in devices.items()) if devices else 0
-    order = span_order(event for events in devices.values() for event in events)
-    policies_ = named_events(timeline, "process_name")
-    threads = named_events(timeline, "thread_name")
+    order = ordered_kinds(event for events in devices.values() for event in events)
+    policies_ = names_of_events(timeline, "process_name")
+    threads = names_of_events(timeline, "thread_name")
     result = []
     for pid, events in devices.items():
         begin = events[first[pid]]["ts"]
         tids = sorted({tid for process, tid in threads if process == pid}
                       | {event["tid"] for event in events})
         lanes = {tid: i for i, tid in enumerate(tids)}
-        spans = [span_of(event, begin, lanes) for event in events[first[pid]:]
+        spans = [operation_span(event, begin, lanes) for event in events[first[pid]:]
                  if event["ts"] - begin <= window]
         name = policies_.get((pid, 0), f"device {pid}")
         rest = len(events) - len(spans)
@@ -167,34 +173,37 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
             f"if there is none, a row for each LUN; 0 is {(begin - events[0]['ts']) / 1000:.3f} ms "
             f"after the begin; colours are operation and cause. {rest} more are in "
             f"{timeline.path.name}, which ui.perfetto.dev opens."
-            + left_out(timeline, policies_, devices),
+            + omitted_operations(timeline, policies_, devices),
             Spans("us", [threads.get((pid, tid), f"LUN {tid}") for tid in tids], order, spans),
             (str(timeline.path),), name))
     return result
 
 
-def timeline(inputs: Inputs) -> list[Figure]:
+def timeline_of_luns(inputs: Inputs) -> list[Figure]:
     """Return figures of the operations of LUNs over time."""
     found = [figure for one in inputs.timelines for figure in timeline_figures(one)]
-    return some(found, "approxftl sim --timeline FILE records it")
+    return require_figures(found, "approxftl sim --timeline FILE records it")
 
 
 def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
     """Return figures of a device's rates in each interval."""
     at = list(accumulate(sample["interval_ns"] / 1e9 for sample in samples))
 
-    def rate(key: str) -> list[float]:
+    def interval_rate(key: str) -> list[float]:
         return [sample["block_layer"][key] / 2**20 / (sample["interval_ns"] / 1e9)
                 for sample in samples]
 
     throughput = Figure(
         "device-throughput", f"Throughput over time, {name}",
         "What the block layer has read and written in each interval.",
-        Curves("s", "MiB/s", [("read", at, rate("read_bytes")), ("write", at, rate("write_bytes"))],
+        Curves("s", "MiB/s",
+               [("read", at, interval_rate("read_bytes")),
+                ("write", at, interval_rate("write_bytes"))],
                steps=True), (source,))
-    written = curve("write amplification", at,
-                    [sample["write_amplification"] if sample["counters"].get("host_write_units")
-                     else None for sample in samples])
+    written = curve_of_values("write amplification", at,
+                              [sample["write_amplification"]
+                               if sample["counters"].get("host_write_units")
+                               else None for sample in samples])
     amplification = Figure(
         "device-amplification", f"Write amplification over time, {name}",
         "Units programmed for each unit written, in each interval.",
@@ -202,14 +211,14 @@ def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figu
     found = [throughput, *([amplification] if written else []),
              *times_of_samples(name, at, samples, source)]
     if samples and all(sample.get("luns") for sample in samples):
-        found.append(busy_luns(name, at, samples, source))
+        found.append(interval_utilisation(name, at, samples, source))
     return found
 
 
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def curve(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
+def curve_of_values(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
     """Return a curve of the values that exist; an empty list if there are none."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
@@ -218,15 +227,16 @@ def curve(name: str, at: Sequence[float], values: Sequence[float | None]) -> lis
 def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], source: str
                      ) -> list[Figure]:
     """Return figures of response times and lateness in each interval."""
-    def response(kind: str) -> list[float | None]:
+    def interval_response(kind: str) -> list[float | None]:
         layers = [sample["block_layer"] for sample in samples]
         return [1e3 * layer[f"{kind}_response_ms"] / layer[f"{kind}_requests"]
                 if layer.get(f"{kind}_requests") else None for layer in layers]
 
     late = [sample["late"]["p99_ns"] / 1e3 if sample.get("late", {}).get("count") else None
             for sample in samples]
-    curves = [*curve("read, mean", at, response("read")),
-              *curve("write, mean", at, response("write")), *curve("late, p99", at, late)]
+    curves = [*curve_of_values("read, mean", at, interval_response("read")),
+              *curve_of_values("write, mean", at, interval_response("write")),
+              *curve_of_values("late, p99", at, late)]
     return [Figure(
         "device-response", f"Response times over time, {name}",
         "Mean response times as the block layer counts them, and how much later than the model's "
@@ -235,7 +245,8 @@ def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], so
         Curves("s", TIME_LABEL, curves, steps=True), (source,))] if curves else []
 
 
-def busy_luns(name: str, at: Sequence[float], samples: Sequence[Json], source: str) -> Figure:
+def interval_utilisation(name: str, at: Sequence[float], samples: Sequence[Json],
+                         source: str) -> Figure:
     """Return a figure of the utilisation of each LUN in each interval."""
     count = min(len(sample["luns"]) for sample in samples)
     cells = [[min(100.0, 100 * sample["luns"][i]["busy_ns"] / sample["device_interval_ns"])
@@ -244,12 +255,12 @@ def busy_luns(name: str, at: Sequence[float], samples: Sequence[Json], source: s
     return Figure(
         "device-luns", f"LUNs at work over time, {name}",
         "How long each LUN was busy, as a share of the device's time.",
-        Grid("", "s", [lun_name(i) for i in range(count)], [number(t, 6) for t in at], cells,
-             "% of the time"), (source,))
+        Grid("", "s", [label_lun(i) for i in range(count)], [number_as_text(t, 6) for t in at],
+             cells, "% of the time"), (source,))
 
 
-def samples(inputs: Inputs) -> list[Figure]:
+def interval_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of devices in each interval."""
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in samples_figure(device.label, device.data["samples"], str(device.path))]
-    return some(found, "approxftl stat NAME -i 1s -j records it")
+    return require_figures(found, "approxftl stat NAME -i 1s -j records it")

@@ -13,8 +13,8 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal, write_file
 from approxftl_tools.figure import Figure
 from approxftl_tools.page import HERE
-from approxftl_tools.study_plan import check_known, load
-from approxftl_tools.svg import WIDTH, svg
+from approxftl_tools.study_plan import check_known, load_toml
+from approxftl_tools.svg import WIDTH, figure_as_svg
 
 FORMATS = ("svg", "pdf", "png")
 #: Width in inches of one column of a page, and of both.
@@ -51,20 +51,21 @@ class Style:
     font_size: float = 8
     palette: tuple[str, ...] = ()
 
-    def units(self) -> int:
+    def drawing_width(self) -> int:
         """Return the width of a drawing (units) at which letters have the wanted size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
-    def sheet(self) -> str:
+    def css_rules(self) -> str:
         """Return the CSS rules for figures with all variables replaced."""
         known, rules = page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
 
-        def value(found: re.Match[str]) -> str:
-            return VARIABLE.sub(value, (known | own)[found[1]])
+        def replace_variable(found: re.Match[str]) -> str:
+            return VARIABLE.sub(replace_variable, (known | own)[found[1]])
 
-        return VARIABLE.sub(value, f"text {{ fill: var(--ink); font-family: '{self.font}', "
+        return VARIABLE.sub(replace_variable,
+                            f"text {{ fill: var(--ink); font-family: '{self.font}', "
                                    f"sans-serif; font-size: {LETTER_UNITS}px; }}\n{rules}")
 
 
@@ -73,7 +74,7 @@ USUAL = Style()
 COLUMN = Style(WIDTHS["single"])
 
 
-def inches(path: Path, value: object) -> float:
+def parse_inches(path: Path, value: object) -> float:
     """Return a width in inches; refuse other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
         raise Refusal(f"{path}: width is from 1 to 50 inches, or one of {', '.join(WIDTHS)}", USAGE)
@@ -82,7 +83,7 @@ def inches(path: Path, value: object) -> float:
 
 def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     """Read a style file; the width of the command line takes precedence."""
-    table = load(path) if path else {}
+    table = load_toml(path) if path else {}
     where = path or Path("--width")
     check_known(where, "key", table, STYLE_KEYS)
     wide = width or table.get("width", own.width)
@@ -93,25 +94,25 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     size = table.get("font_size", own.font_size)
     if isinstance(size, bool) or not isinstance(size, int | float) or not 3 <= size <= 72:
         raise Refusal(f"{where}: font_size is from 3 to 72 points", USAGE)
-    return Style(WIDTHS.get(str(wide)) or inches(where, wide), str(table.get("font", own.font)),
-                 float(size), tuple(palette))
+    return Style(WIDTHS.get(str(wide)) or parse_inches(where, wide),
+                 str(table.get("font", own.font)), float(size), tuple(palette))
 
 
-def render(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
+def render_figure(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
     """Return a figure as a file of this format; equal figures give equal bytes."""
-    before = WIDTH.set(style.units())
+    before = WIDTH.set(style.drawing_width())
     try:
-        head, body = svg(figure).split(">", 1)
+        head, body = figure_as_svg(figure).split(">", 1)
     finally:
         WIDTH.reset(before)
     wide, tall = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', head)[0])
     text = (f'{head} xmlns="http://www.w3.org/2000/svg" width="{style.width:g}in" '
-            f'height="{style.width * tall / wide:.4g}in">\n<style>\n{style.sheet()}\n</style>\n'
+            f'height="{style.width * tall / wide:.4g}in">\n<style>\n{style.css_rules()}\n</style>\n'
             f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>\n{body}\n')
-    return text.encode() if kind == "svg" else converted(text, kind)
+    return text.encode() if kind == "svg" else convert_svg(text, kind)
 
 
-def converted(drawn: str, kind: str) -> bytes:
+def convert_svg(drawn: str, kind: str) -> bytes:
     """Return an SVG drawing converted to another format."""
     try:
         library: Any = import_module("vl_convert")
@@ -128,6 +129,6 @@ def converted(drawn: str, kind: str) -> bytes:
                   library.svg_to_pdf(drawn))
 
 
-def save(figure: Figure, kind: str, path: Path, style: Style) -> None:
+def save_figure(figure: Figure, kind: str, path: Path, style: Style) -> None:
     """Write a figure to a file."""
-    write_file(path, render(figure, kind, style))
+    write_file(path, render_figure(figure, kind, style))

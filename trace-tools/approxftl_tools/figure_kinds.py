@@ -20,7 +20,7 @@ from approxftl_tools import (
     figure_times,
     figure_wear,
 )
-from approxftl_tools.colours import coloured, hues_of_runs
+from approxftl_tools.colours import colour_figure, colours_of_runs
 from approxftl_tools.figure import Figure
 from approxftl_tools.inputs import Inputs
 
@@ -35,32 +35,34 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind("ratios", "ratios to the first policy, with intervals", figure_ratios.ratios),
-    Kind("response", "response times relative to the first run", figure_times.response),
+    Kind("ratios", "ratios to the first policy, with intervals", figure_ratios.ratio_figures),
+    Kind("response", "response times relative to the first run",
+         figure_times.relative_response_times),
     Kind("class-response", "the same of writes by the class of their data",
-         figure_times.class_response),
-    Kind("cdf", "distributions of response times", figure_times.cdf),
-    Kind("block-kinds", "what blocks were used for", figure_shares.kinds),
-    Kind("modes", "how pages were programmed", figure_shares.modes),
-    Kind("energy", "energy by operation", figure_shares.energy),
-    Kind("write-amplification", "write amplification by cause", figure_shares.waf),
-    Kind("wear", "wear of blocks", figure_wear.lifetime),
-    Kind("quality", "bit errors of approximate data", figure_shares.quality),
-    Kind("wear-map", "wear of each block", figure_wear.wear_map),
-    Kind("page-map", "class, mode and age of the pages of a block", figure_pages.page_map),
-    Kind("luns", "how busy each LUN was", figure_activity.luns),
-    Kind("timeline", "what each LUN did when", figure_activity.timeline),
-    Kind("device", "a device from interval to interval", figure_activity.samples),
-    Kind("replay", "latencies that a replay has measured", figure_times.replay),
-    Kind("replay-lag", "how late a replay was", figure_times.lag),
+         figure_times.response_times_by_class),
+    Kind("cdf", "distributions of response times", figure_times.distribution_figures),
+    Kind("block-kinds", "what blocks were used for", figure_shares.block_kind_shares),
+    Kind("modes", "how pages were programmed", figure_shares.program_mode_shares),
+    Kind("energy", "energy by operation", figure_shares.energy_shares),
+    Kind("write-amplification", "write amplification by cause",
+         figure_shares.amplification_by_cause),
+    Kind("wear", "wear of blocks", figure_wear.wear_distribution),
+    Kind("quality", "bit errors of approximate data", figure_shares.bit_error_rates),
+    Kind("wear-map", "wear of each block", figure_wear.wear_maps),
+    Kind("page-map", "class, mode and age of the pages of a block", figure_pages.page_map_figures),
+    Kind("luns", "how busy each LUN was", figure_activity.lun_figures),
+    Kind("timeline", "what each LUN did when", figure_activity.timeline_of_luns),
+    Kind("device", "a device from interval to interval", figure_activity.interval_figures),
+    Kind("replay", "latencies that a replay has measured", figure_times.replay_latency_figures),
+    Kind("replay-lag", "how late a replay was", figure_times.lateness_figures),
     Kind("records", "what record files are made of", figure_records.record_kinds),
 )
 
 
-def draw(kind: Kind, inputs: Inputs) -> list[Figure]:
+def draw_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
     """Return the figures of a kind with unique names."""
-    known = hues_of_runs(inputs)
-    figures = [coloured(figure, known) for figure in kind.draw(inputs)]
+    known = colours_of_runs(inputs)
+    figures = [colour_figure(figure, known) for figure in kind.draw(inputs)]
     counts: Counter[str] = Counter(figure.name for figure in figures)
     seen: Counter[str] = Counter()
     result = []

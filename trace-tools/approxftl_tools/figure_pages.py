@@ -9,43 +9,43 @@ from dataclasses import replace
 from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
-from approxftl_tools.figure_runs import some
-from approxftl_tools.inputs import Inputs, Message, of_seed
+from approxftl_tools.figure_runs import require_figures
+from approxftl_tools.inputs import Inputs, Message, seed_suffix
 
 Json = dict[str, Any]
 
 
-def page_word(class_: str | None, mode: str | None, valid: int) -> str:
+def page_state(class_: str | None, mode: str | None, valid: int) -> str:
     """Return the state of a page as a word."""
     if class_ is None:
         return "erased"
     return f"{class_}, {mode}" if valid else f"stale {class_}"
 
 
-def words_of(page_map: Json) -> list[str]:
+def page_states(page_map: Json) -> list[str]:
     """Return the states of the pages of a block."""
-    return [page_word(*triple) for triple in zip(page_map["class"], page_map["mode"],
-                                                 page_map["valid_units"], strict=True)]
+    return [page_state(*triple) for triple in zip(page_map["class"], page_map["mode"],
+                                                  page_map["valid_units"], strict=True)]
 
 
-def word_order(page_maps: Iterable[Json]) -> list[str]:
+def ordered_states(page_maps: Iterable[Json]) -> list[str]:
     """Return the states that occur, the same for all blocks: valid, stale, erased."""
-    words = {word for page_map in page_maps for word in words_of(page_map)}
+    words = {word for page_map in page_maps for word in page_states(page_map)}
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
 
 
-def shaped(values: Sequence[Cell], row: int) -> list[list[Cell]]:
+def rows_of_cells(values: Sequence[Cell], row: int) -> list[list[Cell]]:
     """Return rows of so many cells, the last layer first, as blocks are usually drawn."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
-def layer_grid(values: Sequence[Cell], row: int, value_label: str,
-               words: Sequence[str] = ()) -> Grid:
+def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
+                  words: Sequence[str] = ()) -> Grid:
     """Return a grid with a row for each layer."""
     layers = -(-len(values) // row)
     padded = [*values, *[None] * (layers * row - len(values))]
     return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
-                [str(i) for i in range(row)], shaped(padded, row), value_label, words)
+                [str(i) for i in range(row)], rows_of_cells(padded, row), value_label, words)
 
 
 def age_sentence(ages: set[int]) -> str:
@@ -65,16 +65,16 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
         "page-map", f"{title}: pages",
         "Class and program mode of each page, a row for each layer, the last layer on top. "
         f"Stale pages have been overwritten elsewhere.{age_sentence(set(different))}",
-        layer_grid(words_of(page_map), row, "page", order), (source,))]
+        grid_by_layer(page_states(page_map), row, "page", order), (source,))]
     if len(different) > 1:
         result.append(Figure(
             "page-age", f"{title}: age",
             "Hours since each page was programmed, a row for each layer, the last layer on top.",
-            layer_grid(ages, row, "hours"), (source,)))
+            grid_by_layer(ages, row, "hours"), (source,)))
     return result
 
 
-def layer_pages(geometry: Json) -> int:
+def pages_in_layer(geometry: Json) -> int:
     """Return the number of pages of a layer."""
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
@@ -84,7 +84,7 @@ MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", 
 CLASSES = ("precise", "approximate")
 
 
-def answered_pages(message: Message, pages: int) -> Json:
+def parse_block_answer(message: Message, pages: int) -> Json:
     """Return a device's answer to the message block in the simulator's format."""
     number = re.search(r"\d+", message.label)
     result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
@@ -107,23 +107,24 @@ def maps_of_devices(inputs: Inputs) -> list[Figure]:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]
         if message.kind == "block" and numbers:
             shape = inputs.runs[0].geometry if inputs.runs else None
-            row = layer_pages(shape) if shape else 16
+            row = pages_in_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
-            pages_ = answered_pages(message, pages)
-            result += page_figures(message.path.name, pages_, row, word_order([pages_]),
+            pages_ = parse_block_answer(message, pages)
+            result += page_figures(message.path.name, pages_, row, ordered_states([pages_]),
                                    str(message.path))
     return result
 
 
-def page_map(inputs: Inputs) -> list[Figure]:
+def page_map_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the pages of blocks."""
     found: list[Figure] = []
-    order = word_order(one for run in inputs.runs for one in run.data.get("page_maps", ()))
+    order = ordered_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
-            figures = page_figures(run.label + of_seed(run.data), one, layer_pages(run.geometry),
-                                   order, str(run.path))
+            figures = page_figures(run.label + seed_suffix(run.data), one,
+                                   pages_in_layer(run.geometry), order, str(run.path))
             found += [replace(figure, of=run.label) for figure in figures]
     found += maps_of_devices(inputs)
-    return some(found, "approxftl sim --json=FILE --page-map auto records it; a device answers "
+    return require_figures(found,
+                           "approxftl sim --json=FILE --page-map auto records it; a device answers "
                        'approxftl message NAME "block 0"')

@@ -9,14 +9,14 @@ from approxftl_tools.figure import Dots, Figure, Panels
 from approxftl_tools.figure_runs import (
     PANELS,
     Lacking,
-    ratio_of,
-    runs_of,
-    several_policies,
-    sources,
+    compares_policies,
+    measure_ratio,
+    require_runs,
+    source_files,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measured import Table, tables
-from approxftl_tools.measures import BY_KEY, factor
+from approxftl_tools.measured import Table, measured_tables
+from approxftl_tools.measures import BY_KEY, relative_to_base
 from approxftl_tools.statistics import Estimate
 
 #: Measures of which less is better: means and tails.
@@ -24,9 +24,9 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
             "write_response_p99_ns", "write_amplification", "total_energy_pj", "array_erases")
 
 
-def dots_of(runs: Sequence[Run], names: Sequence[str]) -> Dots:
+def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
     """Return the ratios of runs to the first, a row for each measure."""
-    columns = [(name, [ratio_of(run, runs[0], key) for key in COMPARED])
+    columns = [(name, [measure_ratio(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
     there = [i for i in range(len(COMPARED)) if any(column[i] for _, column in columns)]
     return Dots([BY_KEY[COMPARED[i]].title for i in there],
@@ -34,19 +34,20 @@ def dots_of(runs: Sequence[Run], names: Sequence[str]) -> Dots:
                 f"times that of {names[0]}", mark=1.0)
 
 
-def measured_dots(table: Table) -> Dots:
+def measured_ratio_dots(table: Table) -> Dots:
     """Return measured values as ratios to the first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
-                [(label, [None if not (found := factor(line.values[at], line.values[0]))
+                [(label, [None if not (found := relative_to_base(line.values[at], line.values[0]))
                           else Estimate(found, None, 1) for line in lines])
                  for at, label in enumerate(table.labels) if at],
                 f"times that of {table.labels[0]}", mark=1.0)
 
 
-def measured_ratios(inputs: Inputs) -> list[Figure]:
+def measured_ratio_figures(inputs: Inputs) -> list[Figure]:
     """Return ratios of fio's and devices' measurements, a figure for each table."""
-    found = [(table, measured_dots(table)) for table in tables(inputs) if len(table.labels) > 1]
+    found = [(table, measured_ratio_dots(table)) for table in measured_tables(inputs)
+             if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
                    f"How many times that of {table.labels[0]} a measure is. One run each gives no "
                    "interval. Left of the line is less.", dots,
@@ -54,15 +55,15 @@ def measured_ratios(inputs: Inputs) -> list[Figure]:
             for table, dots in found if dots.categories]
 
 
-def ratios(inputs: Inputs) -> list[Figure]:
+def ratio_figures(inputs: Inputs) -> list[Figure]:
     """Return the ratios with intervals; a panel for each workload if inputs are workloads."""
-    if not inputs.runs and (measured := measured_ratios(inputs)):
+    if not inputs.runs and (measured := measured_ratio_figures(inputs)):
         return measured
-    runs = runs_of(inputs)
-    several = several_policies(inputs)
+    runs = require_runs(inputs)
+    several = compares_policies(inputs)
     groups = [inputs.group(name) for name in inputs.groups()] if several else [runs]
-    dots = [(group[0].group, dots_of(group, [run.policy if several else run.label
-                                             for run in group])) for group in groups]
+    dots = [(group[0].group, ratio_dots(group, [run.policy if several else run.label
+                                                for run in group])) for group in groups]
     found = [one for one in dots if one[1].categories]
     if not found:
         raise Lacking("several policies, approxftl sim --policy baseline,approxftl --json=FILE, "
@@ -76,4 +77,4 @@ def ratios(inputs: Inputs) -> list[Figure]:
     return [Figure(
         "ratios", f"Ratios to {base}{', by input' if several else ''}",
         f"How many times that of {base} a measure is: {sure}.{more}",
-        Panels(found[:PANELS]) if several else found[0][1], sources(runs))]
+        Panels(found[:PANELS]) if several else found[0][1], source_files(runs))]

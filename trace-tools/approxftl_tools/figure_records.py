@@ -8,7 +8,7 @@ from collections import Counter
 from approxftl_tools import aft
 from approxftl_tools.arrays import np
 from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid
-from approxftl_tools.figure_runs import some
+from approxftl_tools.figure_runs import require_figures
 from approxftl_tools.inputs import Inputs
 
 #: Time intervals in which requests are counted.
@@ -76,5 +76,6 @@ def record_kinds(inputs: Inputs) -> list[Figure]:
             found.append(rate_figure(file))
             if np.isin(file.operations(), (0, 1)).any():
                 found += [address_figure(file), size_figure(file)]
-    return some(found, "approxftl trace convert and approxftl trace record write record files, "
+    return require_figures(found,
+                           "approxftl trace convert and approxftl trace record write record files, "
                        "and so does approxftl sim --record FILE")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from approxftl_tools.figure import Figure, Panel, Panels
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import factor, measured
+from approxftl_tools.measures import all_measures, relative_to_base
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Value
 from approxftl_tools.study_table import Group
@@ -18,26 +18,26 @@ class Lacking(Exception):  # noqa: N818
     """The inputs have nothing to draw; the text says how to record it."""
 
 
-def some(figures: list[Figure], lacking: str) -> list[Figure]:
+def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
     """Return the figures; raise Lacking if there are none."""
     if not figures:
         raise Lacking(lacking)
     return figures
 
 
-def sources(runs: Iterable[Run]) -> tuple[str, ...]:
+def source_files(runs: Iterable[Run]) -> tuple[str, ...]:
     """Return the files that runs are from."""
     return tuple(dict.fromkeys(str(run.path) for run in runs))
 
 
-def runs_of(inputs: Inputs) -> list[Run]:
+def require_runs(inputs: Inputs) -> list[Run]:
     """Return the runs; raise Lacking if there are none."""
     if not inputs.runs:
         raise Lacking("a result of approxftl sim --json=FILE has it")
     return inputs.runs
 
 
-def group_of(run: Run, varied: dict[str, Value] | None = None) -> Group:
+def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
     """Return a run as a group for statistics: all its seeds, or its only result."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
@@ -45,39 +45,39 @@ def group_of(run: Run, varied: dict[str, Value] | None = None) -> Group:
     return Group(varied or {}, {seed: {**data, **bits} for seed, data in runs.items()})
 
 
-def ratio_of(run: Run, yardstick: Run, key: str) -> Estimate | None:
+def measure_ratio(run: Run, yardstick: Run, key: str) -> Estimate | None:
     """Return a measure's ratio to another run, seed by seed if both have the same seeds."""
-    one, base = group_of(run), group_of(yardstick)
+    one, base = run_as_group(run), run_as_group(yardstick)
     if set(one.runs) == set(base.runs):
         return one.ratio(base, key)
-    found = factor(value_of(run, key), value_of(yardstick, key))
+    found = relative_to_base(measure_mean(run, key), measure_mean(yardstick, key))
     return None if found is None else Estimate(found, None, 1)
 
 
-def value_of(run: Run, key: str) -> float | None:
+def measure_mean(run: Run, key: str) -> float | None:
     """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
-        return measured(run.data, run.geometry.get("unit_bytes"))[key]
-    found = group_of(run).estimate(key)
+        return all_measures(run.data, run.geometry.get("unit_bytes"))[key]
+    found = run_as_group(run).estimate(key)
     return found.mean if found else None
 
 
-def policies(runs: Sequence[Run]) -> list[str]:
+def ordered_policies(runs: Sequence[Run]) -> list[str]:
     """Return the policies in the order of their first appearance."""
     return list(dict.fromkeys(run.policy for run in runs))
 
 
-def of_policy(runs: Iterable[Run], policy: str) -> Run | None:
+def first_run_of_policy(runs: Iterable[Run], policy: str) -> Run | None:
     """Return the first run of a policy."""
     return next((run for run in runs if run.policy == policy), None)
 
 
-def groups_of(runs: Sequence[Run]) -> list[str]:
+def distinct_inputs(runs: Sequence[Run]) -> list[str]:
     """Return the distinct inputs of runs."""
     return list(dict.fromkeys(run.group for run in runs))
 
 
-def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
+def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
     """Return one histogram that pools the requests of all runs."""
     counts: Counter[float] = Counter()
     for bins in all_bins:
@@ -90,19 +90,19 @@ def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
 PANELS = 12
 
 
-def many_inputs(inputs: Inputs) -> int:
+def input_count_if_many(inputs: Inputs) -> int:
     """Return the number of workloads if several policies ran too many for a panel each; else 0."""
     count = len(inputs.groups())
-    return count if count > PANELS and several_policies(inputs) else 0
+    return count if count > PANELS and compares_policies(inputs) else 0
 
 
-def in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
-              ) -> Panel | Panels:
+def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
+                   ) -> Panel | Panels:
     """Return a plot of the runs: a panel for each workload, or for each policy if many."""
-    runs = runs_of(inputs)
-    if not several_policies(inputs):
+    runs = require_runs(inputs)
+    if not compares_policies(inputs):
         return plot_of(runs, [run.label for run in runs])
-    many = many_inputs(inputs)
+    many = input_count_if_many(inputs)
     panels: dict[str, list[Run]] = {}
     for run in runs:
         panels.setdefault(run.policy if many else run.group, []).append(run)
@@ -110,7 +110,7 @@ def in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], 
                    for name, found in panels.items()])
 
 
-def several_policies(inputs: Inputs) -> bool:
+def compares_policies(inputs: Inputs) -> bool:
     """Tell whether inputs are workloads that several policies ran."""
     groups = [inputs.group(name) for name in inputs.groups()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

@@ -7,20 +7,27 @@ from collections.abc import Callable, Sequence
 
 from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import Bars, Figure
-from approxftl_tools.figure_runs import Lacking, in_panels, runs_of, sources, value_of
+from approxftl_tools.figure_runs import (
+    Lacking,
+    measure_mean,
+    plot_in_panels,
+    require_runs,
+    source_files,
+)
 from approxftl_tools.inputs import Inputs, Run
 
 
-def stacked(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
-            description: str, unit: str, *, lacking: str, shares: bool = False) -> list[Figure]:
+def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
+                 description: str, unit: str, *, lacking: str,
+                 shares: bool = False) -> list[Figure]:
     """Return a figure with one stacked bar for each run."""
-    every = [parts(run) for run in runs_of(inputs)]
+    every = [parts(run) for run in require_runs(inputs)]
     keys = list(dict.fromkeys(key for table in every for key in table))
     keys = [key for key in keys if any(table.get(key) for table in every)]
     if not keys:
         raise Lacking(lacking)
 
-    def plot_of(runs: Sequence[Run], names: Sequence[str]) -> Bars:
+    def stacked_plot(runs: Sequence[Run], names: Sequence[str]) -> Bars:
         tables = [parts(run) for run in runs]
         series = []
         for key in keys:
@@ -31,12 +38,13 @@ def stacked(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str,
             series.append((key.replace("_", " "), values))
         return Bars(names, series, unit, stacked=True)
 
-    return [Figure(name, title, description, in_panels(inputs, plot_of), sources(inputs.runs))]
+    return [Figure(name, title, description, plot_in_panels(inputs, stacked_plot),
+                   source_files(inputs.runs))]
 
 
-def kinds(inputs: Inputs) -> list[Figure]:
+def block_kind_shares(inputs: Inputs) -> list[Figure]:
     """Return a figure of the kinds of blocks."""
-    return stacked(
+    return stacked_bars(
         inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
         "block-kinds", "Kinds of blocks",
@@ -44,21 +52,21 @@ def kinds(inputs: Inputs) -> list[Figure]:
         shares=True, lacking="no block has been filled; more --requests fill some")
 
 
-def modes(inputs: Inputs) -> list[Figure]:
+def program_mode_shares(inputs: Inputs) -> list[Figure]:
     """Return a figure of the program modes."""
-    return stacked(
+    return stacked_bars(
         inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
         shares=True, lacking="no page has been programmed; more writes do it")
 
 
-def energy(inputs: Inputs) -> list[Figure]:
+def energy_shares(inputs: Inputs) -> list[Figure]:
     """Return a figure of energy by operation, relative to the first run."""
-    runs = runs_of(inputs)
-    base = value_of(runs[0], "total_energy_pj")
+    runs = require_runs(inputs)
+    base = measure_mean(runs[0], "total_energy_pj")
     if not base:
         raise Lacking("the first run has used no energy")
-    return stacked(
+    return stacked_bars(
         inputs,
         lambda run: {what: run.data["energy"][f"{what}_pj"] / base
                      for what in ("program", "erase", "read")},
@@ -67,9 +75,9 @@ def energy(inputs: Inputs) -> list[Figure]:
         "Less is better.", f"times that of {runs[0].label}", lacking="no run has used energy")
 
 
-def waf(inputs: Inputs) -> list[Figure]:
+def amplification_by_cause(inputs: Inputs) -> list[Figure]:
     """Return a figure of write amplification by cause."""
-    return stacked(
+    return stacked_bars(
         inputs,
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
         "write-amplification", "Write amplification",
@@ -77,14 +85,14 @@ def waf(inputs: Inputs) -> list[Figure]:
         "units programmed per unit written", lacking="nothing was written")
 
 
-def quality(inputs: Inputs) -> list[Figure]:
+def bit_error_rates(inputs: Inputs) -> list[Figure]:
     """Return a figure of the bit error rate of approximate data."""
-    runs = runs_of(inputs)
-    rates = {run.label: value_of(run, "bit_error_rate") for run in runs}
+    runs = require_runs(inputs)
+    rates = {run.label: measure_mean(run, "bit_error_rate") for run in runs}
     if all(rate is None for rate in rates.values()):
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",
                    "Bits that came back wrong, of all bits of approximate data that were read.",
-                   in_panels(inputs, lambda some, names: Bars(
+                   plot_in_panels(inputs, lambda some, names: Bars(
                        names, [("bit error rate", [rates[run.label] for run in some])],
-                       "bits per bit")), sources(runs))]
+                       "bits per bit")), source_files(runs))]

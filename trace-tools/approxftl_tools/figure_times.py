@@ -13,20 +13,20 @@ from approxftl_tools.arrays import np
 from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure, Panels
 from approxftl_tools.figure_runs import (
     Lacking,
-    groups_of,
-    many_inputs,
-    of_policy,
-    policies,
-    pooled,
-    ratio_of,
-    runs_of,
-    several_policies,
-    some,
-    sources,
-    value_of,
+    compares_policies,
+    distinct_inputs,
+    first_run_of_policy,
+    input_count_if_many,
+    measure_mean,
+    measure_ratio,
+    ordered_policies,
+    pool_histograms,
+    require_figures,
+    require_runs,
+    source_files,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY, look
+from approxftl_tools.measures import BY_KEY, look_up
 
 #: Time intervals of a replay; each shows its latest request.
 INTERVALS = 120
@@ -44,11 +44,11 @@ CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99
 
 def mean_ratio(run: Run, yardstick: Run, key: str) -> float | None:
     """Return the mean ratio of a measure to that of another run."""
-    found = ratio_of(run, yardstick, key)
+    found = measure_ratio(run, yardstick, key)
     return found.mean if found else None
 
 
-def normalised(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
+def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
     """Return a measure of each run relative to the first run."""
     return [(run.label, mean_ratio(run, runs[0], key)) for run in runs]
 
@@ -62,16 +62,16 @@ def response_title(key: str) -> str:
 def responses_of_group(runs: Sequence[Run], name: str, title: str,
                        responses: Sequence[str]) -> list[Figure]:
     """Return a figure of bars by kind of time, one series for each run."""
-    keys = [key for key in responses if any(value_of(run, key) is not None for run in runs)]
-    columns = {key: [value for _, value in normalised(runs, key)] for key in keys}
+    keys = [key for key in responses if any(measure_mean(run, key) is not None for run in runs)]
+    columns = {key: [value for _, value in relative_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
     return [Figure(
-        name, f"{title} relative to {runs[0].label}, {', '.join(groups_of(runs))}",
+        name, f"{title} relative to {runs[0].label}, {', '.join(distinct_inputs(runs))}",
         f"Response times of requests relative to {runs[0].label}. Shorter is better; "
         "the line is at 1.",
         Bars([response_title(key) for key in keys], series, f"times that of {runs[0].label}",
              mark=1.0),
-        sources(runs))] if keys else []
+        source_files(runs))] if keys else []
 
 
 def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
@@ -81,10 +81,10 @@ def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequen
     panels = []
     for key in responses:
         series = []
-        for policy in policies(inputs.runs):
+        for policy in ordered_policies(inputs.runs):
             values = []
             for group in map(inputs.group, names):
-                run = of_policy(group, policy)
+                run = first_run_of_policy(group, policy)
                 values.append(mean_ratio(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
@@ -92,35 +92,35 @@ def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequen
                            Bars(names, series, "times that of the first", mark=1.0)))
     return [Figure(name, f"{title}, by input",
                    "Each group of bars is one input, relative to its first policy. Shorter is "
-                   "better; the line is at 1.", Panels(panels), sources(inputs.runs))] \
+                   "better; the line is at 1.", Panels(panels), source_files(inputs.runs))] \
         if panels else []
 
 
-def responses(inputs: Inputs, name: str, title: str, keys: Sequence[str], lacking: str
-              ) -> list[Figure]:
+def response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str], lacking: str
+                     ) -> list[Figure]:
     """Return figures of response times relative to the first run."""
-    runs = runs_of(inputs)
-    found = responses_of_groups(inputs, name, title, keys) if several_policies(inputs) else \
+    runs = require_runs(inputs)
+    found = responses_of_groups(inputs, name, title, keys) if compares_policies(inputs) else \
         responses_of_group(runs, name, title, keys)
-    return some(found, lacking)
+    return require_figures(found, lacking)
 
 
-def response(inputs: Inputs) -> list[Figure]:
+def relative_response_times(inputs: Inputs) -> list[Figure]:
     """Return figures of response times relative to the first run."""
-    return responses(inputs, "response", "Response times", RESPONSES,
-                     "no run has completed a read or a write")
+    return response_figures(inputs, "response", "Response times", RESPONSES,
+                            "no run has completed a read or a write")
 
 
-def class_response(inputs: Inputs) -> list[Figure]:
+def response_times_by_class(inputs: Inputs) -> list[Figure]:
     """Return figures of relative response times of writes by the class of their data."""
     lacking = "no approximate data were written; --approx-share above 0 does it"
-    if all(value_of(run, CLASS_RESPONSES[-1]) is None for run in runs_of(inputs)):
+    if all(measure_mean(run, CLASS_RESPONSES[-1]) is None for run in require_runs(inputs)):
         raise Lacking(lacking)
-    return responses(inputs, "class-response", "Response times of writes by class",
-                     CLASS_RESPONSES, lacking)
+    return response_figures(inputs, "class-response", "Response times of writes by class",
+                            CLASS_RESPONSES, lacking)
 
 
-def cumulative(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
+def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
     """Return times (us) and the cumulative percentage of requests, starting at 0."""
     total = sum(count for _, count in bins)
     below = list(accumulate(count for _, count in bins))
@@ -139,13 +139,13 @@ def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
     return list(np.percentile(times_us, shares)), list(shares)
 
 
-def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
+def allows_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
     """Tell whether a log axis is possible; a buffered request may take no time at all."""
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
-def slower(times_us: Sequence[float], shares: Sequence[float]
-           ) -> tuple[list[float], list[float]]:
+def percentage_of_slower(times_us: Sequence[float], shares: Sequence[float]
+                         ) -> tuple[list[float], list[float]]:
     """Return times and the percentage of slower requests; the curve ends at the slowest one."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
@@ -154,7 +154,7 @@ def slower(times_us: Sequence[float], shares: Sequence[float]
 Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
-def thinned(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
+def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
     """Return a curve reduced to the points that can be told apart, including its ends."""
     if len(shares) <= QUANTILES:
         return times_us, shares
@@ -169,36 +169,38 @@ def thinned(times_us: list[float], shares: list[float]) -> tuple[list[float], li
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
     """Return distributions of runs by panel; the many inputs of a policy are pooled."""
-    several, many = several_policies(inputs), many_inputs(inputs)
+    several, many = compares_policies(inputs), input_count_if_many(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
-        found = look(run.data, "timing", f"{kind}_response", "bins")
+        found = look_up(run.data, "timing", f"{kind}_response", "bins")
         if found:
             place = ("" if many else run.group, run.policy) if several else ("", run.label)
             bins.setdefault(place, []).append(found)
             drawn.append(run.path)
     panels: dict[str, list[Curve]] = {}
     for (panel, name), parts in bins.items():
-        panels.setdefault(panel, []).append((name, *thinned(*slower(*cumulative(pooled(parts))))))
+        panels.setdefault(panel,
+                          []).append((name,
+                                      *thin_curve(*percentage_of_slower(*cumulative_percentages(pool_histograms(parts))))))
     return panels
 
 
-def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
+def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
     """Return a figure of the response time distribution of reads or writes."""
     drawn: list[Path] = []
-    many = many_inputs(inputs)
+    many = input_count_if_many(inputs)
     panels = curves_of_runs(inputs, kind, drawn)
     curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
         chosen = file.column("lat_100ns")[file.operations() == number]
         if len(chosen):
-            curves.append((file.path.stem, *slower(*quantile_curve(chosen / 10))))
+            curves.append((file.path.stem, *percentage_of_slower(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
         chosen = log.latencies_ns()[(log.operations() == number) & (log.column("error") == 0)]
         if len(chosen):
-            curves.append((log.path.stem, *slower(*quantile_curve(chosen / 1000))))
+            curves.append((log.path.stem, *percentage_of_slower(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
     if curves:
         panels.setdefault("records" if "" not in panels and panels else "", []).extend(curves)
@@ -206,7 +208,7 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     if not every:
         return None
     plots = [(name, Curves(TIME_LABEL, f"% of {kind}s that took longer", found,
-                           log_x=no_zero(every), log_y=True, steps=True))
+                           log_x=allows_log_axis(every), log_y=True, steps=True))
              for name, found in panels.items()]
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took longer, by powers of ten, so that the tail is "
@@ -219,7 +221,7 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
 REPLAYED = ("mean", "p50", "p99", "max")
 
 
-def replay(inputs: Inputs) -> list[Figure]:
+def replay_latency_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the latencies that a replay measured, by operation and class."""
     found = []
     for one in inputs.replays:
@@ -231,7 +233,7 @@ def replay(inputs: Inputs) -> list[Figure]:
                 "replay", f"Latencies of the replay, {one.label}",
                 "How long replayed requests took, by operation and class of their data.",
                 Bars(names, series, "us"), (str(one.path),)))
-    return some(found, "approxftl replay --json=FILE records it")
+    return require_figures(found, "approxftl replay --json=FILE records it")
 
 
 def lag_figure(log: aft.ReplayLog) -> Figure:
@@ -249,14 +251,15 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
                                            list(worst[used]))], points=True), (str(log.path),))
 
 
-def lag(inputs: Inputs) -> list[Figure]:
+def lateness_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the lateness of replays."""
     found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
-    return some(found, "approxftl replay --record LOG records it")
+    return require_figures(found, "approxftl replay --record LOG records it")
 
 
-def cdf(inputs: Inputs) -> list[Figure]:
+def distribution_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of response time distributions."""
-    found = [figure for kind in ("read", "write") if (figure := cdf_of(inputs, kind))]
-    return some(found, "approxftl sim --json=FILE --histogram records it, and so do a record file "
-                       "of a capture and the log of a replay")
+    found = [figure for kind in ("read", "write")
+             if (figure := response_distribution(inputs, kind))]
+    return require_figures(found, "approxftl sim --json=FILE --histogram records it, and so do a "
+                           "record file of a capture and the log of a replay")

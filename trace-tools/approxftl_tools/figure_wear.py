@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
-from approxftl_tools.figure_runs import Lacking, in_panels, runs_of, sources
+from approxftl_tools.figure_runs import Lacking, plot_in_panels, require_runs, source_files
 from approxftl_tools.inputs import Inputs, Message
 
 #: Largest number of columns and cells of a map; more blocks share a cell.
 MAP_COLUMNS, MAP_CELLS = 128, 4096
 
 
-def lifetime(inputs: Inputs) -> list[Figure]:
+def wear_distribution(inputs: Inputs) -> list[Figure]:
     """Return a figure of the wear of blocks."""
-    runs = runs_of(inputs)
+    runs = require_runs(inputs)
     if not any(run.data["blocks"]["wear"]["max"] for run in runs):
         raise Lacking("no block has been erased; --fill random, or more writes, does it")
     return [Figure("wear", "Wear of blocks",
                    "Least, mean and most wear of a block, in full erases. Less, and less spread, "
                    "is better.",
-                   in_panels(inputs, lambda some, names: Bars(names, [
+                   plot_in_panels(inputs, lambda some, names: Bars(names, [
                        (what, [run.data["blocks"]["wear"][what] for run in some])
-                       for what in ("min", "mean", "max")], "full erases")), sources(runs))]
+                       for what in ("min", "mean", "max")], "full erases")), source_files(runs))]
 
 
-def binned(values: Sequence[float], columns: int) -> list[float]:
+def means_of_ranges(values: Sequence[float], columns: int) -> list[float]:
     """Return the means of equal ranges of the values."""
     ends = [len(values) * i // columns for i in range(columns + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
@@ -37,7 +37,7 @@ def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
     """Return a grid with a row for each LUN."""
     columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
-    rows = [binned(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
+    rows = [means_of_ranges(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
     label = "block of the LUN" if columns == per_lun else "first of the blocks of the LUN"
     return Grid("LUN", label, [str(i) for i in range(len(rows))], [str(i) for i in firsts], rows,
                 value_label)
@@ -57,7 +57,7 @@ def wear_of_runs(inputs: Inputs) -> list[Figure]:
     return result
 
 
-def answer(inputs: Inputs, kind: str) -> Message | None:
+def first_answer_of_kind(inputs: Inputs, kind: str) -> Message | None:
     """Return the first answer to messages of this kind."""
     return next((message for message in inputs.messages if message.kind == kind), None)
 
@@ -65,7 +65,7 @@ def answer(inputs: Inputs, kind: str) -> Message | None:
 def wear_of_devices(inputs: Inputs) -> list[Figure]:
     """Return wear maps of devices; the answer to the message luns gives the row length."""
     result = []
-    luns = answer(inputs, "luns")
+    luns = first_answer_of_kind(inputs, "luns")
     for message in inputs.messages:
         if message.kind == "blocks":
             wear = [int(row[4]) / 10000 for row in message.rows if row[0] != "next"]
@@ -80,7 +80,7 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
     return result
 
 
-def wear_map(inputs: Inputs) -> list[Figure]:
+def wear_maps(inputs: Inputs) -> list[Figure]:
     """Return wear maps of runs and devices."""
     found = wear_of_runs(inputs) + wear_of_devices(inputs)
     if not found:

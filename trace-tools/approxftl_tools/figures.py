@@ -11,17 +11,17 @@ from pathlib import Path
 
 from approxftl_tools import command, figure_file, papers, row_list
 from approxftl_tools.figure_file import Style
-from approxftl_tools.figure_kinds import KINDS, Kind, draw
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_kind
 from approxftl_tools.figure_runs import Lacking
-from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read_inputs
 from approxftl_tools.row_list import Column
-from approxftl_tools.seeds import over_seeds
+from approxftl_tools.seeds import average_over_seeds
 from approxftl_tools.study_streams import Setting
 
 
-def options() -> command.Parser:
+def figures_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser(
+    parser = command.verb_parser(
         "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
         "they need.")
@@ -52,12 +52,12 @@ def options() -> command.Parser:
                              "networks are drawn beside the simulated ones")
     parser.add_argument("--data", action="store_true",
                         help="the numbers of each figure, as CSV beside it")
-    row_list.add_options(parser)
-    command.add_json(parser)
+    row_list.add_list_options(parser)
+    command.add_json_option(parser)
     return parser
 
 
-def chosen(names: str) -> list[Kind]:
+def kinds_by_name(names: str) -> list[Kind]:
     """Return the kinds of figure with these names; all kinds if there are none."""
     by_name = {kind.name: kind for kind in KINDS}
     wanted = [name for name in names.split(",") if name]
@@ -68,23 +68,24 @@ def chosen(names: str) -> list[Kind]:
     return [by_name[name] for name in wanted] or list(KINDS)
 
 
-def write(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace, style: Style) -> int:
+def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace,
+                  style: Style) -> int:
     """Write the figures and return their number."""
     count = 0
     for one in kinds:
         try:
-            with command.understanding(run.path for run in inputs.runs):
-                figures = draw(one, inputs)
+            with command.refuse_bad_values(run.path for run in inputs.runs):
+                figures = draw_kind(one, inputs)
         except Lacking as reason:
             if args.kind:
                 raise command.Refusal(f"{one.name}: not in {inputs.summary()}: {reason}") from None
             continue
         for figure in figures:
             path = args.output / f"{figure.name}.{args.format}"
-            figure_file.save(figure, args.format, path, style)
+            figure_file.save_figure(figure, args.format, path, style)
             print(path)
             if args.data:
-                command.write_file(path.with_suffix(".csv"), figure.csv())
+                command.write_file(path.with_suffix(".csv"), figure.as_csv())
             count += 1
     return count
 
@@ -93,34 +94,34 @@ NAMES = (Column("name", "name", "of the figure, as --kind or --papers takes it",
          Column("about", "about", "what it shows", False))
 
 
-def tell_names(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
+def print_figure_list(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
     """Print a list of figures without a header."""
     args.no_head = True
-    row_list.choose(args, NAMES).answer(args, "figures", args.words, [
+    row_list.choose_columns(args, NAMES).print_rows(args, "figures", args.words, [
         {"name": name, "about": title} for name, title in names])
     return command.DONE
 
 
-def from_papers(args: argparse.Namespace) -> int:
+def make_paper_figures(args: argparse.Namespace) -> int:
     """Make the papers' figures."""
     names = [str(name) for name in args.files]
     if args.list:
-        return tell_names(args, papers.titles(names))
+        return print_figure_list(args, papers.figure_titles(names))
     seed = 1 if args.seed is None else args.seed
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
     style = figure_file.read_style(args.style, args.width or ("" if args.style else "double"))
-    print(papers.make(names, setting, args.output, args.format, style,
-                      len(os.sched_getaffinity(0)),
-                      lambda line: print(line, flush=True),
-                      papers.reports_of(args.mounted) if args.mounted else ()))
+    print(papers.make_figures(names, setting, args.output, args.format, style,
+                              len(os.sched_getaffinity(0)),
+                              lambda line: print(line, flush=True),
+                              papers.network_reports(args.mounted) if args.mounted else ()))
     return command.DONE
 
 
-def check(args: argparse.Namespace) -> None:
+def refuse_exclusive(args: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
     if not args.list:
-        row_list.needs(args, "--list")
+        row_list.require_list(args, "--list")
         if args.json:
             raise command.Refusal("--json needs --list", command.USAGE)
     for name in ("full", "traces", "seed", "seeds", "mounted"):
@@ -133,29 +134,29 @@ def check(args: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
-    def body() -> int:
-        args = options().parse_args(argv)
+    def run_figures() -> int:
+        args = figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)
-        check(args)
+        refuse_exclusive(args)
         if args.papers:
-            return from_papers(args)
+            return make_paper_figures(args)
         if args.list:
-            return tell_names(args, [(kind.name, kind.title) for kind in KINDS])
+            return print_figure_list(args, [(kind.name, kind.title) for kind in KINDS])
         if not args.files:
             raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
                                   command.USAGE)
-        kinds = chosen(args.kind)
+        kinds = kinds_by_name(args.kind)
         style = figure_file.read_style(args.style, args.width, figure_file.USUAL)
-        inputs = over_seeds(read(args.files))
+        inputs = average_over_seeds(read_inputs(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise command.Refusal(f"{args.output}: cannot create: {error.strerror}") from error
-        if not write(inputs, kinds, args, style):
+        if not write_figures(inputs, kinds, args, style):
             raise command.Refusal(f"found {inputs.summary()}, of which nothing can be drawn")
         return command.DONE
 
-    return command.run("figures", body)
+    return command.run_command("figures", run_figures)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ STANDARD = Path("-")
 Mark = tuple[int, int] | str
 
 
-def marks_of(path: Path) -> Iterator[Mark]:
+def file_identities(path: Path) -> Iterator[Mark]:
     """Yield the identities of a file; none for terminals and devices, which outputs may share."""
     with contextlib.suppress(OSError):
         state = os.fstat(1) if path == STANDARD else path.stat()
@@ -47,23 +47,23 @@ class Claims:
         self.read.clear()
         self.written.clear()
 
-    def reads(self, path: Path) -> None:
+    def claim_input(self, path: Path) -> None:
         """Claim an input."""
-        marks = set(marks_of(path))
+        marks = set(file_identities(path))
         for mark in marks & self.written.keys():
             option, output = self.written[mark]
             raise Refusal(f"{output}: is also read; give {option} another name")
         self.read |= marks
 
-    def check(self, path: Path, option: str = "the output") -> None:
+    def refuse_input_as_output(self, path: Path, option: str = "the output") -> None:
         """Raise Refusal if the output is also an input."""
-        if self.read and self.read.intersection(marks_of(path)):
+        if self.read and self.read.intersection(file_identities(path)):
             raise Refusal(f"{path}: is also read; give {option} another name")
 
-    def writes(self, path: Path, option: str) -> None:
+    def claim_output(self, path: Path, option: str) -> None:
         """Claim an output that this option names."""
-        self.check(path, option)
-        marks = set(marks_of(path))
+        self.refuse_input_as_output(path, option)
+        marks = set(file_identities(path))
         for mark in marks:
             other, _ = self.written.get(mark, (option, path))
             if other != option:

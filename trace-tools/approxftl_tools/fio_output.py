@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.command import CLAIMS, Refusal, understanding
-from approxftl_tools.refusal import reading
+from approxftl_tools.command import CLAIMS, Refusal, refuse_bad_values
+from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
 
@@ -104,7 +104,7 @@ class Output:
 # ---------------------------------------------------------------- options of a job
 
 
-def number(text: str) -> int:
+def parse_fio_size(text: str) -> int:
     """Parse a size as fio does: "k" is 1024."""
     found = re.fullmatch(r"(\d+)([kmgtp]?)(i?b?)", text.strip().lower())
     if not found:
@@ -112,7 +112,7 @@ def number(text: str) -> int:
     return int(found[1]) * (1 << 10 * SUFFIXES[found[2]])
 
 
-def amount(found: Any) -> float:
+def measured_amount(found: Any) -> float:
     """Return a measured value; raise ValueError if it is implausible."""
     value = float(found)
     if not 0 <= value <= MOST:
@@ -146,11 +146,11 @@ class Options:
     def pattern(self) -> tuple[str, int]:
         """Return the rw mode, and the bytes that the job skips after each request."""
         word, _, hole = self.get("rw", "readwrite", usual="read").partition(":")
-        return word, number(hole) if hole and not word.startswith("rand") else 0
+        return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
     def size(self) -> int:
         """Return the request size (bytes)."""
-        return number(self.first("bs", "blocksize", usual="4k"))
+        return parse_fio_size(self.first("bs", "blocksize", usual="4k"))
 
     def depth(self) -> int:
         """Return the queue depth of one process."""
@@ -160,9 +160,9 @@ class Options:
         """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
         asked = self.first("rate_iops", usual="0")
         if asked and asked != "0":
-            return float(number(asked))
+            return float(parse_fio_size(asked))
         volume = self.first("rate", usual="0")
-        return number(volume) / self.size() if volume not in ("", "0") else 0.0
+        return parse_fio_size(volume) / self.size() if volume not in ("", "0") else 0.0
 
 
 # ---------------------------------------------------------------- jobs
@@ -178,21 +178,21 @@ class Job:
     options: Options
     data: Json
 
-    def done(self, kind: str) -> int:
+    def requests_done(self, kind: str) -> int:
         """Return the number of requests of a kind."""
-        return int(amount(self.data[kind]["total_ios"]))
+        return int(measured_amount(self.data[kind]["total_ios"]))
 
-    def volume(self, kind: str) -> int:
+    def bytes_done(self, kind: str) -> int:
         """Return the bytes of requests of a kind."""
-        return int(amount(self.data[kind]["io_bytes"]))
+        return int(measured_amount(self.data[kind]["io_bytes"]))
 
-    def fills(self) -> bool:
+    def fills_drive(self) -> bool:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
         return self.options.pattern() == ("write", 0) and \
             not any(self.options.get(name) for name in bounds)
 
-    def wrong(self) -> str:
+    def unusable_reason(self) -> str:
         """Return the reason why the job cannot be used; empty if it can."""
         word, _ = self.options.pattern()
         if self.data.get("error"):
@@ -201,13 +201,13 @@ class Job:
             return f"rw={word} is not looked at"
         if self.options.get("direct", usual="0") != "1":
             return "direct=1 is missing, so that most was done in the host's memory"
-        if not self.done("read") + self.done("write"):
+        if not self.requests_done("read") + self.requests_done("write"):
             return "has done nothing"
-        if not any(amount(self.data[kind]["clat_ns"]["N"]) for kind in ("read", "write")):
+        if not any(measured_amount(self.data[kind]["clat_ns"]["N"]) for kind in ("read", "write")):
             return "fio was told to measure no latencies"
-        return self.wrong_shape() or self.wrong_order()
+        return self.unusable_sizes() or self.unusable_pattern()
 
-    def wrong_shape(self) -> str:
+    def unusable_sizes(self) -> str:
         """Return the reason why its request sizes or rates cannot be used; empty if they can."""
         options, size = self.options, self.options.size()
         if any(options.get(name) for name in ("bssplit", "bsrange", "blocksize_range")) or \
@@ -220,7 +220,7 @@ class Job:
             return "that many requests are not looked at"
         return "pauses between requests" if options.get("thinktime", usual="0") != "0" else ""
 
-    def wrong_order(self) -> str:
+    def unusable_pattern(self) -> str:
         """Return the reason why its access pattern cannot be used; empty if it can."""
         word, hole = self.options.pattern()
         stride = self.options.size() + hole
@@ -234,42 +234,43 @@ class Job:
             "its stride is not whole requests up to 256 MiB"
 
 
-def figures_of(jobs: Sequence[Job]) -> Iterator[Figure]:
+def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
     """Yield the figures of processes with the same job."""
     for kind in ("read", "write"):
-        parts = [job.data[kind] for job in jobs if job.done(kind)]
-        counts = [int(amount(part["clat_ns"]["N"])) for part in parts]
+        parts = [job.data[kind] for job in jobs if job.requests_done(kind)]
+        counts = [int(measured_amount(part["clat_ns"]["N"])) for part in parts]
         if not sum(counts):
             continue
-        yield Figure(kind, "rate", sum(amount(part["iops"]) for part in parts))
+        yield Figure(kind, "rate", sum(measured_amount(part["iops"]) for part in parts))
 
-        def mean(values: Sequence[float], weights: Sequence[int] = tuple(counts)) -> float:
+        def weighted_mean(values: Sequence[float], weights: Sequence[int] = tuple(counts)) -> float:
             total = sum(weights)
             return sum(v * w for v, w in zip(values, weights, strict=True)) / total / 1e3
 
-        yield Figure(kind, "mean", mean([amount(part["clat_ns"]["mean"]) for part in parts]))
+        yield Figure(kind, "mean",
+                     weighted_mean([measured_amount(part["clat_ns"]["mean"]) for part in parts]))
         for what, name in PERCENTILES.items():
             found = [part["clat_ns"].get("percentile", {}).get(name) for part in parts]
             if sum(counts) >= RESTS_ON[what] and None not in found:
-                yield Figure(kind, what, mean([amount(value) for value in found]))
+                yield Figure(kind, what, weighted_mean([measured_amount(value) for value in found]))
 
 
-def load_of(jobs: Sequence[Job]) -> Measured:
+def process_load(jobs: Sequence[Job]) -> Measured:
     """Return the load of processes with the same job."""
     job, options = jobs[0], jobs[0].options
     # With group_reporting fio reports all processes as one entry.
     processes = max(len(jobs), options.count("numjobs"))
     word, hole = options.pattern()
     size, rate = options.size(), options.rate()
-    writes, reads = (sum(each.done(kind) for each in jobs) for kind in ("write", "read"))
+    writes, reads = (sum(each.requests_done(kind) for each in jobs) for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
                     processes * options.depth(), rate * processes,
                     options.get("rate_process") == "poisson", size + hole if hole else 0,
-                    bytes=sum(each.volume(kind) for each in jobs for kind in ("read", "write")),
-                    figures=tuple(figure for figure in figures_of(jobs) if figure.value > 0))
+                    bytes=sum(each.bytes_done(kind) for each in jobs for kind in ("read", "write")),
+                    figures=tuple(figure for figure in job_figures(jobs) if figure.value > 0))
 
 
-def beside(loads: Sequence[Measured]) -> Measured | None:
+def mixed_load(loads: Sequence[Measured]) -> Measured | None:
     """Return the load of reads beside a sequential writer; None if the loads are no such pair."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
@@ -285,13 +286,13 @@ def group_load(jobs: Sequence[Job]) -> Measured | Unused:
     by_name = {name: list(same) for name, same in
                groupby(sorted(jobs, key=lambda job: job.name), key=lambda job: job.name)}
     for job in jobs:
-        if job.wrong():
-            return Unused(job.name, job.path, job.wrong())
-    loads = [load_of(same) for same in by_name.values()]
+        if job.unusable_reason():
+            return Unused(job.name, job.path, job.unusable_reason())
+    loads = [process_load(same) for same in by_name.values()]
     silent = [load for load in loads if not load.figures]
     if silent:
         return Unused(silent[0].name, silent[0].path, "fio has measured nothing of it")
-    both = loads[0] if len(loads) == 1 else beside(loads)
+    both = loads[0] if len(loads) == 1 else mixed_load(loads)
     return both or Unused(" and ".join(by_name), jobs[0].path,
                           "ran at once, and are not reads beside writes in order")
 
@@ -299,10 +300,10 @@ def group_load(jobs: Sequence[Job]) -> Measured | Unused:
 # ---------------------------------------------------------------- files
 
 
-def document_of(path: Path) -> Json:
+def read_fio_document(path: Path) -> Json:
     """Return a file's JSON document; skip warnings that fio may have written before it."""
-    CLAIMS.reads(path)
-    with reading(path):
+    CLAIMS.claim_input(path)
+    with refuse_read_errors(path):
         text = path.read_text("utf-8", errors="replace")
     begin = re.search(r"^\{", text, re.MULTILINE)
     if not begin:
@@ -316,7 +317,7 @@ def document_of(path: Path) -> Json:
     return document
 
 
-def jobs_of(path: Path, document: Json) -> list[Job]:
+def read_fio_jobs(path: Path, document: Json) -> list[Job]:
     """Return the jobs of a file."""
     return [Job(path, int(job["groupid"]), str(job["jobname"]), Options(document, job), job)
             for job in document["jobs"]]
@@ -326,31 +327,32 @@ class History:
     """The state of the drive, derived from the jobs that ran so far."""
 
     def __init__(self, capacity: int, jobs: Sequence[Job]) -> None:
-        volumes = [job.volume("write") for job in jobs if job.fills()]
+        volumes = [job.bytes_done("write") for job in jobs if job.fills_drive()]
         self.capacity = capacity or max(volumes, default=0)
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
 
-    def state(self, jobs: Sequence[Job]) -> State:
+    def state_before(self, jobs: Sequence[Job]) -> State:
         """Return the state before these jobs; a fill starts with an empty drive."""
-        if any(job.fills() for job in jobs):
+        if any(job.fills_drive() for job in jobs):
             return State(0.0)
         if not self.capacity:
             return State()
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
 
-    def pass_by(self, jobs: Sequence[Job]) -> None:
+    def update_with(self, jobs: Sequence[Job]) -> None:
         """Update the state with jobs that have run."""
         for job in jobs:
             if ORDERS.get(job.options.pattern()[0]) == "random":
-                self.overwritten += job.volume("write")
-            elif job.fills():
-                self.filled, self.overwritten = job.volume("write"), 0
+                self.overwritten += job.bytes_done("write")
+            elif job.fills_drive():
+                self.filled, self.overwritten = job.bytes_done("write"), 0
 
 
-def check_known(output: Output, history: History, load: Measured, jobs: Sequence[Job]) -> None:
+def add_if_state_known(output: Output, history: History, load: Measured,
+                       jobs: Sequence[Job]) -> None:
     """Add the load to the output if the state of the drive is known, else record the reason."""
-    before = history.state(jobs)
+    before = history.state_before(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
                                     "give the output of the job that filled it, or --capacity"))
@@ -360,13 +362,13 @@ def check_known(output: Output, history: History, load: Measured, jobs: Sequence
         output.loads.append(replace(load, before=before))
 
 
-def read(paths: Sequence[Path], capacity: int = 0) -> Output:
+def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
     """Read the files in the order in which their jobs ran."""
     output = Output()
-    documents = {path: document_of(path) for path in paths}
-    with understanding(paths):
+    documents = {path: read_fio_document(path) for path in paths}
+    with refuse_bad_values(paths):
         ordered = sorted(documents, key=lambda path: int(documents[path]["timestamp"]))
-        jobs = {path: jobs_of(path, documents[path]) for path in ordered}
+        jobs = {path: read_fio_jobs(path, documents[path]) for path in ordered}
         history = History(capacity, [job for path in ordered for job in jobs[path]])
         output.capacity = history.capacity
         for path in ordered:
@@ -376,6 +378,6 @@ def read(paths: Sequence[Path], capacity: int = 0) -> Output:
                 if isinstance(found, Unused):
                     output.unused.append(found)
                 else:
-                    check_known(output, history, found, at_once)
-                history.pass_by(at_once)
+                    add_if_state_known(output, history, found, at_once)
+                history.update_with(at_once)
     return output

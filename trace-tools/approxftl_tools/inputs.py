@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, understanding, wrapped
-from approxftl_tools.refusal import reading
+from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, refuse_bad_values, wrap_help_text
+from approxftl_tools.refusal import refuse_read_errors
 
 Json = dict[str, Any]
 
@@ -28,8 +28,8 @@ KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline
          "health -j and status -j, answers to the messages stats, luns, blocks and block, record "
          "files (.aft), logs of replays")
 #: Help text of the commands that take such files.
-WHAT_FILES_ARE = wrapped("FILE may be a directory. What a file is follows from what is in it: "
-                         f"{KNOWN}.")
+WHAT_FILES_ARE = wrap_help_text(
+    f"FILE may be a directory. The kind of a file follows from its content: {KNOWN}.")
 
 
 @dataclass
@@ -126,30 +126,30 @@ class Inputs:
                   (len(self.records), "record file"), (len(self.replays), "replay"),
                   (len(self.logs), "log"),
                   (len(self.programs), "program"), (len(self.fio), "fio result")]
-        words = [f"{n} {plural(what) if n > 1 else what}" for n, what in counts if n]
+        words = [f"{n} {plural_of(what) if n > 1 else what}" for n, what in counts if n]
         return ", ".join(words) or "nothing"
 
 
-def plural(what: str) -> str:
+def plural_of(what: str) -> str:
     """Return the plural of a word."""
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
-def shown(names: Iterable[str], most: int = 8) -> str:
+def shorten_list(names: Iterable[str], most: int = 8) -> str:
     """Return a list as text, shortened to so many items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + rest if listed else "nothing"
 
 
-def expand(paths: Sequence[Path]) -> list[Path]:
+def expand_folders(paths: Sequence[Path]) -> list[Path]:
     """Return the files, including those in directories."""
     result: list[Path] = []
     for path in paths:
         if path.is_dir():
             found = sorted({file for pattern in PATTERNS for file in path.glob(pattern)})
             if not found:
-                there = shown(sorted(file.name for file in path.iterdir()))
+                there = shorten_list(sorted(file.name for file in path.iterdir()))
                 raise Refusal(f"{path}: no input; looked for {', '.join(PATTERNS)}, found {there}",
                               NOT_FOUND)
             result += found
@@ -158,7 +158,8 @@ def expand(paths: Sequence[Path]) -> list[Path]:
         else:
             near = sorted(file.name for pattern in PATTERNS for file in path.parent.glob(pattern)
                           ) if path.parent.is_dir() else []
-            raise Refusal(f"{path}: no such file; {path.parent}/ has {shown(near)}", NOT_FOUND)
+            raise Refusal(f"{path}: no such file; {path.parent}/ has {shorten_list(near)}",
+                          NOT_FOUND)
     return result
 
 
@@ -171,17 +172,17 @@ RUN_KEYS = ("policy", "timing", "counters", "energy", "write_amplification", "bl
 EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
 
 
-def lacks(node: Any, keys: Sequence[str]) -> str:
+def missing_keys(node: Any, keys: Sequence[str]) -> str:
     """Return the keys that an object lacks; all of them if it is no object."""
     return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
 
 
-def contents(node: Any) -> str:
+def keys_as_text(node: Any) -> str:
     """Return the keys of an object as text, or the value itself."""
-    return shown(node) if isinstance(node, dict) else repr(node)[:60]
+    return shorten_list(node) if isinstance(node, dict) else repr(node)[:60]
 
 
-def marked(label: str, data: Json) -> str:
+def mark_interrupted(label: str, data: Json) -> str:
     """Return the label of a run with a mark if it was interrupted."""
     if not data.get("interrupted"):
         return label
@@ -189,78 +190,79 @@ def marked(label: str, data: Json) -> str:
     return f"{label} (interrupted" + (f" after {done} requests)" if done is not None else ")")
 
 
-def of_seed(run: Json) -> str:
+def seed_suffix(run: Json) -> str:
     """Return the suffix that distinguishes the runs of several seeds."""
     return f", seed {run['seed']}" if "seed" in run else ""
 
 
-def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
+def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the runs of a result of the simulator."""
     if not isinstance(document.get("geometry"), dict):
-        raise Refusal(f"{path}: runs without a geometry; found {shown(document)}")
+        raise Refusal(f"{path}: runs without a geometry; found {shorten_list(document)}")
     for run in document["runs"]:
-        lost = lacks(run, RUN_KEYS)
+        lost = missing_keys(run, RUN_KEYS)
         if lost:
-            raise Refusal(f"{path}: a run without {lost}; found {contents(run)}")
-        label = marked(str(run.get("policy", "?")), run)
-        inputs.runs.append(Run(label, path.stem + of_seed(run), run, document, path))
+            raise Refusal(f"{path}: a run without {lost}; found {keys_as_text(run)}")
+        label = mark_interrupted(str(run.get("policy", "?")), run)
+        inputs.runs.append(Run(label, path.stem + seed_suffix(run), run, document, path))
     for failed in document.get("failed", ()):
-        if lacks(failed, ("policy", "why")):
-            raise Refusal(f"{path}: a failure without policy or why; found {contents(failed)}")
-        inputs.failures.append(Failure(path.stem + of_seed(failed), str(failed["policy"]),
+        if missing_keys(failed, ("policy", "why")):
+            raise Refusal(f"{path}: a failure without policy or why; found {keys_as_text(failed)}")
+        inputs.failures.append(Failure(path.stem + seed_suffix(failed), str(failed["policy"]),
                                        str(failed["why"]), path))
 
 
-def take_devices(inputs: Inputs, path: Path, document: Json) -> None:
+def add_devices(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the devices in the output of stat, health or status."""
     for device in document["devices"]:
-        if lacks(device, ("name",)):
-            raise Refusal(f"{path}: a device without a name; found {contents(device)}")
+        if missing_keys(device, ("name",)):
+            raise Refusal(f"{path}: a device without a name; found {keys_as_text(device)}")
         inputs.devices.append(Device(str(device["name"]), device, document, path))
     if not document["devices"]:
         raise Refusal(f"{path}: a list of devices, with none in it")
 
 
-def take_timeline(inputs: Inputs, path: Path, document: Json) -> None:
+def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
     """Add a timeline; refuse trace events of other programs, which have no blocks."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
-            lost = lacks(event, EVENT_KEYS) or lacks(event["args"], ("block", "page"))
+            lost = missing_keys(event, EVENT_KEYS) or missing_keys(event["args"], ("block", "page"))
             if lost:
                 raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
                               "approxftl sim --timeline")
-    inputs.timelines.append(Timeline(marked(path.stem, document), document, path))
+    inputs.timelines.append(Timeline(mark_interrupted(path.stem, document), document, path))
 
 
-def take_replay(inputs: Inputs, path: Path, document: Json) -> None:
+def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the report of a replay."""
-    inputs.replays.append(Run(marked(path.stem, document), path.stem, document, document, path))
+    inputs.replays.append(Run(mark_interrupted(path.stem, document), path.stem, document, document,
+                              path))
 
 
-def take_program(inputs: Inputs, path: Path, document: Json) -> None:
+def add_program_report(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the report of an annotated program."""
     label = path.name.removesuffix(".json").removesuffix(".app")
     inputs.programs.append(Run(label, str(document["app"]), document, document, path))
 
 
-def take_fio(inputs: Inputs, path: Path, document: Json) -> None:
+def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
     """Add a result of fio."""
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not jobs:
         raise Refusal(f"{path}: JSON of fio without jobs; fio --output-format=json writes them")
     for job in jobs:
-        if lacks(job, ("jobname",)):
-            raise Refusal(f"{path}: a job of fio without a name; found {contents(job)}")
+        if missing_keys(job, ("jobname",)):
+            raise Refusal(f"{path}: a job of fio without a name; found {keys_as_text(job)}")
     label = path.name.removesuffix(".json").removesuffix(".fio")
     inputs.fio.append(Run(label, path.stem, document, document, path))
 
 
-def is_list(document: Json, key: str) -> bool:
+def holds_list(document: Json, key: str) -> bool:
     """Tell whether a document has a list under this key."""
     return isinstance(document.get(key), list)
 
 
-def take_document(inputs: Inputs, path: Path, document: Any) -> None:
+def add_document(inputs: Inputs, path: Path, document: Any) -> None:
     """Recognise a JSON document and add it."""
     if not isinstance(document, dict):
         raise Refusal(f"{path}: JSON, but a {type(document).__name__} and no object; "
@@ -269,20 +271,20 @@ def take_document(inputs: Inputs, path: Path, document: Any) -> None:
     if not isinstance(version, list) or version[:1] != [1]:
         raise Refusal(f"{path}: JSON of format {version}; format 1 is understood: "
                       "use the tools of the version that wrote it")
-    if is_list(document, "traceEvents"):
-        take_timeline(inputs, path, document)
-    elif is_list(document, "runs"):
-        take_sim(inputs, path, document)
-    elif is_list(document, "devices"):
-        take_devices(inputs, path, document)
+    if holds_list(document, "traceEvents"):
+        add_timeline(inputs, path, document)
+    elif holds_list(document, "runs"):
+        add_simulation(inputs, path, document)
+    elif holds_list(document, "devices"):
+        add_devices(inputs, path, document)
     elif "fidelity" in document or "replay" in document:
-        take_replay(inputs, path, document)
+        add_replay(inputs, path, document)
     elif "app" in document:
-        take_program(inputs, path, document)
+        add_program_report(inputs, path, document)
     elif "fio version" in document:
-        take_fio(inputs, path, document)
+        add_fio_result(inputs, path, document)
     else:
-        raise Refusal(f"{path}: JSON with {shown(document)}; looked for {KNOWN}")
+        raise Refusal(f"{path}: JSON with {shorten_list(document)}; looked for {KNOWN}")
 
 
 # ---------------------------------------------------------------- answers to messages
@@ -296,7 +298,7 @@ LINES = {
 }
 
 
-def take_text(inputs: Inputs, path: Path, text: str) -> None:
+def add_device_answer(inputs: Inputs, path: Path, text: str) -> None:
     """Add the answer of a device to a message."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
@@ -317,7 +319,7 @@ def take_text(inputs: Inputs, path: Path, text: str) -> None:
 MOST_BYTES = 1 << 30
 
 
-def read_some(path: Path) -> bytes:
+def read_plain_file(path: Path) -> bytes:
     """Return the contents of a file that is not a record file."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
@@ -327,35 +329,35 @@ def read_some(path: Path) -> bytes:
     return data
 
 
-def take_file(inputs: Inputs, path: Path) -> None:
+def add_file(inputs: Inputs, path: Path) -> None:
     """Recognise a file and add it."""
-    with reading(path):
+    with refuse_read_errors(path):
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
         if head == aft.MAGIC:
-            inputs.records.append(aft.read(path))
+            inputs.records.append(aft.open_records(path))
             return
         if head == aft.LOG_MAGIC:
-            inputs.logs.append(aft.read_log(path))
+            inputs.logs.append(aft.open_replay_log(path))
             return
-        data = read_some(path)
+        data = read_plain_file(path)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Refusal(f"{path}: neither text nor a record file: it begins with "
                       f"{data[:8].hex(' ')}; looked for {KNOWN}") from error
     if text.lstrip()[:1] not in ("{", "["):
-        take_text(inputs, path, text)
+        add_device_answer(inputs, path, text)
         return
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise Refusal(f"{path}: no whole JSON: {error.msg} in line {error.lineno}; "
                       "was its writer interrupted?") from error
-    take_document(inputs, path, document)
+    add_document(inputs, path, document)
 
 
-def name_runs(runs: list[Run]) -> None:
+def make_labels_unique(runs: list[Run]) -> None:
     """Make labels unique by adding the group, then a number."""
     counts = Counter(run.label for run in runs)
     seen: Counter[str] = Counter()
@@ -369,7 +371,7 @@ def name_runs(runs: list[Run]) -> None:
             run.label = f"{run.label} {seen[run.label]}"
 
 
-def name_groups(runs: list[Run]) -> None:
+def rename_equal_groups(runs: list[Run]) -> None:
     """Rename groups of equally named files in different directories to their paths."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
@@ -381,16 +383,16 @@ def name_groups(runs: list[Run]) -> None:
             run.group = str(run.path.with_suffix(""))
 
 
-def read(paths: Sequence[Path]) -> Inputs:
+def read_inputs(paths: Sequence[Path]) -> Inputs:
     """Read all files."""
     inputs = Inputs()
-    files = expand(paths)
+    files = expand_folders(paths)
     for path in files:
-        CLAIMS.reads(path)
+        CLAIMS.claim_input(path)
     for path in files:
-        with understanding([path]):
-            take_file(inputs, path)
-    name_groups(inputs.runs)
-    name_runs(inputs.runs)
-    name_runs(inputs.fio)
+        with refuse_bad_values([path]):
+            add_file(inputs, path)
+    rename_equal_groups(inputs.runs)
+    make_labels_unique(inputs.runs)
+    make_labels_unique(inputs.fio)
     return inputs

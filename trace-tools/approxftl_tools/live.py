@@ -32,9 +32,9 @@ from approxftl_tools.figure import (
     Plot,
     Spans,
     axis_name,
-    hues_of,
-    names_of,
-    panels_of,
+    coloured_names,
+    colours_of_names,
+    named_panels,
 )
 from approxftl_tools.output import write_file
 from approxftl_tools.page import HERE
@@ -42,9 +42,9 @@ from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
-    columns_of,
     dots_scale,
     means_scales,
+    panels_per_row,
     tick_places,
 )
 
@@ -87,9 +87,9 @@ def word_colour(name: str, own: Hue) -> str:
     return style_colour(own)
 
 
-def coloured_by(plot: Plot, field: str) -> Json:
+def colour_channel(plot: Plot, field: str) -> Json:
     """Return the colour channel."""
-    names = hues_of(plot)
+    names = colours_of_names(plot)
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
                       "range": [word_colour(name, own) for name, own in names.items()]},
@@ -98,39 +98,40 @@ def coloured_by(plot: Plot, field: str) -> Json:
             if len(names) > 1 else None}
 
 
-def edged_by(plot: Plot, field: str) -> Json:
+def stroke_channel(plot: Plot, field: str) -> Json:
     """Return the stroke channel."""
-    found, names = coloured_by(plot, field), hues_of(plot)
+    found, names = colour_channel(plot, field), colours_of_names(plot)
     return {**found, "scale": {"domain": [*names], "range": [
         edge_colour(name, own) for name, own in names.items()]}}
 
 
-def filled_by(plot: Plot, field: str) -> Json:
+def fill_channels(plot: Plot, field: str) -> Json:
     """Return the colour and stroke channels of filled marks."""
-    return {"color": coloured_by(plot, field), "stroke": edged_by(plot, field)}
+    return {"color": colour_channel(plot, field), "stroke": stroke_channel(plot, field)}
 
 
-def layered_by(plot: Plot, field: str) -> Json:
+def layer_channels(plot: Plot, field: str) -> Json:
     """Return both channels for layered marks, without a legend entry for edges."""
-    edges = edged_by(plot, field)
+    edges = stroke_channel(plot, field)
     # With equal domains Vega-Lite would merge the legends of colours and edges.
     scale = {"domain": [*edges["scale"]["domain"], "\0"],
              "range": [*edges["scale"]["range"], "@--ink 1"]}
-    return {"color": coloured_by(plot, field), "stroke": {**edges, "scale": scale, "legend": None}}
+    return {"color": colour_channel(plot,
+                                    field), "stroke": {**edges, "scale": scale, "legend": None}}
 
 
-def lines_by(plot: Plot, field: str) -> list[tuple[int, Json]]:
+def line_channels(plot: Plot, field: str) -> list[tuple[int, Json]]:
     """Return width and channel of a line's edge, a wider line beneath it, and of the line."""
-    both = layered_by(plot, field)
+    both = layer_channels(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
-def tooltip(*fields: tuple[str, str]) -> list[Json]:
+def tooltip_channel(*fields: tuple[str, str]) -> list[Json]:
     """Return the tooltip of a mark: exact values by field and title."""
     return [{"field": field, "title": title or "what"} for field, title in fields]
 
 
-def axis(field: str, title: str, log: bool = False, **more: Any) -> Json:
+def quantitative_channel(field: str, title: str, log: bool = False, **more: Any) -> Json:
     """Return a quantitative channel."""
     times = {"labelExpr": TIMES} if title.endswith(IN_US) else {}
     return {"field": field, "type": "quantitative", "title": axis_name(title),
@@ -146,7 +147,7 @@ def names_axis(names: Sequence[str]) -> Json:
     return {"labelAngle": 0, "labelExpr": "split(datum.label, ', ')"}
 
 
-def line_at(channel: str, mark: float | None) -> list[Json]:
+def reference_line(channel: str, mark: float | None) -> list[Json]:
     """Return a layer with a reference line; an empty list if there is none."""
     return [] if mark is None else [
         {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "@--ink 1"},
@@ -154,70 +155,71 @@ def line_at(channel: str, mark: float | None) -> list[Json]:
 
 
 @singledispatch
-def drawn(plot: Plot) -> Json:
+def plot_layers(plot: Plot) -> Json:
     """Return the marks and channels of a plot, and the fields that hold names."""
     raise NotImplementedError
 
 
-@drawn.register
-def bars(plot: Bars) -> Json:
+@plot_layers.register
+def bar_layers(plot: Bars) -> Json:
     """Return grouped or stacked bars."""
-    names = names_of(plot)
+    names = coloured_names(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
     encoding = {
         "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": names_axis(plot.categories)},
-        "y": {**axis("value", plot.unit), "stack": "zero" if plot.stacked else None},
-        "order": {"field": "rank"}, **apart, **filled_by(plot, "series"),
-        "tooltip": tooltip(("c0", ""), ("series", "of"), ("value", plot.unit))}
+        "y": {**quantitative_channel("value",
+                                     plot.unit), "stack": "zero" if plot.stacked else None},
+        "order": {"field": "rank"}, **apart, **fill_channels(plot, "series"),
+        "tooltip": tooltip_channel(("c0", ""), ("series", "of"), ("value", plot.unit))}
     return {"height": PLOT_HEIGHT, "layer": [{"mark": "bar", "encoding": encoding},
-                                             *line_at("y", plot.mark)],
+                                             *reference_line("y", plot.mark)],
             "usermeta": {"melted": True, "words": ["c0", "series"]}}
 
 
-@drawn.register
-def dots(plot: Dots) -> Json:
+@plot_layers.register
+def dot_layers(plot: Dots) -> Json:
     """Return means with their intervals."""
     scale, log = dots_scale([plot])
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
-        "yOffset": {"field": "c1", "type": "nominal", "sort": names_of(plot)},
-        "tooltip": tooltip(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
-                           ("c4", "high"), ("c5", "runs"))}
-    x = axis("c2", plot.unit, log)
+        "yOffset": {"field": "c1", "type": "nominal", "sort": coloured_names(plot)},
+        "tooltip": tooltip_channel(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
+                                   ("c4", "high"), ("c5", "runs"))}
+    x = quantitative_channel("c2", plot.unit, log)
     x["scale"] |= {"domain": [scale[0], scale[-1]], "nice": False}
     intervals: list[Json] = [
         {"transform": [{"filter": "isValid(datum.c3)"}],
          "mark": {"type": "rule", "strokeWidth": wide},
          "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"}, **colour}}
-        for wide, colour in lines_by(plot, "c1")]
+        for wide, colour in line_channels(plot, "c1")]
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x, **layered_by(plot, "c1")}},
-                      *line_at("x", plot.mark)],
+                       "encoding": {**encoding, "x": x, **layer_channels(plot, "c1")}},
+                      *reference_line("x", plot.mark)],
             "usermeta": {"words": ["c0", "c1"]}}
 
 
-@drawn.register
-def curves(plot: Curves) -> Json:
+@plot_layers.register
+def curve_layers(plot: Curves) -> Json:
     """Return lines or points."""
-    encoding: Json = {"x": axis("c1", plot.x_label, plot.log_x, zero=False),
-                "y": axis("c2", plot.y_label, plot.log_y),
-                "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
-    names = hues_of(plot)
-    dashes: Json = {**coloured_by(plot, "c0"), "scale": {
+    encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
+                "y": quantitative_channel("c2", plot.y_label, plot.log_y),
+                "tooltip": tooltip_channel(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
+    names = colours_of_names(plot)
+    dashes: Json = {**colour_channel(plot, "c0"), "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     steps = "step-after" if plot.steps else "linear"
     under, line = ({"mark": {"type": "line", "clip": True, "interpolate": steps,
                              "strokeWidth": wide}, "encoding": {"strokeDash": dashes, **of}}
-                   for wide, of in lines_by(plot, "c0"))
+                   for wide, of in line_channels(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": layered_by(plot, "c0") if plot.points else
-                   {"color": coloured_by(plot, "c0")}}
+                   "encoding": layer_channels(plot, "c0") if plot.points else
+                   {"color": colour_channel(plot, "c0")}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
                 under, {**line, "params": [ZOOM]}, point],
@@ -227,26 +229,26 @@ def curves(plot: Curves) -> Json:
 OWN = "isValid(datum.c6)"
 
 
-def of_rows(first: list[Json], layers: list[Json]) -> list[Json]:
+def layers_with_transforms(first: list[Json], layers: list[Json]) -> list[Json]:
     """Return the layers with these transforms put first."""
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
-def seen(plot: Means) -> str:
+def has_position_test(plot: Means) -> str:
     """Return the test for a published value that has a position on the axis."""
-    place = "isValid(datum.at)" if plot.numeric else \
+    place = "isValid(datum.at)" if plot.is_numeric else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"
 
 
-def standing(plot: Means) -> tuple[Json, Json]:
+def mark_channels(plot: Means) -> tuple[Json, Json]:
     """Return the channels of position and height of a study's marks."""
-    plots = [one for _, one in panels_of(plot) if isinstance(one, Means)]
+    plots = [one for _, one in named_panels(plot) if isinstance(one, Means)]
     x_scale, y_scale = means_scales(plots)
-    y = axis("c3", plot.y_label, plot.log_y)
+    y = quantitative_channel("c3", plot.y_label, plot.log_y)
     y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
-    if plot.numeric:
-        x = axis("at", plot.x_label, plot.log_x)
+    if plot.is_numeric:
+        x = quantitative_channel("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
         if few := tick_places(plots):
             x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
@@ -260,22 +262,22 @@ def standing(plot: Means) -> tuple[Json, Json]:
     return {"x": x, **apart}, y
 
 
-def own_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def study_mean_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of the study's own means."""
-    if plot.filled:
+    if plot.are_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
-        return [{"mark": "bar", "encoding": {**place, **ends, **layered_by(plot, "c1")}}]
+        return [{"mark": "bar", "encoding": {**place, **ends, **layer_channels(plot, "c1")}}]
     steps = "step-after" if plot.kind == "cdf" else "linear"
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
          "encoding": {**place, "y": y, **of}}
-        for wide, of in lines_by(plot, "c1")] if plot.numeric else []
+        for wide, of in line_channels(plot, "c1")] if plot.is_numeric else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
-                     "encoding": {**place, "y": y, **layered_by(plot, "c1")}}]
+                     "encoding": {**place, "y": y, **layer_channels(plot, "c1")}}]
 
 
-def stacked(plot: Means) -> list[Json]:
+def stacking_transforms(plot: Means) -> list[Json]:
     """Return the transforms that compute the ends of bars and of their intervals."""
     names = json.dumps(list(plot.series))
     way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
@@ -292,7 +294,7 @@ def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plai
                     ) -> list[Json]:
     """Return the layers of interval lines."""
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
-    both = lines_by(plot, "c1")
+    both = line_channels(plot, "c1")
     return [{"transform": [{"filter": f"isValid(datum.{low})"}],
              "mark": {"type": "rule", "clip": True, "strokeWidth": wide,
                       **({"color": "@--ink 1"} if plain else {})},
@@ -300,12 +302,12 @@ def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plai
             for wide, of in (both[1:] if plain else both)]
 
 
-def others_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def published_value_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of published values, which are hollow; levels are lines."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
-    edge = layered_by(plot, "c1")["stroke"]
+    edge = layer_channels(plot, "c1")["stroke"]
     shape = {"field": "c7", "type": "nominal", "title": None, "legend": {"orient": "top"},
              "scale": {"domain": sources, "range": ["square", "diamond", "triangle-up"]}}
     point = {"mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2,
@@ -316,78 +318,80 @@ def others_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     band = {"transform": [{"filter": "isValid(datum.c4)"}],
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
-                         **layered_by(plot, "c1")}}
-    return [*of_rows([{"filter": seen(plot)}], [
+                         **layer_channels(plot, "c1")}}
+    return [*layers_with_transforms([{"filter": has_position_test(plot)}], [
                 *interval_layers(plot, place, y, "c4", "c5", plain=False), point]),
-            *of_rows([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
+            *layers_with_transforms([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
 
 
-@drawn.register
-def means(plot: Means) -> Json:
+@plot_layers.register
+def study_layers(plot: Means) -> Json:
     """Return the means of a study beside published values."""
-    place, y = standing(plot)
-    ends = ("from", "to") if plot.filled else ("c4", "c5")
-    own: list[Json] = [*own_layers(plot, place, y),
-                       *interval_layers(plot, place, y, *ends, plain=plot.filled)]
-    if plot.numeric:
+    place, y = mark_channels(plot)
+    ends = ("from", "to") if plot.are_bars else ("c4", "c5")
+    own: list[Json] = [*study_mean_layers(plot, place, y),
+                       *interval_layers(plot, place, y, *ends, plain=plot.are_bars)]
+    if plot.is_numeric:
         own[0]["params"] = [ZOOM]
-    layers = [*of_rows([{"filter": OWN}, *(stacked(plot) if plot.filled else [])], own),
-              *others_layers(plot, place, y), *line_at("y", plot.line)]
+    layers = [*layers_with_transforms([{"filter": OWN},
+                                       *(stacking_transforms(plot) if plot.are_bars else [])], own),
+              *published_value_layers(plot, place, y), *reference_line("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
-    said = tooltip(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label), ("c4", "low"),
-                   ("c5", "high"), ("c6", "runs"), ("c7", "from"))
+    said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
+                           ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
     number_ = [{"calculate": "toNumber(replace(datum.c2, '%', ''))", "as": "at"}]
     found: Json = {"height": PLOT_HEIGHT, "layer": layers, "encoding": {"tooltip": said}}
-    panels_ = panels_of(plot)
+    panels_ = named_panels(plot)
     if len(panels_) > 1:
         found = {"facet": {"field": "c0", "type": "nominal", "title": None,
                            "sort": list(plot.facets)},
-                 "columns": columns_of(panels_), "spec": {**found, "height": 0.7 * PLOT_HEIGHT}}
-    return {**found, "transform": number_ if plot.numeric else [],
+                 "columns": panels_per_row(panels_), "spec": {**found, "height": 0.7 * PLOT_HEIGHT}}
+    return {**found, "transform": number_ if plot.is_numeric else [],
             "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
-@drawn.register
-def grid(plot: Grid) -> Json:
+@plot_layers.register
+def grid_layers(plot: Grid) -> Json:
     """Return the cells of a grid."""
-    def place(field: str, title: str) -> Json:
+    def axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
                 "axis": {"labelOverlap": True, "labelAngle": 0},
                 "scale": {"paddingInner": 0}}
 
-    shade = filled_by(plot, "c2") if plot.words else {"color": {
+    shade = fill_channels(plot, "c2") if plot.words else {"color": {
         "field": "c2", "type": "quantitative", "title": plot.value_label,
         "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}}
     return {"height": max(60, min(320, 24 * len(plot.row_names))),
             "view": {"stroke": "@--gone 1"},
             "mark": {"type": "rect", **({} if plot.words else {"stroke": "@--soft 1"}),
                      "strokeWidth": 1 if plot.words else 0.5},
-            "encoding": {"x": place("c1", plot.column_label), "y": place("c0", plot.row_label),
-                         **shade,
-                         "tooltip": tooltip(("c0", plot.row_label), ("c1", plot.column_label),
-                                            ("c2", plot.value_label))},
+            "encoding": {"x": axis_channel("c1", plot.column_label),
+                         "y": axis_channel("c0", plot.row_label), **shade,
+                         "tooltip": tooltip_channel(("c0", plot.row_label),
+                                                    ("c1", plot.column_label),
+                                                    ("c2", plot.value_label))},
             "usermeta": {"words": ["c2"]}}
 
 
-@drawn.register
-def spans(plot: Spans) -> Json:
+@plot_layers.register
+def span_layers(plot: Spans) -> Json:
     """Return spans on lanes; dragging pans, the wheel with shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
-            "encoding": {"x": axis("c1", f"time, {plot.x_label}", nice=False),
+            "encoding": {"x": quantitative_channel("c1", f"time, {plot.x_label}", nice=False),
                          "x2": {"field": "c2"},
                          "y": {"field": "c0", "type": "nominal", "sort": plot.lanes, "title": None},
-                         **filled_by(plot, "c3"),
-                         "tooltip": tooltip(("c4", ""), ("c1", f"begin, {plot.x_label}"),
-                                            ("c2", f"end, {plot.x_label}"))},
+                         **fill_channels(plot, "c3"),
+                         "tooltip": tooltip_channel(("c4", ""), ("c1", f"begin, {plot.x_label}"),
+                                                    ("c2", f"end, {plot.x_label}"))},
             "usermeta": {"words": ["c0", "c3", "c4"]}}
 
 
-@drawn.register
-def panels(plot: Panels) -> Json:
+@plot_layers.register
+def panel_layers(plot: Panels) -> Json:
     """Return panels with common scales; the page sets the width of each."""
     plots = [one for _, one in plot.panels]
-    hues = hues_of(plot)
+    hues = colours_of_names(plot)
     first = plots[0]
     if isinstance(first, Curves):
         whole: Panel = replace(first, curves=[(name, [], []) for name in hues])
@@ -397,7 +401,7 @@ def panels(plot: Panels) -> Json:
         whole = replace(first, series=[(name, [None] * len(first.categories)) for name in hues])
     else:
         raise NotImplementedError
-    found = drawn(replace(whole, hues=[*hues.values()]))
+    found = plot_layers(replace(whole, hues=[*hues.values()]))
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
         scale, _ = dots_scale([one for one in plots if isinstance(one, Dots)])
@@ -405,60 +409,60 @@ def panels(plot: Panels) -> Json:
             layer["encoding"]["x"]["scale"]["domain"] = [scale[0], scale[-1]]
     return {"facet": {"field": "panel", "type": "nominal", "title": None,
                       "sort": [name for name, _ in plot.panels]},
-            "columns": columns_of(plot.panels), "spec": {**found, "height": 0.7 * height},
+            "columns": panels_per_row(plot.panels), "spec": {**found, "height": 0.7 * height},
             "usermeta": {**meta, "panels": True, "words": [*meta["words"], "panel"]}}
 
 
-def kept(words: Sequence[str]) -> str:
+def row_filter(words: Sequence[str]) -> str:
     """Return the filter of a row: none of its names is hidden, and it matches the search text."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
-def own_series(plot: Plot) -> list[str]:
+def hideable_series(plot: Plot) -> list[str]:
     """Return the series that can be hidden in this figure only: parts, not policies."""
-    names = [name for name, own in hues_of(plot).items() if name and own.palette == "m"]
+    names = [name for name, own in colours_of_names(plot).items() if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 
 
-def specification(figure: Figure) -> Json:
+def vega_specification(figure: Figure) -> Json:
     """Return the Vega-Lite specification; the page supplies the rows."""
-    found = drawn(figure.plot)
-    hues = hues_of(figure.plot)
+    found = plot_layers(figure.plot)
+    hues = colours_of_names(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}
     return {**found, **wide, "description": figure.description,
             "params": [*found.get("params", []), {"name": "hidden", "value": []},
                        {"name": "wanted", "value": ""}],
-            "transform": [{"filter": kept(found["usermeta"]["words"])},
+            "transform": [{"filter": row_filter(found["usermeta"]["words"])},
                           *found.get("transform", [])],
             "usermeta": {**found["usermeta"], "of": figure.of,
                          "policies": {name: own.index for name, own in hues.items()
                                       if own.palette == "s"},
-                         "series": own_series(figure.plot)}}
+                         "series": hideable_series(figure.plot)}}
 
 
-def script(figure: Figure) -> str:
+def specification_as_json(figure: Figure) -> str:
     """Return the specification as JSON that is safe inside HTML."""
-    return json.dumps(specification(figure), separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(vega_specification(figure), separators=(",", ":")).replace("<", "\\u003c")
 
 
 # ---------------------------------------------------------------- the bundle
 
 
-def cached(name: str) -> Path:
+def cache_path(name: str) -> Path:
     """Return the cache path of a file that takes seconds to make."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "approxftl" / name
 
 
-def bundle() -> str | None:
+def script_bundle() -> str | None:
     """Return Vega, Vega-Lite and Vega-Embed as one script; None without vl-convert."""
     try:
         library: Any = import_module("vl_convert")
     except ImportError:
         return None
-    place = cached(f"vega-{library.get_vega_version()}-by-{library.__version__}.js")
+    place = cache_path(f"vega-{library.get_vega_version()}-by-{library.__version__}.js")
     if place.exists():
         return place.read_text("utf-8")
     made: str = library.javascript_bundle()
@@ -470,7 +474,7 @@ def bundle() -> str | None:
     return made
 
 
-def ending(code: str) -> Json:
+def page_ending(code: str) -> Json:
     """Return the parts of the page that draw figures; the bundle is unpacked on first view."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

@@ -23,7 +23,7 @@ KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}
 ABOUT, SCALE = "approxftl.app", ".scale"
 
 
-def codes(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
+def encode_numbers(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
     """Return numbers in the stored type, and their scale."""
     if element.name == "i8":
         scale = np.float32(np.abs(values).max() / 127)
@@ -33,12 +33,12 @@ def codes(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
     return ((bits + (np.uint32(0x7FFF) + (bits >> 16 & 1))) >> 16).astype(np.uint16), np.float32(1)
 
 
-def packed(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: Element,
-           about: dict[str, Any]) -> bytes:
+def pack_arrays(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: Element,
+                about: dict[str, Any]) -> bytes:
     """Return arrays as a safetensors file with metadata."""
     parts: list[tuple[str, str, NDArray[Any]]] = []
     for name, values in lossy.items():
-        stored, scale = codes(values, element)
+        stored, scale = encode_numbers(values, element)
         parts += [(name, element.name, stored), (name + SCALE, "f32", np.array([scale]))]
     parts += [(name, "f32", values) for name, values in exact.items()]
     entries: dict[str, Any] = {"__metadata__": {ABOUT: json.dumps(about)}}
@@ -50,13 +50,14 @@ def packed(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: El
     return header_of(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
 
 
-def lossy_of(tensors: Sequence[Tensor]) -> list[Tensor]:
+def lossy_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return the tensors that may lose bits."""
     names = {tensor.name for tensor in tensors}
     return [tensor for tensor in tensors if tensor.name + SCALE in names]
 
 
-def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats], int]:
+def unpack_arrays(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats],
+                                                                             int]:
     """Return the arrays, and the number of non-finite values, which are replaced by 0."""
     stored = {tensor.name: array_of(tensor, content)
               for tensor, content in zip(tensors, data, strict=True)}
@@ -70,10 +71,10 @@ def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str
     return arrays, repaired
 
 
-def flipped(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
-            chance: np.random.Generator) -> list[bytes]:
+def flip_low_bits(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
+                  chance: np.random.Generator) -> list[bytes]:
     """Return the data with low bits flipped at a rate for each plane, the lowest first."""
-    names, found = {tensor.name for tensor in lossy_of(tensors)}, []
+    names, found = {tensor.name for tensor in lossy_tensors(tensors)}, []
     for tensor, content in zip(tensors, data, strict=True):
         if tensor.name not in names:
             found.append(content)

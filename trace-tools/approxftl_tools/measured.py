@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from approxftl_tools.figure import Cell, number
+from approxftl_tools.figure import Cell, number_as_text
 from approxftl_tools.inputs import Device, Inputs, Run
-from approxftl_tools.measures import BY_KEY, factor, human, look, measured, ratio, scaled
+from approxftl_tools.measures import (
+    BY_KEY,
+    all_measures,
+    look_up,
+    relative_to_base,
+    scale_to_unit,
+    scaled_ratio,
+    value_as_text,
+)
 
 Json = dict[str, Any]
 
@@ -50,47 +58,47 @@ class Table:
         """Return the table as text, header first; values after the first have their ratio to it."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
-                    said if (times := factor(value, line.values[0])) is None
+                    said if (times := relative_to_base(value, line.values[0])) is None
                     else f"{said} {times:.3f}x"
                     for said, value in zip(line.said[1:], line.values[1:], strict=True))]
                   for line in self.lines)]
 
 
-def plain(value: Any) -> float | None:
+def plain_number(value: Any) -> float | None:
     """Return a number; None for other values."""
     return value if isinstance(value, int | float) else None
 
 
-def in_words(unit: str, value: Cell) -> str:
+def value_with_unit(unit: str, value: Cell) -> str:
     """Return a value as text in a readable unit."""
-    found = plain(value)
-    return (scaled(unit, found) if found is not None else None) or number(value, 6)
+    found = plain_number(value)
+    return (scale_to_unit(unit, found) if found is not None else None) or number_as_text(value, 6)
 
 
 # ---------------------------------------------------------------- fio
 
 
-def latencies(output: Json) -> dict[str, float]:
+def fio_latencies(output: Json) -> dict[str, float]:
     """Return mean and p99 of the completion latencies in fio's output."""
     found = {}
     for job in output["jobs"]:
         for op in ("read", "write", "trim"):
-            times = look(job, op, "clat_ns") or {}
+            times = look_up(job, op, "clat_ns") or {}
             name = op if job["jobname"] == op else f"{job['jobname']}, {op}"
             if times.get("N"):
                 found[f"{name} latency, mean"] = float(times["mean"])
-            p99 = look(times, "percentile", "99.000000")
+            p99 = look_up(times, "percentile", "99.000000")
             if p99 is not None and times.get("N", 0) >= LEAST_FOR_P99:
                 found[f"{name} latency, p99"] = float(p99)
     return found
 
 
-def of_fio(outputs: Sequence[Run]) -> Table:
+def fio_table(outputs: Sequence[Run]) -> Table:
     """Return a table of the latencies of several fio outputs."""
-    columns = [latencies(one.data) for one in outputs]
+    columns = [fio_latencies(one.data) for one in outputs]
     titles = dict.fromkeys(title for column in columns for title in column)
     return Table("Latencies by fio", [one.label for one in outputs],
-                 [Line(title, values, [in_words("ns", value) for value in values])
+                 [Line(title, values, [value_with_unit("ns", value) for value in values])
                   for title in titles if (values := [one.get(title) for one in columns])],
                  [str(one.path) for one in outputs])
 
@@ -98,7 +106,7 @@ def of_fio(outputs: Sequence[Run]) -> Table:
 # ---------------------------------------------------------------- devices
 
 
-def suffix_of(device: Device) -> str:
+def device_suffix(device: Device) -> str:
     """Return a device's name without the name of its policy."""
     return device.label.removeprefix(str(device.data.get("policy", "")))
 
@@ -108,26 +116,26 @@ def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
     groups: dict[str, list[Device]] = {}
     for device in devices:
         if "counters" in device.data:
-            groups.setdefault(suffix_of(device), []).append(device)
+            groups.setdefault(device_suffix(device), []).append(device)
     return list(groups.values())
 
 
-def compared(inputs: Inputs, device: Device) -> bool:
+def is_compared_device(inputs: Inputs, device: Device) -> bool:
     """Tell whether a device is compared with others."""
     return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
 
 
-def of_devices(devices: Sequence[Device]) -> Table:
+def counters_table(devices: Sequence[Device]) -> Table:
     """Return a table of devices' counters."""
-    found = [measured(device.data) for device in devices]
-    times = [ratio(look(device.data, "counters", "array_program_ns"),
-                   look(device.data, "counters", "array_programs")) for device in devices]
-    lines = [Line("program time, mean", times, [in_words("ns", value) for value in times])]
+    found = [all_measures(device.data) for device in devices]
+    times = [scaled_ratio(look_up(device.data, "counters", "array_program_ns"),
+                          look_up(device.data, "counters", "array_programs")) for device in devices]
+    lines = [Line("program time, mean", times, [value_with_unit("ns", value) for value in times])]
     for key in OF_DEVICE:
         values = [one[key] for one in found]
         lines.append(Line(BY_KEY[key].title, values,
-                          [human(BY_KEY[key], value) for value in values]))
-    suffix = suffix_of(devices[0]).strip("-_ ")
+                          [value_as_text(BY_KEY[key], value) for value in values]))
+    suffix = device_suffix(devices[0]).strip("-_ ")
     return Table(f"Device counters, {suffix}" if suffix else "Device counters",
                  [one.label for one in devices],
                  [line for line in lines if any(value is not None for value in line.values)],
@@ -140,20 +148,20 @@ def of_devices(devices: Sequence[Device]) -> Table:
 QUALITY = "quality."
 
 
-def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
+def flatten_document(node: Any, name: str = "") -> list[tuple[str, Cell]]:
     """Return the plain values of a document by their dotted path."""
     if isinstance(node, dict):
         return [pair for key, value in node.items()
-                for pair in flat(value, f"{name}.{key}" if name else str(key))]
+                for pair in flatten_document(value, f"{name}.{key}" if name else str(key))]
     if isinstance(node, list):
         return [pair for item in node if isinstance(item, dict) and "op" in item
-                for pair in flat({key: value for key, value in item.items()
-                                  if key not in ("op", "class")},
-                                 f"{item['op']} {item.get('class', '')}".strip())]
+                for pair in flatten_document({key: value for key, value in item.items()
+                                              if key not in ("op", "class")},
+                                             f"{item['op']} {item.get('class', '')}".strip())]
     return [(name, int(node) if isinstance(node, bool) else node)]
 
 
-def spoken(key: str) -> tuple[str, str]:
+def key_title_and_unit(key: str) -> tuple[str, str]:
     """Return the title and the unit of a key."""
     name, unit = key, ""
     for one in ("ns", "bytes"):
@@ -164,44 +172,46 @@ def spoken(key: str) -> tuple[str, str]:
     return OF_PROGRAM.get(key) or name.replace("p99_9", "p99.9").replace("_", " "), unit
 
 
-def value_of(column: dict[str, Cell], key: str) -> str:
+def column_value_text(column: dict[str, Cell], key: str) -> str:
     """Return a value as text; null is an infinite signal-to-noise ratio."""
     if key in column and column[key] is None:
         return "infinite"
     if key == "check.passed":
         return "yes" if column.get(key) else "no"
-    return in_words(spoken(key)[1], column.get(key))
+    return value_with_unit(key_title_and_unit(key)[1], column.get(key))
 
 
-def name_of(program: Run) -> str:
+def report_name(program: Run) -> str:
     """Return the name of a report, the same for both phases of a program."""
     return program.label.removesuffix("-written")
 
 
-def of_programs(programs: Sequence[Run]) -> Table:
+def programs_table(programs: Sequence[Run]) -> Table:
     """Return a table of the runs of one program; both phases of a run share a column."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
-        columns.setdefault(name_of(program), {}).update(
-            (key, value) for key, value in flat(program.data)
+        columns.setdefault(report_name(program), {}).update(
+            (key, value) for key, value in flatten_document(program.data)
             if key in OF_PROGRAM or (key.startswith(QUALITY) and "expected" not in key))
     there = {key for column in columns.values() for key in column}
     keys = [*(key for key in OF_PROGRAM if key in there),
             *dict.fromkeys(key for column in columns.values() for key in column
                            if key not in OF_PROGRAM)]
     return Table(f"Program {programs[0].group}", list(columns),
-                 [Line(spoken(key)[0], [None if key == "check.passed" else plain(column.get(key))
-                                        for column in columns.values()],
-                       [value_of(column, key) for column in columns.values()]) for key in keys],
+                 [Line(key_title_and_unit(key)[0],
+                       [None if key == "check.passed" else plain_number(column.get(key))
+                                                    for column in columns.values()],
+                       [column_value_text(column, key) for column in columns.values()])
+                  for key in keys],
                  [str(one.path) for one in programs])
 
 
 # ---------------------------------------------------------------- all
 
 
-def tables(inputs: Inputs) -> list[Table]:
+def measured_tables(inputs: Inputs) -> list[Table]:
     """Return all tables, the most important first."""
-    return [*([of_fio(inputs.fio)] if inputs.fio else []),
-            *(of_devices(group) for group in device_groups(inputs.devices) if len(group) > 1),
-            *(of_programs([one for one in inputs.programs if one.group == app])
+    return [*([fio_table(inputs.fio)] if inputs.fio else []),
+            *(counters_table(group) for group in device_groups(inputs.devices) if len(group) > 1),
+            *(programs_table([one for one in inputs.programs if one.group == app])
               for app in dict.fromkeys(program.group for program in inputs.programs))]

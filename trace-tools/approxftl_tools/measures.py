@@ -35,12 +35,12 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
+def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
     """Return a scaled quotient; None if it is undefined."""
     return None if part is None or not whole else scale * part / whole
 
 
-def look(data: Json, *keys: str) -> Any:
+def look_up(data: Json, *keys: str) -> Any:
     """Return the value under these keys; None if it is missing."""
     node: Any = data
     for key in keys:
@@ -50,60 +50,60 @@ def look(data: Json, *keys: str) -> Any:
     return node
 
 
-def timing(name: str, what: str) -> Callable[[Json], float | None]:
+def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
     """Return a function that looks up a time; None if there were no requests."""
     def value(data: Json) -> float | None:
-        found = look(data, "timing", name, f"{what}_ns")
-        return found if look(data, "timing", name, "count") else None
+        found = look_up(data, "timing", name, f"{what}_ns")
+        return found if look_up(data, "timing", name, "count") else None
     return value
 
 
-def path(*keys: str) -> Callable[[Json], float | None]:
+def number_reader(*keys: str) -> Callable[[Json], float | None]:
     """Return a function that looks up a number."""
     def value(data: Json) -> float | None:
-        found: float | None = look(data, *keys)
+        found: float | None = look_up(data, *keys)
         return found
     return value
 
 
-def counter(name: str) -> Callable[[Json], float | None]:
+def counter_reader(name: str) -> Callable[[Json], float | None]:
     """Return a function that looks up a counter."""
-    return path("counters", name)
+    return number_reader("counters", name)
 
 
-def error_rate(data: Json) -> float | None:
+def approximate_error_rate(data: Json) -> float | None:
     """Return the share of flipped bits among all bits of approximate data read."""
-    bits = ratio(look(data, "counters", "read_flipped_bits"),
-                 look(data, "counters", "read_approx_units"))
-    return ratio(bits, look(data, "unit_bits"))
+    bits = scaled_ratio(look_up(data, "counters", "read_flipped_bits"),
+                        look_up(data, "counters", "read_approx_units"))
+    return scaled_ratio(bits, look_up(data, "unit_bits"))
 
 
-def energy(what: str) -> Callable[[Json], float | None]:
+def energy_reader(what: str) -> Callable[[Json], float | None]:
     """Return a function that reads energy from a result or a device's counters."""
     def value(data: Json) -> float | None:
-        found: float | None = look(data, "energy", f"{what}_pj")
+        found: float | None = look_up(data, "energy", f"{what}_pj")
         if found is not None:
             return found
         names = ("read", "program", "erase") if what == "total" else (what,)
-        parts = [look(data, "counters", f"{name}_energy_pj") for name in names]
+        parts = [look_up(data, "counters", f"{name}_energy_pj") for name in names]
         return None if None in parts else sum(parts)
     return value
 
 
-def amplification(data: Json) -> float | None:
+def amplification_of(data: Json) -> float | None:
     """Return the write amplification of a run or a device."""
-    found: float | None = look(data, "write_amplification", "total")
+    found: float | None = look_up(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
-        found = look(data, "write_amplification")
+        found = look_up(data, "write_amplification")
     return found
 
 
 def requests_per_second(data: Json) -> float | None:
     """Return requests per second of simulated time."""
-    return ratio(look(data, "requests"), look(data, "simulated_ns"), 1e9)
+    return scaled_ratio(look_up(data, "requests"), look_up(data, "simulated_ns"), 1e9)
 
 
-def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
+def percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
     """Return a function that gives a share as a percentage."""
     def scaled(data: Json) -> float | None:
         found = value(data)
@@ -111,60 +111,62 @@ def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | N
     return scaled
 
 
-def times(kind: str) -> Iterator[Measure]:
+def response_measures(kind: str) -> Iterator[Measure]:
     """Yield the measures of reads or of writes."""
     group = f"{kind}s"
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
         yield Measure(f"{kind}_response_{what}_ns", f"{kind} response, {title}", group,
-                      timing(f"{kind}_response", what))
+                      timing_reader(f"{kind}_response", what))
     yield Measure(f"{kind}_waiting_mean_ns", f"{kind} waiting, mean", group,
-                  timing(f"{kind}_waiting", "mean"))
+                  timing_reader(f"{kind}_waiting", "mean"))
     yield Measure(f"{kind}_service_mean_ns", f"{kind} service, mean", group,
-                  timing(f"{kind}_service", "mean"))
+                  timing_reader(f"{kind}_service", "mean"))
 
 
-def times_of_class(name: str, title: str) -> Iterator[Measure]:
+def class_write_measures(name: str, title: str) -> Iterator[Measure]:
     """Yield the measures of a class's writes; there are none of reads, which may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
-                      "writes", timing(f"write_{name}_response", what))
+                      "writes", timing_reader(f"write_{name}_response", what))
 
 
 MEASURES: tuple[Measure, ...] = (
-    *times("read"),
-    *times("write"),
-    *times_of_class("precise", "precise"),
-    *times_of_class("approx", "approximate"),
+    *response_measures("read"),
+    *response_measures("write"),
+    *class_write_measures("precise", "precise"),
+    *class_write_measures("approx", "approximate"),
     Measure("requests_per_second", "throughput", "load", requests_per_second, False),
     Measure("lun_utilisation_percent", "die utilisation", "load",
-            percent(path("luns", "mean_utilisation")), None),
-    Measure("total_energy_pj", "energy", "energy", energy("total")),
-    Measure("program_energy_pj", "energy of programs", "energy", energy("program")),
-    Measure("read_energy_pj", "energy of reads", "energy", energy("read")),
-    Measure("erase_energy_pj", "energy of erases", "energy", energy("erase")),
-    Measure("write_amplification", "write amplification", "wear", amplification),
-    Measure("array_erases", "erases", "wear", counter("array_erases")),
+            percentage_reader(number_reader("luns", "mean_utilisation")), None),
+    Measure("total_energy_pj", "energy", "energy", energy_reader("total")),
+    Measure("program_energy_pj", "energy of programs", "energy", energy_reader("program")),
+    Measure("read_energy_pj", "energy of reads", "energy", energy_reader("read")),
+    Measure("erase_energy_pj", "energy of erases", "energy", energy_reader("erase")),
+    Measure("write_amplification", "write amplification", "wear", amplification_of),
+    Measure("array_erases", "erases", "wear", counter_reader("array_erases")),
     Measure("erases_of_a_block_mean", "erase count, mean", "wear",
-            path("blocks", "erase_count", "mean")),
+            number_reader("blocks", "erase_count", "mean")),
     Measure("erases_of_a_block_max", "erase count, max", "wear",
-            path("blocks", "erase_count", "max")),
+            number_reader("blocks", "erase_count", "max")),
     Measure("wear_mean", "wear in full erases, mean", "wear",
-            path("blocks", "wear", "mean")),
+            number_reader("blocks", "wear", "mean")),
     Measure("lifetime_factor", "lifetime factor", "wear",
-            path("lifetime", "factor"), False),
+            number_reader("lifetime", "factor"), False),
     Measure("precise_pages", "pages of class precise", "classes",
-            path("class_pages", "precise"), None),
+            number_reader("class_pages", "precise"), None),
     Measure("approximate_pages", "pages of class approximate", "classes",
-            path("class_pages", "approximate"), None),
+            number_reader("class_pages", "approximate"), None),
     Measure("read_approx_units", "approximate units read", "quality",
-            counter("read_approx_units"), None),
+            counter_reader("read_approx_units"), None),
     Measure("read_flipped_bits", "flipped bits read", "quality",
-            counter("read_flipped_bits")),
-    Measure("bit_error_rate", "bit error rate of approximate data", "quality", error_rate),
-    Measure("read_corrected_bits", "bits corrected", "quality", counter("read_corrected_bits")),
-    Measure("read_lost_units", "units lost", "quality", counter("read_lost_units")),
-    Measure("policy_bugs", "refused proposals", "quality", counter("policy_bugs")),
+            counter_reader("read_flipped_bits")),
+    Measure("bit_error_rate", "bit error rate of approximate data", "quality",
+            approximate_error_rate),
+    Measure("read_corrected_bits", "bits corrected", "quality",
+            counter_reader("read_corrected_bits")),
+    Measure("read_lost_units", "units lost", "quality", counter_reader("read_lost_units")),
+    Measure("policy_bugs", "refused proposals", "quality", counter_reader("policy_bugs")),
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
@@ -175,7 +177,7 @@ HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
             "bit_error_rate", "read_lost_units", "policy_bugs")
 
 
-def measured(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
+def all_measures(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
     """Return every measure of a run."""
     known = {**data, "unit_bits": 8 * unit_bytes if unit_bytes else None}
     return {measure.key: measure.value(known) for measure in MEASURES}
@@ -188,7 +190,7 @@ SCALES = {
 }
 
 
-def scaled(unit: str, value: float) -> str | None:
+def scale_to_unit(unit: str, value: float) -> str | None:
     """Return a value in the largest unit in which it is at least 1; None if there is none."""
     for scale, name in SCALES.get(unit, ()):
         if abs(value) >= scale:
@@ -196,11 +198,11 @@ def scaled(unit: str, value: float) -> str | None:
     return None
 
 
-def human(measure: Measure, value: float | None) -> str:
+def value_as_text(measure: Measure, value: float | None) -> str:
     """Return a value as text."""
     if value is None:
         return "\u2013"
-    with_unit = scaled(measure.unit, value)
+    with_unit = scale_to_unit(measure.unit, value)
     if with_unit:
         return with_unit
     if measure.unit == "percent":
@@ -212,6 +214,6 @@ def human(measure: Measure, value: float | None) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:.1f}"
 
 
-def factor(value: float | None, base: float | None) -> float | None:
+def relative_to_base(value: float | None, base: float | None) -> float | None:
     """Return a value relative to the base."""
-    return ratio(value, base)
+    return scaled_ratio(value, base)

@@ -23,7 +23,7 @@ from approxftl.models.source import FileSource, ModelError, shown
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
 from approxftl_tools.command import Refusal
-from approxftl_tools.row_list import aligned
+from approxftl_tools.row_list import align_columns
 
 EPILOG = """\
 By default weights are approximate: tensors of two dimensions or more whose type has no bit that is
@@ -47,7 +47,7 @@ BATCH = 1000
 NUMBERS = 8 * UNIT
 
 
-def planes(text: str) -> int:
+def parse_plane_count(text: str) -> int:
     """Parse a number of planes."""
     value = int(text)
     if not 0 <= value <= 64:
@@ -55,7 +55,7 @@ def planes(text: str) -> int:
     return value
 
 
-def leveled(text: str) -> tuple[str, str]:
+def parse_level_pattern(text: str) -> tuple[str, str]:
     """Parse a quality level and the name pattern that it applies to."""
     level, colon, pattern = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != bool(pattern):
@@ -63,10 +63,11 @@ def leveled(text: str) -> tuple[str, str]:
     return level, pattern or "*"
 
 
-def options() -> command.Parser:
+def model_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser("tag model", "Says which of a model's weights may lose bits: a file of "
-                            "safetensors, GGUF, ONNX or npy.", EPILOG)
+    parser = command.verb_parser("tag model",
+                                 "Says which of a model's weights may lose bits: a file of "
+                                 "safetensors, GGUF, ONNX or npy.", EPILOG)
     parser.add_argument("file", metavar="FILE", type=Path, help="the model")
     parser.add_argument("--tensor", metavar="PATTERN", action="append", default=[],
                         help="only tensors of such names")
@@ -75,22 +76,23 @@ def options() -> command.Parser:
     parser.add_argument("--type", metavar="TYPE,...", default="", help="only of these types")
     parser.add_argument("--rule", choices=RULES, default="weights",
                         help="of these: weights (default), or all")
-    parser.add_argument("--planes", metavar="N", type=planes,
+    parser.add_argument("--planes", metavar="N", type=parse_plane_count,
                         help="the lowest N bits of each number, of a file by plane")
-    parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=leveled, action="append",
+    parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=parse_level_pattern,
+                        action="append",
                         default=[], help="quality level, 1 to 3, of all, or of such names; what "
                         "is said last holds")
     into = parser.add_mutually_exclusive_group()
-    into.add_argument("--to-planes", metavar="OUT", type=command.named,
+    into.add_argument("--to-planes", metavar="OUT", type=command.output_path,
                       help="make a file by plane, and tag that")
-    into.add_argument("--from-planes", metavar="OUT", type=command.named,
+    into.add_argument("--from-planes", metavar="OUT", type=command.output_path,
                       help="make the original of a file by plane again")
     parser.add_argument("-n", "--dry-run", action="store_true", help="change nothing, tell only")
     parser.add_argument("-r", "--remember", action="store_true",
                         help="keep it in the file's attribute, too, for after an unmount")
     parser.add_argument("-w", "--rewrite", action="store_true",
                         help="store again what is approximate from now on")
-    command.add_json(parser)
+    command.add_json_option(parser)
     return parser
 
 
@@ -106,9 +108,9 @@ class Verdict:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[FileSource]:
+def open_model(path: Path) -> Iterator[FileSource]:
     """Open a model file; refuse everything that is not a regular file."""
-    command.CLAIMS.reads(path)
+    command.CLAIMS.claim_input(path)
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
@@ -122,14 +124,14 @@ def opened(path: Path) -> Iterator[FileSource]:
         yield FileSource(file)
 
 
-def plain_verdict(choice: Choice, tensor: Tensor) -> Verdict:
+def decide_tensor(choice: Choice, tensor: Tensor) -> Verdict:
     """Return the decision about a tensor in its original format."""
     stored = tensor.offset, tensor.length
     why_not = choice.why_not(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
-def plane_verdict(choice: Choice, one: Planes) -> Verdict:
+def decide_planes(choice: Choice, one: Planes) -> Verdict:
     """Return the decision about a tensor stored by plane."""
     why_not = choice.why_not(one.tensor, apart=True)
     low = 0 if why_not else choice.low_planes(one.tensor.element)
@@ -137,32 +139,34 @@ def plane_verdict(choice: Choice, one: Planes) -> Verdict:
                    why_not or ("" if low else "no planes"), low)
 
 
-def parted(choice: Choice, model: Model) -> list[Tensor]:
+def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
     """Return the tensors that are worth storing by plane."""
     return [tensor for tensor in model.tensors
             if tensor.element.parts and tensor.length * 8 >= NUMBERS * tensor.element.bits
             and not choice.why_not(tensor, apart=True)]
 
 
-def level_of(args: argparse.Namespace, name: str) -> int:
+def tensor_level(args: argparse.Namespace, name: str) -> int:
     """Return the quality level of a tensor."""
     said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
     return int(said[-1]) if said else 1
 
 
-def ranges_of(args: argparse.Namespace, verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
+def approximate_ranges(args: argparse.Namespace,
+                       verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
     """Return the approximate ranges with their levels, in order."""
     levels: dict[int, list[Range]] = {}
     for verdict in verdicts:
         if verdict.approximate:
-            levels.setdefault(level_of(args, verdict.tensor.name), []).append(verdict.approximate)
+            levels.setdefault(tensor_level(args, verdict.tensor.name),
+                              []).append(verdict.approximate)
     return sorted((one, level) for level, ranges in levels.items() for one in merged(ranges))
 
 
-def document(args: argparse.Namespace, path: Path, model: Model, verdicts: Sequence[Verdict],
-             ) -> dict[str, Any]:
+def decisions_document(args: argparse.Namespace, path: Path, model: Model,
+                       verdicts: Sequence[Verdict], ) -> dict[str, Any]:
     """Return the decisions as a JSON object."""
-    ranges = ranges_of(args, verdicts)
+    ranges = approximate_ranges(args, verdicts)
     units = in_units(merged(one for one, _ in ranges))
     return {
         "path": str(path), "form": model.form, "by_plane": is_by_plane(model),
@@ -180,23 +184,23 @@ def document(args: argparse.Namespace, path: Path, model: Model, verdicts: Seque
     }
 
 
-def tell(told: dict[str, Any]) -> None:
+def print_decisions(told: dict[str, Any]) -> None:
     """Print the decisions as a table."""
     rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
     for tensor in told["tensors"]:
         rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
                      str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
                      tensor["precise_because"] or ""))
-    sys.stdout.write(aligned(rows, [False] * 3 + [True] * 2))
+    sys.stdout.write(align_columns(rows, [False] * 3 + [True] * 2))
     where = "by plane" if told["by_plane"] else told["form"]
     print(f"{where}: {told['approximate_bytes']} of {told['total_bytes']} bytes are approximate"
           f"{'' if told['tagged'] else ' if it is tagged so'}")
 
 
-def tag(verb: str, *words: str | Path) -> None:
+def run_tag_command(verb: str, *words: str | Path) -> None:
     """Run approxftl tag; raise Refusal with its message if it fails."""
-    done = subprocess.run([command.program(), "tag", verb, *words], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([command.simulator_path(), "tag", verb, *words],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode:
         said = done.stderr.decode(errors="backslashreplace").strip()
         raise Refusal(said.removeprefix(f"approxftl tag {verb}: ") or f"tag {verb} has ended",
@@ -207,73 +211,74 @@ def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> No
     """Replace the file's tags by the approximate ranges."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
-    tag("del", *remember, "--", path)
+    run_tag_command("del", *remember, "--", path)
     for level in ("1", "2", "3"):
         words = [f"{one['offset_bytes']}+{one['length_bytes']}" for one in told["ranges"]
                  if one["level"] == int(level)]
         for at in range(0, len(words), BATCH):
-            tag("add", "--level", level, *remember, *rewrite, "--", path, *words[at:at + BATCH])
+            run_tag_command("add", "--level", level, *remember, *rewrite, "--", path,
+                            *words[at:at + BATCH])
 
 
-def answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
+def print_answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
     """Print the decisions as JSON or as a table."""
     if args.json:
-        print(json.dumps({**command.envelope("tag", ["model", *argv]), **told}, indent=1))
+        print(json.dumps({**command.document_head("tag", ["model", *argv]), **told}, indent=1))
     else:
-        tell(told)
+        print_decisions(told)
     return command.DONE
 
 
-def verdicts_of(choice: Choice, model: Model) -> list[Verdict]:
+def decide_tensors(choice: Choice, model: Model) -> list[Verdict]:
     """Return the decision about each tensor."""
     if is_by_plane(model):
-        return [plane_verdict(choice, one) for one in PlaneFile(model).planes]
-    return [plain_verdict(choice, tensor) for tensor in model.tensors]
+        return [decide_planes(choice, one) for one in PlaneFile(model).planes]
+    return [decide_tensor(choice, tensor) for tensor in model.tensors]
 
 
 def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Tag an existing file."""
-    with opened(args.file) as source:
+    with open_model(args.file) as source:
         model = parse(source)
-        told = document(args, args.file, model, verdicts_of(choice, model))
+        told = decisions_document(args, args.file, model, decide_tensors(choice, model))
     if not args.dry_run:
         tag_ranges(args.file, told, args)
     return {**told, "tagged": not args.dry_run}
 
 
-def tag_new(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
+def tag_new_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
     """Tag a file before its data are written; return False if there is no device below it."""
     try:
         tag_ranges(path, told, args)
     except Refusal as refusal:
         if refusal.status != command.NOT_FOUND:
             raise
-        command.say("tag model", f"nothing is approximate: {refusal}")
+        command.print_message("tag model", f"nothing is approximate: {refusal}")
         return False
     return True
 
 
-def to_planes(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
+def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Write a file by plane, with its tags set before the data."""
-    with opened(args.file) as source:
+    with open_model(args.file) as source:
         model = parse(source)
         if is_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
-        layout = Layout(model, parted(choice, model))
-        told = document(args, args.to_planes, layout.model,
-                        [plane_verdict(choice, one) for one in layout.planes])
+        layout = Layout(model, tensors_by_plane(choice, model))
+        told = decisions_document(args, args.to_planes, layout.model,
+                                  [decide_planes(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
         if not args.dry_run:
-            with command.output(args.to_planes) as path, path.open("wb") as file:
-                told["tagged"] = tag_new(path, told, args)
+            with command.temporary_output(args.to_planes) as path, path.open("wb") as file:
+                told["tagged"] = tag_new_file(path, told, args)
                 layout.write(file.fileno())
                 os.fsync(file.fileno())
     return told
 
 
-def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
+def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
     """Restore the original file and report the changed bits."""
-    with opened(args.file) as source:
+    with open_model(args.file) as source:
         model = parse(source)
         if not is_by_plane(model):
             raise Refusal(f"{args.file}: it is not by plane")
@@ -281,13 +286,13 @@ def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
         file.check_rest()
         changed = {one.tensor.name: bits for one in file.planes if (bits := file.changed(one))}
         if not args.dry_run:
-            with command.output(args.from_planes) as path, path.open("wb") as out:
+            with command.temporary_output(args.from_planes) as path, path.open("wb") as out:
                 for piece in pieces(file, 0, file.size):
                     out.write(piece)
         unchanged = file.unchanged
     if args.json:
         print(json.dumps({
-            **command.envelope("tag", ["model", *argv]), "path": str(args.file),
+            **command.document_head("tag", ["model", *argv]), "path": str(args.file),
             "made": str(args.from_planes), "form": file.form, "total_bytes": file.size,
             "unchanged": unchanged,
             "changed": [{"name": name, "bits": bits} for name, bits in changed.items()],
@@ -299,7 +304,7 @@ def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
     return command.DONE
 
 
-def check(args: argparse.Namespace) -> None:
+def refuse_option_conflicts(args: argparse.Namespace) -> None:
     """Refuse options that exclude each other."""
     if args.from_planes:
         for name in ("tensor", "never", "type", "planes", "level", "remember", "rewrite"):
@@ -314,9 +319,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
-    def body() -> int:
-        args = options().parse_args(words)
-        check(args)
+    def run_model() -> int:
+        args = model_parser().parse_args(words)
+        refuse_option_conflicts(args)
         choice = Choice(tuple(args.tensor), tuple(args.never),
                         tuple(name for name in args.type.lower().split(",") if name), args.rule,
                         args.planes)
@@ -326,13 +331,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise Refusal(f"--type: {error}", command.USAGE) from error
         try:
             if args.from_planes:
-                return from_planes(args, words)
-            return answer(args, words, to_planes(args, choice) if args.to_planes else
-                          tag_file(args, choice))
+                return restore_from_planes(args, words)
+            return print_answer(args, words, write_by_plane(args, choice) if args.to_planes else
+                                tag_file(args, choice))
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error
 
-    return command.run("tag model", body)
+    return command.run_command("tag model", run_model)
 
 
 if __name__ == "__main__":

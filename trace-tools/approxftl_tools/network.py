@@ -36,13 +36,13 @@ class Digits:
     pictures: Floats
     labels: NDArray[np.int64]
 
-    def taken(self, indices: Any) -> Digits:
+    def select_images(self, indices: Any) -> Digits:
         """Return the images with these indices."""
         return Digits(self.pictures[indices], self.labels[indices])
 
 
 @cache
-def digits(seed: int) -> tuple[Digits, Digits]:
+def load_digits(seed: int) -> tuple[Digits, Digits]:
     """Return training and test images."""
     # Importing the package takes long and is not needed.
     spec = find_spec("sklearn")
@@ -54,7 +54,7 @@ def digits(seed: int) -> tuple[Digits, Digits]:
         rows = np.loadtxt(file, delimiter=",", dtype=np.int64)
     every = Digits((rows[:, :PIXELS] / GREY).astype(np.float32), rows[:, PIXELS])
     order = np.random.default_rng(seed).permutation(len(every.labels))
-    return every.taken(order[TESTED:]), every.taken(order[:TESTED])
+    return every.select_images(order[TESTED:]), every.select_images(order[:TESTED])
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Layer:
     bias: Floats
 
 
-def scores(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
+def layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
     """Return the outputs of each layer, preceded by the input."""
     values = [pictures]
     for number, layer in enumerate(layers):
@@ -76,15 +76,15 @@ def scores(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
     return values
 
 
-def accuracy(layers: Sequence[Layer], data: Digits) -> float:
+def recognised_share(layers: Sequence[Layer], data: Digits) -> float:
     """Return the share of images that are recognised; a NaN score ranks last."""
-    found = np.nan_to_num(scores(layers, data.pictures)[-1], nan=-np.inf)
+    found = np.nan_to_num(layer_outputs(layers, data.pictures)[-1], nan=-np.inf)
     return float((found.argmax(axis=1) == data.labels).mean())
 
 
 def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield index and gradients of each layer, the last layer first."""
-    values = scores(layers, data.pictures)
+    values = layer_outputs(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     chances[np.arange(len(data.labels)), data.labels] -= 1
@@ -94,7 +94,7 @@ def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Flo
         behind = (behind @ layers[number].weights.T) * (values[number] > 0)
 
 
-def _step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
+def _adam_step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
     """Apply one step of the Adam optimiser."""
     moments[0] += np.float32(0.1) * (gradient - moments[0])
     moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
@@ -102,7 +102,7 @@ def _step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> No
     value -= np.float32(RATE) * moments[0] / np.float32(1 - 0.9**at) / size
 
 
-def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
+def train_network(hidden: int, seed: int, data: Digits) -> list[Layer]:
     """Return a trained network."""
     chance = np.random.default_rng([seed, 1])
     sizes = [PIXELS, hidden, hidden, CLASSES]
@@ -115,24 +115,24 @@ def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
         order = chance.permutation(len(data.labels))
         for begin in range(0, len(order), BATCH):
             at += 1
-            batch = data.taken(order[begin:begin + BATCH])
+            batch = data.select_images(order[begin:begin + BATCH])
             for number, weights, bias in list(_gradients(layers, batch)):
-                _step(layers[number].weights, weights, moments[number][0], at)
-                _step(layers[number].bias, bias, moments[number][1], at)
+                _adam_step(layers[number].weights, weights, moments[number][0], at)
+                _adam_step(layers[number].bias, bias, moments[number][1], at)
     return layers
 
 
-def packed(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> bytes:
+def pack_network(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> bytes:
     """Return a network as a file whose weights may lose bits."""
-    return lossy.packed(
+    return lossy.pack_arrays(
         {f"layer.{number}.weight": layer.weights for number, layer in enumerate(layers)},
         {f"layer.{number}.bias": layer.bias for number, layer in enumerate(layers)},
         element, about)
 
 
-def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
+def unpack_network(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
     """Return the network, and the number of non-finite weights, which are replaced by 0."""
-    arrays, repaired = lossy.unpacked(tensors, data)
+    arrays, repaired = lossy.unpack_arrays(tensors, data)
     count = sum(name.endswith(".weight") for name in arrays)
     return [Layer(arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"])
             for number in range(count)], repaired

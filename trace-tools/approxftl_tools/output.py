@@ -29,13 +29,13 @@ FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 IRREPLACEABLE = {*FORBIDDEN, errno.EBUSY, errno.EXDEV}
 
 
-def named(text: str) -> Path:
+def output_path(text: str) -> Path:
     """Return the path of an output; "./-" is a file of that name, not standard output."""
     path = Path(text)
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
 
-def state_of(path: Path) -> os.stat_result | None:
+def path_state(path: Path) -> os.stat_result | None:
     """Return the state of the path, links followed; None if nothing is there."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
@@ -43,7 +43,7 @@ def state_of(path: Path) -> os.stat_result | None:
         return None
 
 
-def is_standard(state: os.stat_result | None) -> bool:
+def is_standard_output(state: os.stat_result | None) -> bool:
     """Tell whether this is the same file as standard output."""
     if state is None:
         return False
@@ -52,17 +52,17 @@ def is_standard(state: os.stat_result | None) -> bool:
     return False
 
 
-def target_of(path: Path, state: os.stat_result | None) -> Path | None:
+def replaceable_target(path: Path, state: os.stat_result | None) -> Path | None:
     """Return the path to replace; None if the output is written in place."""
     # A path such as /dev/fd/3 stands for an open file, which cannot be replaced.
-    if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard(state):
+    if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard_output(state):
         return None
     if state is not None and not stat.S_ISREG(state.st_mode):
         return None
     return Path(os.path.realpath(path))
 
 
-def pour(content: Path, path: Path, standard: bool) -> None:
+def copy_content(content: Path, path: Path, standard: bool) -> None:
     """Copy the content into an existing file or into standard output."""
     sys.stdout.flush()
     with content.open("rb") as source, (
@@ -70,7 +70,7 @@ def pour(content: Path, path: Path, standard: bool) -> None:
         shutil.copyfileobj(source, sink, 1 << 20)
 
 
-def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
+def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -> None:
     """Rename the new file to its final name, with the owner and mode of the file it replaces."""
     if old is not None:
         with contextlib.suppress(PermissionError):
@@ -81,20 +81,20 @@ def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
     except OSError as error:
         if old is None or error.errno not in IRREPLACEABLE:
             raise
-        pour_over(content, target)
+        overwrite_target(content, target)
 
 
-def pour_over(content: Path, target: Path) -> None:
+def overwrite_target(content: Path, target: Path) -> None:
     """Overwrite a file that cannot be replaced."""
     try:
-        pour(content, target, False)
+        copy_content(content, target, False)
     except OSError as error:
         raise Refusal(f"{target}: can be neither replaced nor written: {error.strerror}; what was "
                       "there may be lost") from error
 
 
-def workplace(target: Path | None, old: os.stat_result | None
-              ) -> tempfile.TemporaryDirectory[str]:
+def temporary_directory(target: Path | None, old: os.stat_result | None
+                        ) -> tempfile.TemporaryDirectory[str]:
     """Return a temporary directory beside the target, or elsewhere if that is forbidden."""
     if target:
         try:
@@ -106,23 +106,23 @@ def workplace(target: Path | None, old: os.stat_result | None
 
 
 @contextmanager
-def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
+def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
     """Yield a temporary file of this name; move it to `path` at the end."""
-    CLAIMS.check(path)
+    CLAIMS.refuse_input_as_output(path)
     try:
-        state = state_of(path)
-        target = target_of(path, state)
+        state = path_state(path)
+        target = replaceable_target(path, state)
         if state is not None and path != STANDARD and not os.access(path, os.W_OK):
             raise PermissionError(13, os.strerror(13))
         if state is not None and stat.S_ISDIR(state.st_mode):
             raise IsADirectoryError(21, os.strerror(21))
-        with workplace(target, state) as folder:
+        with temporary_directory(target, state) as folder:
             content = Path(folder) / name
             yield content
             if target is None:
-                pour(content, path, is_standard(state))
+                copy_content(content, path, is_standard_output(state))
             else:
-                settle(content, target, state)
+                rename_into_place(content, target, state)
     except OSError as error:
         raise Refusal(f"{path}: cannot write: {error.strerror or error}") from error
 
@@ -131,5 +131,5 @@ def write_file(path: Path, content: str | bytes) -> None:
     """Write a file atomically."""
     # File names in the text may hold bytes that are not UTF-8.
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    with output(path) as file:
+    with temporary_output(path) as file:
         file.write_bytes(data)

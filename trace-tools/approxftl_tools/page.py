@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from approxftl_tools.figure import Figure, number
+from approxftl_tools.figure import Figure, number_as_text
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.svg import svg
+from approxftl_tools.svg import figure_as_svg
 
 Json = dict[str, Any]
 
@@ -27,14 +27,14 @@ PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
-def apart(cell: str) -> tuple[str, str]:
+def split_ratio(cell: str) -> tuple[str, str]:
     """Return a value and its ratio; the ratio is empty if there is none."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 
 
 @cache
-def templates() -> Any:
+def template_environment() -> Any:
     """Return the template environment, which escapes all data."""
     try:
         library: Any = import_module("jinja2")
@@ -43,22 +43,22 @@ def templates() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": lambda value: number(value, 6), "apart": apart,
+    found.filters |= {"cell": lambda value: number_as_text(value, 6), "apart": split_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 
 
-def shown(figure: Figure, spec: str = "") -> Json:
+def figure_template_data(figure: Figure, spec: str = "") -> Json:
     """Return the template data of a figure; `spec` is its Vega-Lite specification."""
     rows = figure.plot.rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
-            "sources": figure.sources, "svg": svg(figure), "head": figure.plot.head(),
-            "rows": rows[:ROWS], "count": len(rows), "csv": figure.csv(DIGITS), "spec": spec}
+            "sources": figure.sources, "svg": figure_as_svg(figure), "head": figure.plot.head(),
+            "rows": rows[:ROWS], "count": len(rows), "csv": figure.as_csv(DIGITS), "spec": spec}
 
 
-def page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
+def render_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
     """Return a whole HTML document; the bundle draws Vega-Lite specifications in the browser."""
-    text: str = templates().get_template(template).render(
+    text: str = template_environment().get_template(template).render(
         heading=heading, bundle=bundle,
         style=(HERE / "page.css").read_text("utf-8"), script=(HERE / "page.js").read_text("utf-8"),
         **data)

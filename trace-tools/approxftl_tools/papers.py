@@ -17,12 +17,12 @@ from approxftl_tools import command, figure_file, study_plan, study_report, stud
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure import Figure
 from approxftl_tools.figure_file import Style
-from approxftl_tools.inputs import Json, read
-from approxftl_tools.page import page, templates
+from approxftl_tools.inputs import Json, read_inputs
+from approxftl_tools.page import render_page, template_environment
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_figure import Spec, chart_of, specs_of
+from approxftl_tools.study_figure import Spec, figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_run import ensure, unique
+from approxftl_tools.study_run import distinct_points, require_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 
@@ -38,18 +38,18 @@ class Made:
     plan: Plan
     spec: Spec
 
-    def place(self) -> tuple[int, str]:
+    def page_position(self) -> tuple[int, str]:
         """Return the position on the page."""
         return SYSTEMS.index(self.plan.name), self.spec.name
 
-    def lacks(self) -> bool:
+    def lacks_package(self) -> bool:
         """Tell whether a required Python package is missing."""
         return "networks" in self.spec.table and not find_spec("sklearn")
 
 
-def figures(names: Sequence[str], setting: Setting) -> list[Made]:
+def figures_by_name(names: Sequence[str], setting: Setting) -> list[Made]:
     """Return the figures whose names start with one of these; all without names."""
-    tables = {path: [str(one["name"]) for one in study_plan.load(path)["figure"]]
+    tables = {path: [str(one["name"]) for one in study_plan.load_toml(path)["figure"]]
               for path in sorted(FOLDER.glob("*.toml"))}
     known = sorted(name for own in tables.values() for name in own)
     for name in names:
@@ -57,88 +57,91 @@ def figures(names: Sequence[str], setting: Setting) -> list[Made]:
             raise Refusal(f'there is no figure "{name}"; there are {", ".join(known)}',
                           command.USAGE)
     start = tuple(names) or ("",)
-    plans = [study_plan.read(path, command.program(), setting=setting, sure=True)
+    plans = [study_plan.read_study(path, command.simulator_path(), setting=setting, sure=True)
              for path, own in tables.items() if any(one.startswith(start) for one in own)]
-    found = [Made(plan, spec) for plan in plans for spec in specs_of(plan)
+    found = [Made(plan, spec) for plan in plans for spec in figure_specs(plan)
              if spec.name.startswith(start)]
-    return sorted(found, key=Made.place)
+    return sorted(found, key=Made.page_position)
 
 
-def titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Return names and titles of figures without running anything."""
     start = tuple(names) or ("",)
     found = [(SYSTEMS.index(study["name"]), one["name"], one["title"])
-             for study in map(study_plan.load, FOLDER.glob("*.toml")) for one in study["figure"]]
+             for study in map(study_plan.load_toml, FOLDER.glob("*.toml"))
+             for one in study["figure"]]
     return ((name, title) for _, name, title in sorted(found) if name.startswith(start))
 
 
-def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None]) -> list[Made]:
+def drawable_figures(names: Sequence[str], setting: Setting,
+                     say: Callable[[str], None]) -> list[Made]:
     """Return the named figures, or all whose requirements are met."""
-    found = figures(names, setting)
-    lacking = [one for one in found if not names and one.lacks()]
+    found = figures_by_name(names, setting)
+    lacking = [one for one in found if not names and one.lacks_package()]
     for one in lacking:
         say(f"{one.spec.name}: left out, for lack of the Python package sklearn")
     return [one for one in found if one not in lacking]
 
 
-def made_by(one: Made, store: Store, files: Sequence[Path]) -> Json:
+def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
     """Return the runs and files that reproduce a figure."""
-    return {"runs": [[point.address, point.command()] for point in unique(one.plan.points)],
+    return {"runs": [[point.address, point.command()]
+                     for point in distinct_points(one.plan.points)],
             "study": one.plan.path.name, "store": store.root.name,
             "files": [path.name for path in files]}
 
 
-def introduction(setting: Setting) -> Json:
+def common_facts(setting: Setting) -> Json:
     """Return the facts that hold for all figures."""
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
     return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
             if "seeds" in setting.more else f"seed {seed}",
-            "version": command.version(), "traces": str(setting.traces or ""),
+            "version": command.simulator_version(), "traces": str(setting.traces or ""),
             "length": "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."}
 
 
-def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
-         reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
+def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: Style,
+                      reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
     """Draw a figure and write its CSV; return it, its files and its policies."""
-    groups = study_table.groups_of(one.plan, store)
-    chart = chart_of(one.plan, one.spec, groups, reports,
-                     f"In the paper: {one.spec.text()} Here: {one.plan.text}")
+    groups = study_table.finished_groups(one.plan, store)
+    chart = study_chart(one.plan, one.spec, groups, reports,
+                        f"In the paper: {one.spec.text()} Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
-    command.write_file(files[0], figure_file.render(chart, kind, style))
-    command.write_file(files[1], chart.csv())
-    return chart, files, study_report.policies_of(groups)
+    command.write_file(files[0], figure_file.render_figure(chart, kind, style))
+    command.write_file(files[1], chart.as_csv())
+    return chart, files, study_report.study_policies(groups)
 
 
-def reports_of(folder: Path) -> list[Json]:
+def network_reports(folder: Path) -> list[Json]:
     """Return the labelled reports of networks on devices in a folder."""
-    found = [run.data for run in read([folder]).programs if run.data.get("labels")]
+    found = [run.data for run in read_inputs([folder]).programs if run.data.get("labels")]
     if not found:
         raise Refusal(f"{folder}: no report of approxftl app weights --label")
     return found
 
 
-def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, style: Style, jobs: int,
-         say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
+def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str, style: Style,
+                 jobs: int, say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
     """Make figures; return the path of the page that shows them."""
-    templates()  # Fails now, and not after minutes, if Jinja2 is missing.
-    chosen = drawable(names, setting, say)
+    template_environment()  # Fails now, and not after minutes, if Jinja2 is missing.
+    chosen = drawable_figures(names, setting, say)
     store = Store(folder / "runs")
-    points = unique([point for one in chosen for point in one.plan.points])
+    points = distinct_points([point for one in chosen for point in one.plan.points])
     say(f"{len(chosen)} figures, {len(points)} runs")
-    ensure(points, store, Processes(command.program(), jobs))
+    require_results(points, store, Processes(command.simulator_path(), jobs))
     made = []
     for one in chosen:
-        made.append((one, *draw(one, store, folder, kind, style, reports)))
+        made.append((one, *draw_paper_figure(one, store, folder, kind, style, reports)))
         say(str(made[-1][2][0]))
-    charts, bundle = study_report.charts([figure for _, figure, _, _ in made],
-                                         [name for *_, own in made for name in own])
-    said = [(one.plan.name, chart | made_by(one, store, files))
+    charts, bundle = study_report.chart_template_data([figure for _, figure, _, _ in made],
+                                                      [name for *_, own in made for name in own])
+    said = [(one.plan.name, chart | reproduction_files(one, store, files))
             for (one, _, files, _), chart in zip(made, charts, strict=True)]
     systems = [(system, [chart for _, chart in group])
                for system, group in groupby(said, key=lambda pair: pair[0])]
     # A page of some figures must not replace the page of all.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
-    command.write_file(folder / f"{stem}.html", page(
+    command.write_file(folder / f"{stem}.html", render_page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,
-        **introduction(setting)))
+        **common_facts(setting)))
     return folder / f"{stem}.html"

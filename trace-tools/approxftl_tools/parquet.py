@@ -26,7 +26,7 @@ COLUMNS = (("t_ns", "uint64"), ("op", "string"), ("offset_bytes", "uint64"), ("b
            ("latency_ns", "uint64"), ("pid", "uint32"), ("stream", "uint16"), ("class", "string"))
 
 
-def library(name: str) -> Any:
+def pyarrow_module(name: str) -> Any:
     """Return a module of pyarrow."""
     try:
         return import_module(name)
@@ -41,23 +41,23 @@ def is_fresh_file(number: int) -> bool:
 
 
 @contextmanager
-def sink_of(target: Path) -> Iterator[BinaryIO]:
+def open_sink(target: Path) -> Iterator[BinaryIO]:
     """Yield the sink; the caller names and removes a file that is already open."""
     if target == command.STANDARD and is_fresh_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink
     else:
-        with command.output(target) as file, file.open("wb") as sink:
+        with command.temporary_output(target) as file, file.open("wb") as sink:
             yield sink
 
 
-def convert(source: Any, target: Path) -> None:
+def write_parquet(source: Any, target: Path) -> None:
     """Write a Parquet file block by block."""
-    arrow, csv, parquet = map(library, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
+    arrow, csv, parquet = map(pyarrow_module, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
-                          metadata={"approxftl": command.version()})
+                          metadata={"approxftl": command.simulator_version()})
     types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)
-    with sink_of(target) as sink:
+    with open_sink(target) as sink:
         try:
             with (csv.open_csv(source, convert_options=types) as blocks,
                   parquet.ParquetWriter(sink, schema, compression="zstd") as writer):
@@ -69,17 +69,17 @@ def convert(source: Any, target: Path) -> None:
 
 def main() -> int:
     """Run the command."""
-    parser = command.parser("parquet", "Make a Parquet file of the CSV of requests that is on "
-                            "standard input.", EPILOG)
-    parser.add_argument("output", metavar="FILE", type=command.named,
+    parser = command.verb_parser("parquet", "Make a Parquet file of the CSV of requests that is on "
+                                 "standard input.", EPILOG)
+    parser.add_argument("output", metavar="FILE", type=command.output_path,
                         help="where it goes, - for standard output")
 
-    def body() -> int:
+    def run_parquet() -> int:
         arguments = parser.parse_args()
-        convert(sys.stdin.buffer, arguments.output)
+        write_parquet(sys.stdin.buffer, arguments.output)
         return command.DONE
 
-    return command.run("parquet", body)
+    return command.run_command("parquet", run_parquet)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ COSTS = {"energy_pj": ("program_energy_pj", "erase_energy_pj"), "program_ns": ("
 Json = dict[str, Any]
 
 
-def leveled(text: str) -> tuple[int, int | None]:
+def parse_plane_level(text: str) -> tuple[int, int | None]:
     """Parse a quality level and the number of lowest planes that it applies to."""
     level, colon, planes = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != planes.isdecimal():
@@ -44,7 +44,7 @@ def leveled(text: str) -> tuple[int, int | None]:
     return int(level), int(planes) if colon else None
 
 
-def labels(text: str) -> dict[str, str]:
+def parse_labels(text: str) -> dict[str, str]:
     """Parse the labels of a report."""
     found = dict(one.partition("=")[::2] for one in text.split(","))
     if not all(key.isidentifier() and value for key, value in found.items()):
@@ -52,7 +52,7 @@ def labels(text: str) -> dict[str, str]:
     return found
 
 
-def number(least: int, most: int) -> Any:
+def integer_parser(least: int, most: int) -> Any:
     """Return a parser of integers in a range."""
     def read(text: str) -> int:
         value = int(text)
@@ -91,41 +91,42 @@ class Subject:
     judged: int
 
     @property
-    def precise(self) -> str:
+    def precise_name(self) -> str:
         """Return the name of the precise copy."""
         return f"{self.name}.precise"
 
 
-def options(subject: Subject) -> command.Parser:
+def plane_app_parser(subject: Subject) -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser(f"app {subject.name}", subject.summary, subject.epilog)
+    parser = command.verb_parser(f"app {subject.name}", subject.summary, subject.epilog)
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
                         help="what of it is to be done (default all)")
     parser.add_argument("--type", choices=tuple(KINDS), help="of a number (default bfloat16)")
-    parser.add_argument("--planes", metavar="N", type=number(0, 16),
+    parser.add_argument("--planes", metavar="N", type=integer_parser(0, 16),
                         help="lowest bits of a number that are approximate (default: the mantissa "
                              "of a bfloat16, four of an int8)")
-    parser.add_argument("-l", "--level", metavar="N[:PLANES]", type=leveled, action="append",
+    parser.add_argument("-l", "--level", metavar="N[:PLANES]", type=parse_plane_level,
+                        action="append",
                         help="quality level, 1 to 3, of these planes, or of the lowest PLANES of "
                              "them; what is said last holds (default 1)")
     for name, one in subject.parameters.items():
-        parser.add_argument(f"--{name}", metavar="N", type=number(one.least, one.most),
+        parser.add_argument(f"--{name}", metavar="N", type=integer_parser(one.least, one.most),
                             help=f"{one.about} (default {one.usual})")
-    parser.add_argument("--draws", metavar="N", type=number(8, 100000), default=100,
+    parser.add_argument("--draws", metavar="N", type=integer_parser(8, 100000), default=100,
                         help="copies that a prediction is made of (default 100)")
     parser.add_argument("-p", "--precise", action="store_true", help="declare nothing approximate")
     parser.add_argument("--require", action="store_true",
                         help="fail where there is no device of dm-approxftl")
     parser.add_argument("-f", "--force", action="store_true",
                         help="replace files that are not of this program")
-    parser.add_argument("--label", metavar="KEY=VALUE,...", type=labels, default={},
+    parser.add_argument("--label", metavar="KEY=VALUE,...", type=parse_labels, default={},
                         help="what the report is to be known by, such as cycles=1000,months=3")
-    command.add_json(parser)
+    command.add_json_option(parser)
     return parser
 
 
-def levels_of(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
+def plane_levels(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
     """Return the quality level of each approximate plane, the lowest first."""
     levels = [1] * planes
     for level, lowest in said:
@@ -136,14 +137,14 @@ def levels_of(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
     return levels
 
 
-def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
+def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).low_planes(KINDS[kind])
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
-            "levels": levels_of(args.level or (), usual),
+            "levels": plane_levels(args.level or (), usual),
             **{name: getattr(args, name) or one.usual
                for name, one in subject.parameters.items()}}
 
@@ -151,12 +152,13 @@ def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
 # Writing
 
 
-def counters(folder: Path) -> Json | None:
+def device_counters(folder: Path) -> Json | None:
     """Return the counters of the device below; None if there are none or access is denied."""
     state = folder.stat()
     name = Path(f"/sys/dev/block/{os.major(state.st_dev)}:{os.minor(state.st_dev)}/dm/name")
     try:
-        done = subprocess.run([command.program(), "stat", name.read_text().strip(), "--json"],
+        done = subprocess.run([command.simulator_path(), "stat", name.read_text().strip(),
+                               "--json"],
                               capture_output=True, check=False, timeout=60)
         found: Json = json.loads(done.stdout)["devices"][0]["counters"]
     except (OSError, ValueError, KeyError, IndexError):
@@ -164,7 +166,7 @@ def counters(folder: Path) -> Json | None:
     return found
 
 
-def spent(before: Json | None, after: Json | None) -> Json | None:
+def counter_costs(before: Json | None, after: Json | None) -> Json | None:
     """Return the costs between two sets of counters; None if one is missing."""
     if before is None or after is None:
         return None
@@ -172,7 +174,7 @@ def spent(before: Json | None, after: Json | None) -> Json | None:
             for cost, names in COSTS.items()}
 
 
-def check_ours(subject: Subject, path: Path, force: bool) -> None:
+def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
     """Raise Refusal if the file is not one of this program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
@@ -180,52 +182,52 @@ def check_ours(subject: Subject, path: Path, force: bool) -> None:
         return
     try:
         with path.open("rb") as file:
-            about_of(subject, opened(file))
+            parameters_in_file(subject, open_uncached(file))
     except ModelError:
         raise Refusal(f"{path}: is not of this program; --force replaces it") from None
 
 
-def place_of(one: Planes, bit: int) -> tuple[int, int]:
+def plane_location(one: Planes, bit: int) -> tuple[int, int]:
     """Return offset and length of a bit's plane."""
     return one.end - (bit + 1) * one.each, one.each
 
 
-def store(path: Path, layout: Layout, levels: Sequence[int],
-          device: approxftl.Device | None) -> None:
+def store_by_plane(path: Path, layout: Layout, levels: Sequence[int],
+                   device: approxftl.Device | None) -> None:
     """Write the file, with its approximate planes tagged before the data."""
-    with command.output(path) as made, made.open("w+b") as file:
+    with command.temporary_output(path) as made, made.open("w+b") as file:
         for one in layout.planes if device else ():
             assert device is not None
             for bit, level in enumerate(levels):
-                device.tag(file.fileno(), *place_of(one, bit), Class.of_level(level))
+                device.tag(file.fileno(), *plane_location(one, bit), Class.of_level(level))
         layout.write(file.fileno())
         os.fsync(file.fileno())
         # Drop the page cache, so that later reads reach the device.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def write(subject: Subject, args: argparse.Namespace) -> Json:
+def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers precisely and approximately."""
-    setup, names = setup_of(subject, args), (subject.precise, subject.name)
+    setup, names = stored_parameters(subject, args), (subject.precise_name, subject.name)
     for name in names:
-        check_ours(subject, args.directory / name, args.force)
+        refuse_foreign_file(subject, args.directory / name, args.force)
     model = parse(MemorySource(subject.make(setup)))
-    layout = Layout(model, lossy.lossy_of(model.tensors))
+    layout = Layout(model, lossy.lossy_tensors(model.tensors))
     with approxftl.Device(args.directory, require=args.require) as device:
         os.sync()
-        counts = [counters(args.directory)]
+        counts = [device_counters(args.directory)]
         for name, teller in zip(names, (None, None if args.precise else device), strict=True):
-            store(args.directory / name, layout, setup["levels"], teller)
+            store_by_plane(args.directory / name, layout, setup["levels"], teller)
             os.sync()
-            counts.append(counters(args.directory))
-    return {"parameters": setup, "cost": {"precise": spent(*counts[:2]),
-                                          "tagged": spent(*counts[1:])}}
+            counts.append(device_counters(args.directory))
+    return {"parameters": setup, "cost": {"precise": counter_costs(*counts[:2]),
+                                          "tagged": counter_costs(*counts[1:])}}
 
 
 # Reading
 
 
-def opened(file: Any) -> PlaneFile:
+def open_uncached(file: Any) -> PlaneFile:
     """Return a file by plane, with its cached pages dropped."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse(FileSource(file))
@@ -234,7 +236,7 @@ def opened(file: Any) -> PlaneFile:
     return PlaneFile(model)
 
 
-def about_of(subject: Subject, file: PlaneFile) -> Json:
+def parameters_in_file(subject: Subject, file: PlaneFile) -> Json:
     """Return the parameters stored in a file; refuse a file of another program."""
     try:
         setup: Json = json.loads(parse(file).metadata[lossy.ABOUT])
@@ -251,12 +253,12 @@ def about_of(subject: Subject, file: PlaneFile) -> Json:
 
 
 @contextmanager
-def pair(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
+def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
     """Yield the approximate file, its precise copy, and a descriptor of the former."""
     path = folder / subject.name
     try:
-        with path.open("rb") as stored, (folder / subject.precise).open("rb") as precise:
-            yield opened(stored), opened(precise), stored.fileno()
+        with path.open("rb") as stored, (folder / subject.precise_name).open("rb") as precise:
+            yield open_uncached(stored), open_uncached(precise), stored.fileno()
     except FileNotFoundError as error:
         raise Refusal(f"{error.filename}: {error.strerror}; --phase write makes it",
                       command.NOT_FOUND) from error
@@ -264,30 +266,31 @@ def pair(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile,
         raise Refusal(f"{path}: {error}", command.NOT_VERIFIED) from error
 
 
-def content(file: PlaneFile) -> list[bytes]:
+def read_tensors(file: PlaneFile) -> list[bytes]:
     """Return the data of each tensor in the original order."""
     return [file.read(tensor.offset, tensor.length) for tensor in parse(file).tensors]
 
 
-def differing(one: bytes, other: bytes) -> int:
+def count_differing_bits(one: bytes, other: bytes) -> int:
     """Return the number of bits that differ."""
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
 
 
-def flips_of(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
+def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Return the flipped bits of each plane, padding included, the lowest plane first."""
-    return [differing(*(file.source.read(*place_of(planes, bit)) for file in (stored, precise)))
+    return [count_differing_bits(*(file.source.read(*plane_location(planes, bit))
+                                   for file in (stored, precise)))
             for bit in range(planes.tensor.element.bits)]
 
 
-def whole(stored: PlaneFile, precise: PlaneFile) -> int:
+def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
     """Return the number of bits that differ between two files."""
     parts = zip(*(pieces(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
-    return sum(differing(one, other) for one, other in parts)
+    return sum(count_differing_bits(one, other) for one, other in parts)
 
 
-def reported(folder: Path, fd: int, require: bool) -> Json | None:
+def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
     """Return the errors that the device reports for the file; None without a device."""
     with approxftl.Device(folder, require=require) as device:
         if not device.active:
@@ -300,12 +303,12 @@ def reported(folder: Path, fd: int, require: bool) -> Json | None:
             "flipped_bits_by_level": [one.flipped_bits for one in levels]}
 
 
-def predicted(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
-              draws: int) -> Json:
+def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
+                    draws: int) -> Json:
     """Return the predicted share: that of copies with random flips at the measured rates."""
-    tensors, original = parse(precise).tensors, content(precise)
+    tensors, original = parse(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
-    found = [subject.judge(setup, tensors, lossy.flipped(tensors, original, rates, chance))[0]
+    found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]
              for _ in range(draws)]
     reach = SIGMAS * float(np.std(found)) + 1 / subject.judged
     mean = float(np.mean(found))
@@ -313,41 +316,41 @@ def predicted(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence
             "draws": draws}
 
 
-def read(subject: Subject, args: argparse.Namespace) -> Json:
+def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
     """Read the files back and return the comparison."""
-    with pair(subject, args.directory) as (stored, precise, fd):
+    with open_both_copies(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_rest()
-        setup = about_of(subject, stored)
-        if about_of(subject, precise) != setup or precise.sha256 != stored.sha256:
-            raise Refusal(f"{args.directory / subject.precise}: it is of other numbers")
-        said = vars(args) | {"level": args.level and levels_of(args.level, setup["planes"])}
+        setup = parameters_in_file(subject, stored)
+        if parameters_in_file(subject, precise) != setup or precise.sha256 != stored.sha256:
+            raise Refusal(f"{args.directory / subject.precise_name}: it is of other numbers")
+        said = vars(args) | {"level": args.level and plane_levels(args.level, setup["planes"])}
         for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
                           *zip(subject.parameters, subject.parameters, strict=True)):
             if said[name] not in (None, setup[key]):
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
                               f"{setup[key]}", command.USAGE)
         if not precise.unchanged:
-            raise Refusal(f"{args.directory / subject.precise}: precise data are damaged",
+            raise Refusal(f"{args.directory / subject.precise_name}: precise data are damaged",
                           command.NOT_VERIFIED)
-        told = reported(args.directory, fd, args.require)
-        return compared(subject, setup, (stored, precise), told, args.draws)
+        told = reported_errors(args.directory, fd, args.require)
+        return compare_with_precise(subject, setup, (stored, precise), told, args.draws)
 
 
-def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], told: Json | None,
-             draws: int) -> Json:
+def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile],
+                         told: Json | None, draws: int) -> Json:
     """Compare the stored numbers with the precise copy."""
     stored, precise = files
     levels, tensors = setup["levels"], parse(precise).tensors
-    flips = [flips_of(stored, precise, planes) for planes in stored.planes]
+    flips = [flips_by_plane(stored, precise, planes) for planes in stored.planes]
     bits = sum(8 * planes.each for planes in stored.planes)
     by_level = [sum(one[bit] for one in flips for bit, own in enumerate(levels) if own == level)
                 for level in LEVELS]
     rates = [by_level[level - 1] / (bits * levels.count(level)) for level in levels]
-    data, original = content(stored), content(precise)
+    data, original = read_tensors(stored), read_tensors(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
-    def alone(name: str) -> float:
+    def single_tensor(name: str) -> float:
         mixed = [one if tensor.name == name else other
                  for tensor, one, other in zip(tensors, data, original, strict=True)]
         return subject.judge(setup, tensors, mixed)[0]
@@ -356,14 +359,14 @@ def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], 
         "parameters": setup, "device_active": told is not None,
         "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8 * len(levels),
                    "flipped_bits": sum(by_level), "flipped_bits_by_level": by_level,
-                   "damaged_precise_bits": whole(stored, precise) - sum(by_level)},
+                   "damaged_precise_bits": count_file_flips(stored, precise) - sum(by_level)},
         **({"reported": told} if told else {}),
         "repaired_values": repaired,
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
-            "stored": share, "predicted": predicted(subject, setup, precise, rates, draws)},
+            "stored": share, "predicted": predicted_share(subject, setup, precise, rates, draws)},
         "arrays": [{"name": planes.tensor.name, "numbers": planes.count,
-                    "flipped_bits_by_plane": flips[at], "share": alone(planes.tensor.name)}
+                    "flipped_bits_by_plane": flips[at], "share": single_tensor(planes.tensor.name)}
                    for at, planes in enumerate(stored.planes)],
     }
 
@@ -371,7 +374,7 @@ def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], 
 # Reporting
 
 
-def tell_cost(cost: Json) -> None:
+def print_cost(cost: Json) -> None:
     """Print the savings of the tags, if the device has counted them."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
@@ -384,7 +387,7 @@ def tell_cost(cost: Json) -> None:
     print(f"wear, erases: {tagged['wear'] / 1e4:.4f} tagged, {precise['wear'] / 1e4:.4f} precise")
 
 
-def tell(subject: Subject, report: Json) -> None:
+def print_report(subject: Subject, report: Json) -> None:
     """Print the report as text."""
     setup = report["parameters"]
     numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
@@ -392,7 +395,7 @@ def tell(subject: Subject, report: Json) -> None:
           f"{numbers}" + (f", levels {' '.join(map(str, setup['levels']))}"
                           if set(setup["levels"]) - {1} else ""))
     if "cost" in report:
-        tell_cost(report["cost"])
+        print_cost(report["cost"])
     if "share" not in report:
         return
     if not report["device_active"]:
@@ -410,30 +413,30 @@ def tell(subject: Subject, report: Json) -> None:
               f"{' '.join(map(str, one['flipped_bits_by_plane']))}")
 
 
-def run(subject: Subject) -> int:
+def run_plane_app(subject: Subject) -> int:
     """Run the program and return its exit status."""
     words = sys.argv[1:]
 
-    def body() -> int:
-        args = options(subject).parse_args(words)
+    def run_phase() -> int:
+        args = plane_app_parser(subject).parse_args(words)
         if not args.directory.is_dir():
             raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
         report: Json = {"app": subject.name, "phase": args.phase, "labels": args.label}
         try:
             if args.phase != "read":
-                report |= write(subject, args)
+                report |= write_both_copies(subject, args)
             if args.phase != "write":
-                report |= read(subject, args)
+                report |= read_and_compare(subject, args)
         except approxftl.RefusedError as error:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
-            document = {**command.envelope("app", [subject.name, *words]), **report}
-            command.answer(args.json, document)
+            document = {**command.document_head("app", [subject.name, *words]), **report}
+            command.write_json_answer(args.json, document)
         if args.json != command.STANDARD:
-            tell(subject, report)
+            print_report(subject, report)
         if report.get("inputs", {}).get("damaged_precise_bits"):
             raise Refusal("precise data are damaged: the device, or what is below it, is at fault",
                           command.NOT_VERIFIED)
         return command.DONE
 
-    return command.run(f"app {subject.name}", body)
+    return command.run_command(f"app {subject.name}", run_phase)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools import aft
 from approxftl_tools.arrays import np
-from approxftl_tools.command import Refusal, program
+from approxftl_tools.command import Refusal, simulator_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ INPUT, OUTPUT = "requests.csv", "requests.aft"
 Column: TypeAlias = "NDArray[Any] | Sequence[int]"
 
 
-def lines(columns: Mapping[str, Column]) -> Iterable[str]:
+def csv_lines(columns: Mapping[str, Column]) -> Iterable[str]:
     """Yield a line of CSV for each request, after a header."""
     yield HEADER
     for t_ns, sector, sectors, op, tag in zip(
@@ -34,22 +34,22 @@ def lines(columns: Mapping[str, Column]) -> Iterable[str]:
                f"0,0,0,{CLASSES[tag]}")
 
 
-def convert(folder: Path, arguments: Iterable[str]) -> None:
+def convert_trace(folder: Path, arguments: Iterable[str]) -> None:
     """Run approxftl trace convert in a folder."""
     try:
-        done = subprocess.run([program(), "trace", "convert", "--quiet", "--keep-time", *arguments,
-                               INPUT, OUTPUT],
+        done = subprocess.run([simulator_path(), "trace", "convert", "--quiet", "--keep-time",
+                               *arguments, INPUT, OUTPUT],
                               cwd=folder, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise Refusal(f"{program()}: cannot run: {error.strerror}; APPROXFTL names the program "
-                      "where it is not in PATH") from error
+        raise Refusal(f"{simulator_path()}: cannot run: {error.strerror}; APPROXFTL names the "
+                      "program where it is not in PATH") from error
     if done.returncode:
-        raise Refusal(done.stderr.strip() or f"{program()} trace convert has failed")
+        raise Refusal(done.stderr.strip() or f"{simulator_path()} trace convert has failed")
 
 
-def write(file: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
-          about: Mapping[str, object]) -> None:
+def write_record_file(file: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
+                      about: Mapping[str, object]) -> None:
     """Write a record file with facts about it; it must be called OUTPUT, alone in its directory."""
     facts = [f"--about={key}={value}" for key, value in about.items()]
-    file.with_name(INPUT).write_text("\n".join(lines(columns)) + "\n", "utf-8")
-    convert(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])
+    file.with_name(INPUT).write_text("\n".join(csv_lines(columns)) + "\n", "utf-8")
+    convert_trace(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])

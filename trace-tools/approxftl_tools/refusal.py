@@ -20,7 +20,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def refuse_read_errors(path: Path) -> Iterator[None]:
     """Turn an OSError of reading into a Refusal."""
     try:
         yield

@@ -14,23 +14,33 @@ from statistics import geometric_mean
 from typing import Any
 
 from approxftl_tools import command, compare, live, measured
-from approxftl_tools.figure import Figure, number
-from approxftl_tools.figure_kinds import KINDS, Kind, draw
-from approxftl_tools.figure_runs import Lacking, many_inputs, of_policy, policies
-from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
-from approxftl_tools.measures import factor
-from approxftl_tools.page import DIGITS, page, shown
-from approxftl_tools.report_words import answer, interval_rows, simulated, verdicts
-from approxftl_tools.seeds import over_seeds
-from approxftl_tools.study_report import parts_of
+from approxftl_tools.figure import Figure, number_as_text
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_kind
+from approxftl_tools.figure_runs import (
+    Lacking,
+    first_run_of_policy,
+    input_count_if_many,
+    ordered_policies,
+)
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, mark_interrupted, read_inputs
+from approxftl_tools.measures import relative_to_base
+from approxftl_tools.page import DIGITS, figure_template_data, render_page
+from approxftl_tools.report_words import (
+    compare_policies,
+    describe_simulation,
+    interval_rows,
+    report_first_sentence,
+)
+from approxftl_tools.seeds import average_over_seeds
+from approxftl_tools.study_report import folder_tables
 
 Json = dict[str, Any]
 
 #: If a kind has more figures than the first number, only so many are shown.
 ALIKE, FIRST = 24, 4
-def measures_csv(runs: Sequence[Run]) -> str:
+def measures_as_csv(runs: Sequence[Run]) -> str:
     """Return all measures of runs as CSV."""
-    values = [compare.values_of(run) for run in runs]
+    values = [compare.run_measures(run) for run in runs]
     shown = compare.shown_measures(values, every=True)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -41,12 +51,12 @@ def measures_csv(runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
-def over_inputs(inputs: Inputs) -> list[list[str]]:
+def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
     """Return a table of ratios to the first policy over all inputs, header first."""
-    others = policies(inputs.runs)[1:]
+    others = ordered_policies(inputs.runs)[1:]
     groups = [inputs.group(name) for name in inputs.groups()]
-    pairs = {policy: [(compare.values_of(run), compare.values_of(group[0]))
-                      for group in groups if (run := of_policy(group, policy))]
+    pairs = {policy: [(compare.run_measures(run), compare.run_measures(group[0]))
+                      for group in groups if (run := first_run_of_policy(group, policy))]
              for policy in others}
     lines = [["", *others]]
     for measure in compare.shown_measures([ours for found in pairs.values() for ours, _ in found],
@@ -54,33 +64,33 @@ def over_inputs(inputs: Inputs) -> list[list[str]]:
         cells = []
         for found in pairs.values():
             ratios = [one for ours, base in found
-                      if (one := factor(ours[measure.key], base[measure.key]))]
+                      if (one := relative_to_base(ours[measure.key], base[measure.key]))]
             cells.append(f"{geometric_mean(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
-                         if ratios else number(None))
+                         if ratios else number_as_text(None))
         lines.append([measure.title, *cells])
     return lines
 
 
-def tables(inputs: Inputs) -> Json:
+def report_tables(inputs: Inputs) -> Json:
     """Return the tables: comparisons of runs, all measures, and inputs that are not runs."""
-    many = many_inputs(inputs)
-    over = {"lines": over_inputs(inputs), "measures": measures_csv(inputs.runs),
+    many = input_count_if_many(inputs)
+    over = {"lines": ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
                        "geometric mean, least and most"} if many else None
     blocks = []
-    for runs in compare.blocks_of_runs(inputs) if not many else ():
+    for runs in compare.comparable_groups(inputs) if not many else ():
         rows, beside = (interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
-            (compare.rows_of, "")
+            (compare.comparison_rows, "")
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
                    f"{beside}")
         blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
-    alone = [one for one in inputs.devices if not measured.compared(inputs, one)]
+    alone = [one for one in inputs.devices if not measured.is_compared_device(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
             "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
                          compare.fact_rows(one.label, compare.replay_facts(one)))
                         for one in inputs.replays],
             "measured": [([["", *table.labels], *table.rows()[1:]], table.title)
-                         for table in measured.tables(inputs)],
+                         for table in measured.measured_tables(inputs)],
             "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
@@ -90,7 +100,7 @@ def tables(inputs: Inputs) -> Json:
                          for one in inputs.logs)]}
 
 
-def origin(path: Path, document: Json, what: str) -> list[str]:
+def document_origin(path: Path, document: Json, what: str) -> list[str]:
     """Return the provenance of a document."""
     tool = document.get("tool", {})
     kernel = document.get("kernel", {}).get("release", "")
@@ -99,23 +109,23 @@ def origin(path: Path, document: Json, what: str) -> list[str]:
             str(document.get("seed", "\u2013")), join(tool.get("argv", []))]
 
 
-def provenance(inputs: Inputs) -> list[list[str]]:
+def input_provenance(inputs: Inputs) -> list[list[str]]:
     """Return the provenance of each input."""
     rows: dict[str, list[str]] = {}
     for run in inputs.runs:
-        rows[str(run.path)] = origin(run.path, run.document, "simulator")
+        rows[str(run.path)] = document_origin(run.path, run.document, "simulator")
     for device in inputs.devices:
-        rows[str(device.path)] = origin(device.path, device.document, "device")
+        rows[str(device.path)] = document_origin(device.path, device.document, "device")
     for timeline in inputs.timelines:
-        rows[str(timeline.path)] = origin(
-            timeline.path, timeline.document, marked("timeline", timeline.document))
+        rows[str(timeline.path)] = document_origin(
+            timeline.path, timeline.document, mark_interrupted("timeline", timeline.document))
     for replay in inputs.replays:
-        rows[str(replay.path)] = origin(replay.path, replay.document, "replay")
+        rows[str(replay.path)] = document_origin(replay.path, replay.document, "replay")
     for output in inputs.fio:
         rows[str(output.path)] = [str(output.path), "fio", str(output.data["fio version"]), "", "",
                                   ""]
     for program in inputs.programs:
-        rows[str(program.path)] = origin(program.path, program.document, "program")
+        rows[str(program.path)] = document_origin(program.path, program.document, "program")
     for message in inputs.messages:
         rows[str(message.path)] = [str(message.path), f"answer to {message.kind}", "", "", "", ""]
     for file in inputs.records:
@@ -127,12 +137,12 @@ def provenance(inputs: Inputs) -> list[list[str]]:
     return list(rows.values())
 
 
-def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
+def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
     """Return the figures by kind, and the reasons for missing ones."""
     found, lacking = [], []
     for kind in KINDS:
         try:
-            figures = draw(kind, inputs)
+            figures = draw_kind(kind, inputs)
         except Lacking as reason:
             lacking.append((kind, str(reason)))
         else:
@@ -143,22 +153,23 @@ def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[K
     return found, lacking
 
 
-def is_study(path: Path) -> bool:
+def is_study_folder(path: Path) -> bool:
     """Tell whether the path is a results folder of a study."""
     return path.is_dir() and any(path.glob("*/point.json"))
 
 
-def summary(inputs: Inputs, studies: Sequence[Path]) -> str:
+def count_inputs(inputs: Inputs, studies: Sequence[Path]) -> str:
     """Return the numbers of inputs and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
     return ", ".join([*named, *([inputs.summary()] if inputs.runs or not studies else [])])
 
 
-def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[str]) -> str:
+def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
+                   argv: Sequence[str]) -> str:
     """Return the report as HTML."""
-    inputs = over_seeds(given)
-    found, lacking = drawn(inputs)
-    code = live.bundle() if found else None
+    inputs = average_over_seeds(given)
+    found, lacking = draw_figures(inputs)
+    code = live.script_bundle() if found else None
     # Names are unique within a kind, but two kinds may share one.
     taken: set[str] = set()
     figures: list[Json] = []
@@ -167,29 +178,31 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
         while unique.name in taken:
             unique = replace(unique, name=unique.name + "-more")
         taken.add(unique.name)
-        figures.append({**shown(unique, live.script(unique) if code else ""),
+        figures.append({**figure_template_data(unique, live.specification_as_json(unique) if code
+                                               else ""),
                         "first": not figures and unique.name.startswith("ratios")})
-    return page("report.html", heading, bundle=live.ending(code) if code else None,
-                answer=answer(inputs),
-                simulated=simulated(inputs) if inputs.runs else "",
-                verdicts=verdicts(inputs) if inputs.runs else [],
-                summary=summary(given, studies), figures=figures, provenance=provenance(inputs),
-                studies=[(str(path), parts_of(path)) for path in studies],
-                lacking=[(kind.title, reason) for kind, reason in lacking],
-                own=f"{command.version()}: {join(['approxftl', 'report', *argv])}",
-                **tables(inputs))
+    return render_page("report.html", heading, bundle=live.page_ending(code) if code else None,
+                       answer=report_first_sentence(inputs),
+                       simulated=describe_simulation(inputs) if inputs.runs else "",
+                       verdicts=compare_policies(inputs) if inputs.runs else [],
+                       summary=count_inputs(given, studies), figures=figures,
+                       provenance=input_provenance(inputs),
+                       studies=[(str(path), folder_tables(path)) for path in studies],
+                       lacking=[(kind.title, reason) for kind, reason in lacking],
+                       own=f"{command.simulator_version()}: {join(['approxftl', 'report', *argv])}",
+                       **report_tables(inputs))
 
 
-def options() -> command.Parser:
+def report_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser(
+    parser = command.verb_parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
         "The page needs no network. Figures that cannot be drawn are listed with the option that\n"
         "records what they need; approxftl sim --json=X.json --histogram --block-table "
         "--page-map auto\n--timeline X.timeline.json records everything.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
-    parser.add_argument("-O", "--output", type=command.named, default=Path("report.html"),
+    parser.add_argument("-O", "--output", type=command.output_path, default=Path("report.html"),
                         metavar="FILE",
                         help="the page, - for standard output (default report.html)")
     parser.add_argument("--title", default="approxftl report", metavar="TEXT",
@@ -201,19 +214,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
-    def body() -> int:
-        args = options().parse_args(given)
-        command.CLAIMS.writes(args.output, "--output")
-        studies = [path for path in args.files if is_study(path)]
-        inputs = read([path for path in args.files if path not in studies])
-        with command.understanding(args.files):
-            page_ = html(inputs, studies, args.title, given)
+    def run_report() -> int:
+        args = report_parser().parse_args(given)
+        command.CLAIMS.claim_output(args.output, "--output")
+        studies = [path for path in args.files if is_study_folder(path)]
+        inputs = read_inputs([path for path in args.files if path not in studies])
+        with command.refuse_bad_values(args.files):
+            page_ = report_as_html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:
-            print(f"{args.output}: {summary(inputs, studies)}")
+            print(f"{args.output}: {count_inputs(inputs, studies)}")
         return command.DONE
 
-    return command.run("report", body)
+    return command.run_command("report", run_report)
 
 
 if __name__ == "__main__":

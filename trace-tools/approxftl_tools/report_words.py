@@ -8,16 +8,16 @@ from pathlib import PurePath
 from statistics import geometric_mean
 from typing import Any
 
-from approxftl_tools.compare import shown_measures, values_of
-from approxftl_tools.figure_runs import group_of, ratio_of, several_policies, value_of
+from approxftl_tools.compare import run_measures, shown_measures
+from approxftl_tools.figure_runs import compares_policies, measure_mean, measure_ratio, run_as_group
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measured import Table, tables
-from approxftl_tools.measures import BY_KEY, human, scaled
-from approxftl_tools.seeds import groups_of
+from approxftl_tools.measured import Table, measured_tables
+from approxftl_tools.measures import BY_KEY, scale_to_unit, value_as_text
+from approxftl_tools.seeds import statistics_groups
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Yardstick
-from approxftl_tools.study_report import sentences
-from approxftl_tools.study_table import cell, ends
+from approxftl_tools.study_report import comparison_sentences
+from approxftl_tools.study_table import cell_with_interval, interval_columns
 
 Json = dict[str, Any]
 #: Measures that decide the verdict, each mean with its tail; writes come first.
@@ -25,24 +25,24 @@ JUDGED = (("write_response_mean_ns", "write_response_p99_ns"),
           ("read_response_mean_ns", "read_response_p99_ns"))
 
 
-def device_words(document: Json) -> str:
+def describe_device(document: Json) -> str:
     """Return a description of the simulated device."""
     shape = document["geometry"]
-    sizes = [scaled("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
+    sizes = [scale_to_unit("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
              if key in shape]
     return ", ".join([str(document.get("profile") or "a device of its own"),
                       *([" of ".join(map(str, sizes))] if sizes else []),
                       *([f"{shape['luns']} LUNs"] if "luns" in shape else [])])
 
 
-def stream_words(document: Json) -> str:
+def describe_requests(document: Json) -> str:
     """Return a description of the simulated requests."""
     stream = document.get("stream") or {}
     if stream.get("source") == "trace":
         return f"requests of {PurePath(stream['trace']).name}"
     if "workload" not in stream:
         return "requests"
-    sizes = " and ".join(str(scaled("bytes", one["bytes"])) for one in stream["sizes"])
+    sizes = " and ".join(str(scale_to_unit("bytes", one["bytes"])) for one in stream["sizes"])
     busy = stream.get("utilisation_percent")
     load = f", dies {busy:g} % busy" if busy else ""
     writes = f"{stream['write_share_percent']:g} % writes"
@@ -50,69 +50,70 @@ def stream_words(document: Json) -> str:
             f"{stream['approx_share_percent']:g} % of them approximate{load}")
 
 
-def one_or_several(found: Sequence[str], what: str) -> str:
+def common_or_count(found: Sequence[str], what: str) -> str:
     """Return the common description, or the number of different ones."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 
 
-def simulated(inputs: Inputs) -> str:
+def describe_simulation(inputs: Inputs) -> str:
     """Return a description of device, requests and policies of all runs."""
     documents = [run.document for run in inputs.runs]
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
-    return ("Simulated: " + one_or_several([device_words(one) for one in documents], "devices")
-            + "; " + one_or_several([stream_words(one) for one in documents], "streams of requests")
-            + f"; {policies}" + (f"; {one_or_several(seeds, 'numbers of seeds')} each" if seeds
+    return ("Simulated: " + common_or_count([describe_device(one) for one in documents], "devices")
+            + "; "
+            + common_or_count([describe_requests(one) for one in documents], "streams of requests")
+            + f"; {policies}" + (f"; {common_or_count(seeds, 'numbers of seeds')} each" if seeds
                                  else "") + ".")
 
 
-def verdicts(inputs: Inputs) -> list[str]:
+def compare_policies(inputs: Inputs) -> list[str]:
     """Return the comparison of each policy with the first, with intervals."""
-    groups = groups_of(inputs)
+    groups = statistics_groups(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:
-        found = [one for key in keys for one in sentences(groups, yardstick, key)]
+        found = [one for key in keys for one in comparison_sentences(groups, yardstick, key)]
         if found:
             return found
     return []
 
 
-def said_ratio(one: Estimate) -> str:
+def ratio_as_text(one: Estimate) -> str:
     """Return a ratio as text with its interval."""
-    if one.low is None or one.high is None or one.equal:
+    if one.low is None or one.high is None or one.has_equal_samples:
         return f"{one.mean:.3f}"
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
 
 
-def judged(runs: Sequence[Run]) -> tuple[str, str] | None:
+def judging_keys(runs: Sequence[Run]) -> tuple[str, str] | None:
     """Return the keys of mean and tail that runs are judged by; None without requests."""
-    return next((keys for keys in JUDGED if value_of(runs[0], keys[0])), None)
+    return next((keys for keys in JUDGED if measure_mean(runs[0], keys[0])), None)
 
 
-def best_of(runs: Sequence[Run], keys: tuple[str, str]) -> str:
+def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
     """Return a sentence that names the run with the best mean, and its tail."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
-    found = [(one, run) for run in runs[1:] if (one := ratio_of(run, runs[0], keys[0]))]
+    found = [(one, run) for run in runs[1:] if (one := measure_ratio(run, runs[0], keys[0]))]
     if not found:
         return ""
     ratio, run = min(found, key=lambda pair: pair[0].mean)
-    tail = ratio_of(run, runs[0], keys[1])
-    beyond = f"; its 99th percentile is {said_ratio(tail)} of {base}'s" if tail else ""
+    tail = measure_ratio(run, runs[0], keys[1])
+    beyond = f"; its 99th percentile is {ratio_as_text(tail)} of {base}'s" if tail else ""
     sure = "" if run.seeds else " One seed gives no interval."
     if ratio.mean < 1:
-        return (f"{run.label} has the shortest mean {what}: {said_ratio(ratio)} of {base}'s"
+        return (f"{run.label} has the shortest mean {what}: {ratio_as_text(ratio)} of {base}'s"
                 f"{beyond}.{sure}")
     return (f"No policy has a shorter mean {what} than {base}; the next is {run.label} with "
-            f"{said_ratio(ratio)} of it{beyond}.{sure}")
+            f"{ratio_as_text(ratio)} of it{beyond}.{sure}")
 
 
-def best_over(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
+def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
     """Return a sentence that names the policy with the best mean over several inputs."""
     ratios: dict[str, list[float]] = {}
     for runs in groups:
         for run in runs[1:]:
-            if one := ratio_of(run, runs[0], keys[0]):
+            if one := measure_ratio(run, runs[0], keys[0]):
                 ratios.setdefault(run.policy, []).append(one.mean)
     means = {policy: geometric_mean(found) for policy, found in ratios.items() if all(found)}
     if not means:
@@ -124,24 +125,24 @@ def best_over(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
             f"{min(found):.3f} to {max(found):.3f}).")
 
 
-def answer_of_runs(inputs: Inputs) -> str:
+def runs_in_a_sentence(inputs: Inputs) -> str:
     """Return the result of simulated runs as one sentence."""
-    several = several_policies(inputs)
+    several = compares_policies(inputs)
     groups = [inputs.group(name) for name in inputs.groups()] if several else [inputs.runs]
-    keys = judged(groups[0])
+    keys = judging_keys(groups[0])
     if not keys:
         return ""
     if len(groups) > 1:
-        return best_over(groups, keys)
+        return name_best_policy(groups, keys)
     if len(groups[0]) > 1:
-        return best_of(groups[0], keys)
+        return name_best_run(groups[0], keys)
     run = groups[0][0]
-    mean, tail = (human(BY_KEY[key], value_of(run, key)) for key in keys)
+    mean, tail = (value_as_text(BY_KEY[key], measure_mean(run, key)) for key in keys)
     return (f"{run.label}: {BY_KEY[keys[0]].title.partition(',')[0]} of {mean} on average, "
             f"{tail} at the 99th percentile.")
 
 
-def answer_of_tables(tables: Sequence[Table]) -> str:
+def tables_in_a_sentence(tables: Sequence[Table]) -> str:
     """Return the first measurements of the first two columns as one sentence."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
@@ -153,22 +154,23 @@ def answer_of_tables(tables: Sequence[Table]) -> str:
     return ""
 
 
-def answer(inputs: Inputs) -> str:
+def report_first_sentence(inputs: Inputs) -> str:
     """Return the first sentence of a report."""
-    return answer_of_runs(inputs) if inputs.runs else answer_of_tables(tables(inputs))
+    return runs_in_a_sentence(inputs) if inputs.runs else \
+        tables_in_a_sentence(measured_tables(inputs))
 
 
 def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
-    groups = [group_of(run) for run in runs]
+    groups = [run_as_group(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in shown_measures([values_of(run) for run in runs], every):
+    for measure in shown_measures([run_measures(run) for run in runs], every):
         row = [measure.title]
         for group in groups:
             ratio = None if group is groups[0] else group.ratio(groups[0], measure.key)
-            found = (ends(measure.key, group.estimate(measure.key))
-                     | ends(f"{measure.key}_ratio", ratio))
-            row.append(cell(found, measure.key)
-                       + (f" {cell(found, measure.key + '_ratio')}" if ratio else ""))
+            found = (interval_columns(measure.key, group.estimate(measure.key))
+                     | interval_columns(f"{measure.key}_ratio", ratio))
+            row.append(cell_with_interval(found, measure.key)
+                       + (f" {cell_with_interval(found, measure.key + '_ratio')}" if ratio else ""))
         lines.append(row)
     return lines

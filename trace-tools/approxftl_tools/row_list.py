@@ -51,7 +51,7 @@ class Choice:
     #: True if any list option was given.
     chosen: bool
 
-    def ordered(self, rows: Sequence[Row]) -> list[Row]:
+    def sorted_rows(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows sorted; the sort is stable."""
         found = list(rows)
         for column, falls in reversed(self.by):
@@ -64,28 +64,29 @@ class Choice:
     def cells(self, rows: Sequence[Row]) -> list[list[str]]:
         """Return the cells as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
-        return head + [[column.text(row) for column in self.shown] for row in self.ordered(rows)]
+        return head + [[column.text(row) for column in self.shown]
+                       for row in self.sorted_rows(rows)]
 
     def text(self, rows: Sequence[Row]) -> str:
         """Return the list as aligned text."""
-        return aligned(self.cells(rows), [column.right for column in self.shown])
+        return align_columns(self.cells(rows), [column.right for column in self.shown])
 
     def json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """Return the list as JSON objects."""
         return [{column.key: row[column.key] for column in self.shown}
-                for row in self.ordered(rows)]
+                for row in self.sorted_rows(rows)]
 
-    def answer(self, arguments: argparse.Namespace, verb: str, argv: Sequence[str],
-               rows: Sequence[Row]) -> None:
+    def print_rows(self, arguments: argparse.Namespace, verb: str, argv: Sequence[str],
+                   rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
         if arguments.json:
-            command.answer(arguments.json, {**command.envelope(verb, argv),
-                                            "rows": self.json(rows)})
+            command.write_json_answer(arguments.json, {**command.document_head(verb, argv),
+                                                       "rows": self.json(rows)})
         else:
             sys.stdout.write(self.text(rows))
 
 
-def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
+def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
     """Return cells as aligned columns, those marked by `right` to the right."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(text.rjust(width) if to_right else text.ljust(width)
@@ -94,7 +95,7 @@ def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_list_options(parser: argparse.ArgumentParser) -> None:
     """Add the list options to a parser."""
     parser.add_argument("-o", "--show", metavar="COLUMN,...",
                         help="only these columns, or +A,... more of them; help lists them")
@@ -103,7 +104,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-head", action="store_true", help="a list without its titles")
 
 
-def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
+def find_column(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
     """Return the column of this name; refuse an unknown or repeated one."""
     for column in columns:
         if name.lower() in (column.key.lower(), column.title.lower()):
@@ -111,50 +112,51 @@ def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Colu
                 raise command.Refusal(f'column "{name}" is there twice', command.USAGE)
             return column
     known = [word for column in columns for word in (column.key, column.title)]
-    nearest = command.meant(name, known, '; "-o help" lists them')
+    nearest = command.suggest_word(name, known, '; "-o help" lists them')
     raise command.Refusal(f'no column "{name}"{nearest}', command.USAGE)
 
 
-def shown_of(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
+def columns_to_show(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
     """Return the columns that -o selects."""
     usual = [column for column in columns if not column.more]
     if names is None:
         return tuple(usual)
     found = usual if names.startswith("+") else []
-    for name in listed(names.removeprefix("+")):
-        found.append(find(columns, name, found))
+    for name in split_words(names.removeprefix("+")):
+        found.append(find_column(columns, name, found))
     return tuple(found)
 
 
-def listed(names: str) -> list[str]:
+def split_words(names: str) -> list[str]:
     """Return the words of a comma-separated list; a trailing comma is ignored."""
     return names.removesuffix(",").split(",")
 
 
-def sorted_of(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool], ...]:
+def columns_to_sort(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool],
+                                                                           ...]:
     """Return the columns that -S selects."""
     found: list[tuple[Column, bool]] = []
-    for name in listed(names) if names is not None else ():
-        column = find(columns, name[1:] if name[:1] in ("+", "-") else name,
-                      [one for one, _ in found])
+    for name in split_words(names) if names is not None else ():
+        column = find_column(columns, name[1:] if name[:1] in ("+", "-") else name,
+                             [one for one, _ in found])
         found.append((column, name.startswith("-")))
     return tuple(found)
 
 
-def needs(arguments: argparse.Namespace, option: str) -> None:
+def require_list(arguments: argparse.Namespace, option: str) -> None:
     """Refuse the list options unless this option makes a list."""
     for name in ("show", "sort"):
         if getattr(arguments, name) is not None:
             raise command.Refusal(f"--{name} needs {option}", command.USAGE)
 
 
-def choose(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
+def choose_columns(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
     """Return the list options; "-o help" prints the columns and exits."""
     if arguments.show == "help":
         notes = ("; not shown by default" if column.more else "" for column in columns)
-        sys.stdout.write(aligned([[column.key, column.title, column.about + note] for column, note
-                                  in zip(columns, notes, strict=True)]))
+        sys.stdout.write(align_columns([[column.key, column.title, column.about + note] for column,
+                                        note in zip(columns, notes, strict=True)]))
         raise SystemExit(command.DONE)
-    return Choice(shown_of(columns, arguments.show), sorted_of(columns, arguments.sort),
-                  not arguments.no_head,
+    return Choice(columns_to_show(columns, arguments.show),
+                  columns_to_sort(columns, arguments.sort), not arguments.no_head,
                   arguments.show is not None or arguments.sort is not None)

@@ -8,25 +8,33 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from approxftl_tools.figure_runs import group_of, pooled, several_policies
-from approxftl_tools.inputs import Inputs, Run, marked, name_groups, name_runs
+from approxftl_tools.figure_runs import compares_policies, pool_histograms, run_as_group
+from approxftl_tools.inputs import (
+    Inputs,
+    Run,
+    make_labels_unique,
+    mark_interrupted,
+    rename_equal_groups,
+)
 from approxftl_tools.measures import is_number
 from approxftl_tools.study_table import Group
 
 Json = dict[str, Any]
 
 
-def mean_of_parts(parts: Sequence[Json]) -> Json:
+def mean_of_objects(parts: Sequence[Json]) -> Json:
     """Return the mean of objects; a missing number counts as 0."""
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
-    return {key: pooled([part[key] for part in counted if key in part]) if key == "bins" else
-            mean_of([part.get(key, 0 if is_number(value) else type(value)()) for part in counted])
+    return {key: pool_histograms([part[key] for part in counted
+                                  if key in part]) if key == "bins" else
+            mean_of_values([part.get(key, 0 if is_number(value) else type(value)())
+                            for part in counted])
             for key, value in first.items()}
 
 
-def mean_of(values: Sequence[Any]) -> Any:
+def mean_of_values(values: Sequence[Any]) -> Any:
     """Return the mean of values; the first value if they have no mean."""
     first = values[0]
     if len(values) == 1:
@@ -36,7 +44,7 @@ def mean_of(values: Sequence[Any]) -> Any:
     if all(map(is_number, values)):
         return sum(values) / len(values)
     if isinstance(first, dict):
-        return mean_of_parts(values)
+        return mean_of_objects(values)
     if (isinstance(first, list) and all(map(is_number, first))
             and {len(value) for value in values} == {len(first)}):
         return [sum(column) / len(values) for column in zip(*values, strict=True)]
@@ -46,32 +54,33 @@ def mean_of(values: Sequence[Any]) -> Any:
 def mean_run(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
-    data = {**mean_of([run.data for run in runs]), "seed": first.data["seed"]}
-    return replace(first, label=marked(first.policy, data), group=first.path.stem, data=data,
-                   seeds={run.data["seed"]: run.data for run in runs})
+    data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
+    return replace(first, label=mark_interrupted(first.policy, data), group=first.path.stem,
+                   data=data, seeds={run.data["seed"]: run.data for run in runs})
 
 
-def over_seeds(inputs: Inputs) -> Inputs:
+def average_over_seeds(inputs: Inputs) -> Inputs:
     """Replace runs that differ only in their seeds by their mean.
 
     Interrupted runs are not averaged with complete ones.
     """
-    def alike(run: Run) -> tuple[str, bool, str]:
+    def key_without_seed(run: Run) -> tuple[str, bool, str]:
         return str(run.path), bool(run.data.get("interrupted")), run.policy
 
-    order = {key: i for i, key in enumerate(dict.fromkeys(map(alike, inputs.runs)))}
+    order = {key: i for i, key in enumerate(dict.fromkeys(map(key_without_seed, inputs.runs)))}
     runs = []
-    for _, found in groupby(sorted(inputs.runs, key=lambda run: order[alike(run)]), key=alike):
+    for _, found in groupby(sorted(inputs.runs, key=lambda run: order[key_without_seed(run)]),
+                            key=key_without_seed):
         same = list(found)
         runs += [mean_run(same)] if "seed" in same[0].data else same
     if any(run.seeds for run in runs):
-        name_groups(runs)
-        name_runs(runs)
+        rename_equal_groups(runs)
+        make_labels_unique(runs)
     return replace(inputs, runs=runs)
 
 
-def groups_of(inputs: Inputs) -> list[Group]:
+def statistics_groups(inputs: Inputs) -> list[Group]:
     """Return the groups for statistics, policies in the order of their first appearance."""
-    several = several_policies(inputs)
-    return [group_of(run, {"input": run.group, "policy": run.policy} if several else
-                     {"policy": run.label}) for run in inputs.runs]
+    several = compares_policies(inputs)
+    return [run_as_group(run, {"input": run.group, "policy": run.policy} if several else
+                         {"policy": run.label}) for run in inputs.runs]

@@ -51,11 +51,11 @@ class Estimate:
         return None if self.half is None else self.mean + self.half
 
     @property
-    def equal(self) -> bool:
+    def has_equal_samples(self) -> bool:
         """Tell whether all samples are equal up to rounding."""
-        return self.within(1e-9)
+        return self.is_narrower_than(1e-9)
 
-    def within(self, share: float) -> bool:
+    def is_narrower_than(self, share: float) -> bool:
         """Tell whether the half width is at most this share of the mean."""
         return self.half is not None and self.half <= share * abs(self.mean)
 
@@ -116,7 +116,7 @@ def half_widths(samples: Array) -> Array:
 
 
 @cache
-def resampling(count: int) -> NDArray[np.int64]:
+def resample_indices(count: int) -> NDArray[np.int64]:
     """Return the indices of the resamples; they are fixed, so equal runs give equal intervals."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
@@ -129,7 +129,7 @@ def bootstrap_widths(samples: Array) -> Array:
     """
     count = samples.shape[-1]
     spread = samples.std(axis=-1, ddof=1)
-    drawn = samples[..., resampling(count)]
+    drawn = samples[..., resample_indices(count)]
     errors = np.abs(drawn.mean(axis=-1) - samples.mean(axis=-1, keepdims=True))
     spreads = drawn.std(axis=-1, ddof=1)
     # A resample of equal values has no spread to divide by.
@@ -140,7 +140,7 @@ def bootstrap_widths(samples: Array) -> Array:
     return reach
 
 
-def estimate(samples: Any, tail: bool = False) -> Estimate:
+def estimate_mean(samples: Any, tail: bool = False) -> Estimate:
     """Return the mean of samples with its interval; `tail` means a skewed distribution."""
     values = np.asarray(samples, dtype=np.float64)
     count = values.shape[-1]
@@ -158,12 +158,12 @@ def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate |
     base = np.asarray(yardstick, dtype=np.float64)
     if not base.all():
         return None
-    return estimate(np.asarray(samples, dtype=np.float64) / base, tail)
+    return estimate_mean(np.asarray(samples, dtype=np.float64) / base, tail)
 
 
-def runs_needed(found: Estimate, share: float) -> int:
+def estimate_runs_needed(found: Estimate, share: float) -> int:
     """Return the estimated number of runs for an interval of this half width."""
-    if found.half is None or found.within(share) or not found.mean:
+    if found.half is None or found.is_narrower_than(share) or not found.mean:
         return found.count
     spread = found.half / t_quantile((1 + CONFIDENCE) / 2, found.count - 1)
     runs = found.count + 1
@@ -186,7 +186,7 @@ class Truncation:
     settled: bool
 
 
-def best_cut(means: Array) -> int:
+def best_initial_cut(means: Array) -> int:
     """Return the number of batches to cut so that the standard error of the rest is least.
 
     Errors that differ only by rounding are equal; the shortest cut wins.
@@ -200,7 +200,7 @@ def best_cut(means: Array) -> int:
     return int(np.argmax(errors <= errors.min() + rounding))
 
 
-def mser5(values: Any) -> Truncation:
+def mser5_cut(values: Any) -> Truncation:
     """Return the initial part of a run to leave out.
 
     The cut minimises the standard error of the rest, in batches of five. If it exceeds half of the
@@ -212,8 +212,8 @@ def mser5(values: Any) -> Truncation:
     if count < 2 * NEIGHBOURS:
         return Truncation(0, False)
     means = series[:count * NEIGHBOURS].reshape(count, NEIGHBOURS).mean(axis=-1)
-    begin = best_cut(means)
+    begin = best_initial_cut(means)
     late = means[begin:]
-    early = late[:len(late) - best_cut(late[::-1])]
+    early = late[:len(late) - best_initial_cut(late[::-1])]
     same = len(early) == len(late) or abs(late.mean() / early.mean() - 1) < MATTERS
     return Truncation(begin * NEIGHBOURS, bool(2 * begin <= count and same))

@@ -24,14 +24,14 @@ from approxftl_tools import (
     study_schema,
     study_table,
 )
-from approxftl_tools.fio_output import number
-from approxftl_tools.statistics import runs_needed
+from approxftl_tools.fio_output import parse_fio_size
+from approxftl_tools.statistics import estimate_runs_needed
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
-from approxftl_tools.study_figure import chart_of, specs_of
+from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_plan import Plan
-from approxftl_tools.study_queue import Queue, commands, manifest, script
-from approxftl_tools.study_run import Progress, execute, unique
+from approxftl_tools.study_queue import Queue, command_list_path, job_array_script, store_commands
+from approxftl_tools.study_run import Progress, distinct_points, run_points
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
 from approxftl_tools.study_table import Group
@@ -82,17 +82,17 @@ Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 
 """
 
 
-def jobs(text: str) -> int:
+def parse_jobs(text: str) -> int:
     """Parse a number of processes."""
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
     return int(text)
 
 
-def memory(text: str) -> int:
+def parse_memory(text: str) -> int:
     """Parse a size."""
     try:
-        size = number(text)
+        size = parse_fio_size(text)
     except ValueError:
         size = 0
     if not 0 < size < 2**62:
@@ -113,10 +113,10 @@ VERB_HELP = (
     ("schema", "print the JSON Schema of study files, for editors"))
 
 
-def options() -> command.Parser:
+def study_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser("study", "Run a simulation for each combination of what varies.",
-                            EPILOG)
+    parser = command.verb_parser("study", "Run a simulation for each combination of what varies.",
+                                 EPILOG)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
                                   parser_class=command.Parser)
     add = {name: verbs.add_parser(name, help=text, description=text, allow_abbrev=False,
@@ -130,48 +130,48 @@ def options() -> command.Parser:
         if not archive:
             one.add_argument("--results", metavar="DIR", type=Path, dest="out",
                              help="where results lie (default: beside the file, NAME.results)")
-            one.renamed("--out", "--results")
+            one.accept_old_name("--out", "--results")
             one.add_argument("--full", action="store_true",
                              help='of values such as "1000|10000" the second')
             one.add_argument("--traces", metavar="DIR", type=Path,
                              help="record files NAME.aft, in place of those of [synth]")
     for name in ("run", "optimise", "verify"):
-        add[name].add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+        add[name].add_argument("--jobs", metavar="N", type=parse_jobs, default=os.cpu_count() or 1,
                                help="processes at a time, up to 1024 (default: as many as "
                                     "processors)")
     for name in ("run", "optimise"):
-        run_options(add[name])
+        add_run_options(add[name])
     for name in ("run", "table", "report"):
         add[name].add_argument("--measures", metavar="A,B,...",
                                help='columns of the table; "help" lists them')
     for name in ("run", "table"):
         add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
     for name in ("run", "table", "optimise"):
-        row_list.add_options(add[name])
+        row_list.add_list_options(add[name])
     for name in ("run", "table", "status", "optimise"):
-        command.add_json(add[name])
-    figure_options(add)
+        command.add_json_option(add[name])
+    add_figure_options(add)
     return parser
 
 
-def run_options(run: command.Parser) -> None:
+def add_run_options(run: command.Parser) -> None:
     """Add the options of verbs that run points."""
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="a Dask scheduler, such as tcp://host:8786")
     run.add_argument("--tls", metavar="DIR", type=Path,
                      help="with --scheduler: ca.pem, cert.pem and key.pem are there")
-    run.add_argument("--memory", metavar="SIZE", type=memory, default=0,
+    run.add_argument("--memory", metavar="SIZE", type=parse_memory, default=0,
                      help="of each point, such as 2GiB; one that needs more fails")
     run.add_argument("--retry", action="store_true", help="try what failed again, too")
     run.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
 
 
-def figure_options(add: Mapping[str, command.Parser]) -> None:
+def add_figure_options(add: Mapping[str, command.Parser]) -> None:
     """Add the options of verbs that write files."""
     figure = add["figure"]
     figure.add_argument("-O", "--output", metavar="DIR", type=Path, dest="figures",
                         help="where figures go (default: beside the file)")
-    figure.renamed("--figures", "--output")
+    figure.accept_old_name("--figures", "--output")
     figure.add_argument("--format", default="svg", metavar="A,...",
                         help="of svg (default), pdf and png")
     figure.add_argument("--width", default="", choices=tuple(figure_file.WIDTHS),
@@ -180,103 +180,108 @@ def figure_options(add: Mapping[str, command.Parser]) -> None:
                         help="width, font, font_size and palette, a TOML file")
     for name, what in (("report", "the page (default: beside the file, NAME.html)"),
                        ("pack", "the archive (default: beside the file, NAME.study.tar.gz)")):
-        add[name].add_argument("-O", "--output", metavar="FILE", type=command.named, help=what)
+        add[name].add_argument("-O", "--output", metavar="FILE", type=command.output_path,
+                               help=what)
     export = add["export"]
-    export.add_argument("--slurm", metavar="FILE", type=command.named,
+    export.add_argument("--slurm", metavar="FILE", type=command.output_path,
                         help="write a job array, and FILE.manifest with its commands")
-    export.add_argument("--chunk", metavar="N", type=jobs, default=10,
+    export.add_argument("--chunk", metavar="N", type=parse_jobs, default=10,
                         help="with --slurm: points of a task, up to 1024 (default 10)")
-    export.add_argument("--time", metavar="H:M:S", default="1:00:00", type=hours,
+    export.add_argument("--time", metavar="H:M:S", default="1:00:00", type=parse_hours,
                         help="with --slurm: limit of a task (default 1:00:00)")
 
 
-def hours(text: str) -> str:
+def parse_hours(text: str) -> str:
     """Parse a time limit."""
     if not re.fullmatch(r"\d{1,3}:[0-5]\d:[0-5]\d", text):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
     return text
 
 
-def engine_of(arguments: argparse.Namespace) -> Engine:
+def select_engine(arguments: argparse.Namespace) -> Engine:
     """Return the engine that the options select."""
     if arguments.scheduler:
-        return Cluster(command.program(), arguments.scheduler, arguments.memory, arguments.tls)
+        return Cluster(command.simulator_path(), arguments.scheduler, arguments.memory,
+                       arguments.tls)
     if arguments.tls:
         raise command.Refusal("--tls says nothing without --scheduler", command.USAGE)
-    return Processes(command.program(), arguments.jobs, arguments.memory)
+    return Processes(command.simulator_path(), arguments.jobs, arguments.memory)
 
 
-def complain(plan: Plan, store: Store) -> int:
+def print_failures(plan: Plan, store: Store) -> int:
     """Print failed points, and return the exit status."""
-    failed = [point for point in plan.points if store.state(point) == FAILED]
+    failed = [point for point in plan.points if store.point_state(point) == FAILED]
     for point in failed:
-        sys.stderr.write(f"approxftl study: {point.name()}: {store.why(point)}\n")
+        sys.stderr.write(f"approxftl study: {point.name()}: {store.failure_of(point)}\n")
     return command.FAILED if failed else command.DONE
 
 
-def wanted_seeds(plan: Plan, groups: Sequence[Group]) -> int:
+def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
     """Return the seeds needed to make the intervals of the first measure narrow enough."""
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
-        base = study_table.yardstick_of(group, groups, rules.yardstick)
+        base = study_table.yardstick_group(group, groups, rules.yardstick)
         found = group.ratio(base, measure) if base else group.estimate(measure)
         if found:
-            wanted = max(wanted, runs_needed(found, plan.rules.until))
+            wanted = max(wanted, estimate_runs_needed(found, plan.rules.until))
     return wanted
 
 
-def grown(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
+def grow_plan(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
     """Return the plan with the seeds that the results ask for; the same number ends the study."""
-    if not plan.rules.until or any(store.state(point) != DONE for point in plan.points):
+    if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
-    wanted = min(wanted_seeds(plan, study_table.groups_of(plan, store)), 2 * seeds,
+    wanted = min(seeds_for_intervals(plan, study_table.finished_groups(plan, store)), 2 * seeds,
                  plan.rules.most)
     if wanted <= seeds:
         return plan, seeds
-    return study_plan.read(plan.path, command.program(), wanted, None, plan.setting), wanted
+    return study_plan.read_study(plan.path, command.simulator_path(), wanted, None,
+                                 plan.setting), wanted
 
 
-def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
+def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
     """Return the plan with all seeds that existing results ask for."""
     seeds = plan.rules.seeds
-    larger, more = grown(plan, store, seeds)
+    larger, more = grow_plan(plan, store, seeds)
     while more > seeds:
         plan, seeds = larger, more
-        larger, more = grown(plan, store, seeds)
+        larger, more = grow_plan(plan, store, seeds)
     return plan, seeds
 
 
-def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                       store: Store) -> int:
     """Run missing points; with "until", add seeds until the intervals are narrow enough."""
-    keys = study_table.chosen(arguments.measures, plan)
-    row_list.choose(arguments, study_table.columns_of(plan, keys))
+    keys = study_table.choose_measures(arguments.measures, plan)
+    row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
     store.prepare()
     whole, seeds = True, 0
-    plan, now = settled(plan, store)
+    plan, now = plan_with_all_seeds(plan, store)
     while whole and (now > seeds or not seeds):
         seeds = now or 1
         wanted = {MISSING, FAILED} if arguments.retry else {MISSING}
-        points = unique([point for point in plan.points if store.state(point) in wanted])
+        points = distinct_points([point for point in plan.points
+                                  if store.point_state(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
-        whole = execute(points, store, engine_of(arguments), progress)
-        plan, now = grown(plan, store, now)
-    status = max(print_table(arguments, argv, plan, store, keys), complain(plan, store))
+        whole = run_points(points, store, select_engine(arguments), progress)
+        plan, now = grow_plan(plan, store, now)
+    status = max(print_table(arguments, argv, plan, store, keys), print_failures(plan, store))
     if not whole:
-        done = sum(store.state(point) == DONE for point in plan.points)
+        done = sum(store.point_state(point) == DONE for point in plan.points)
         sys.stderr.write(f"approxftl study: interrupted, {done} of {len(plan.points)} points are "
                          "done; the same command goes on\n")
     return status if whole else command.INTERRUPTED
 
 
-def judge(plan: Plan, groups: Sequence[Group]) -> int:
+def warn_of_drift(plan: Plan, groups: Sequence[Group]) -> int:
     """Warn about drifting runs and wide intervals, and return the exit status."""
     drifting = sum(group.drifting() for group in groups)
     runs = sum(len(group.runs) for group in groups)
     if drifting:
         sys.stderr.write(f"approxftl study: {drifting} of {runs} runs were still drifting: longer "
                          "ones, or a longer warmup, have other means\n")
-    if plan.rules.until and wanted_seeds(plan, groups) > plan.rules.most:
+    if plan.rules.until and seeds_for_intervals(plan, groups) > plan.rules.most:
         sys.stderr.write(f"approxftl study: {plan.rules.most} seeds are not enough for "
                          f"intervals of {100 * plan.rules.until:g} %\n")
     return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
@@ -285,64 +290,67 @@ def judge(plan: Plan, groups: Sequence[Group]) -> int:
 def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store,
                 keys: Sequence[str]) -> int:
     """Print the table of finished points."""
-    groups = study_table.groups_of(plan, store)
-    rows = study_table.table(groups, plan.rules.yardstick, keys)
-    choice = row_list.choose(arguments, study_table.columns_of(plan, keys))
+    groups = study_table.finished_groups(plan, store)
+    rows = study_table.group_rows(groups, plan.rules.yardstick, keys)
+    choice = row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
-        choice.answer(arguments, "study", argv, rows)
+        choice.print_rows(arguments, "study", argv, rows)
     elif arguments.json:
-        command.answer(arguments.json, {**command.envelope("study", argv), "study": plan.name,
-                                        "rows": rows, **absent(plan, store)})
+        command.write_json_answer(arguments.json,
+                                  {**command.document_head("study", argv), "study": plan.name,
+                                                   "rows": rows, **unfinished_points(plan, store)})
     elif arguments.csv:
-        sys.stdout.write(study_table.as_csv(rows))
+        sys.stdout.write(study_table.rows_as_csv(rows))
     else:
-        shown = keys if arguments.measures else study_table.drawn(plan)
+        shown = keys if arguments.measures else study_table.drawn_measures(plan)
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
-        rows = study_table.table(groups, plan.rules.yardstick, all_keys)
-        sys.stdout.write(study_table.as_text(rows, shown))
-    return judge(plan, groups)
+        rows = study_table.group_rows(groups, plan.rules.yardstick, all_keys)
+        sys.stdout.write(study_table.measure_tables(rows, shown))
+    return warn_of_drift(plan, groups)
 
 
-def absent(plan: Plan, store: Store) -> dict[str, object]:
+def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
     """Return failed and missing points."""
-    return {"failed": [{"point": dict(point.varied), "why": store.why(point)}
-                       for point in plan.points if store.state(point) == FAILED],
+    return {"failed": [{"point": dict(point.varied), "why": store.failure_of(point)}
+                       for point in plan.points if store.point_state(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
-                        if store.state(point) == MISSING]}
+                        if store.point_state(point) == MISSING]}
 
 
-def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def print_state(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                store: Store) -> int:
     """Print the number of points in each state."""
-    plan, _ = settled(plan, store)
-    states = Counter(store.state(point) for point in plan.points)
+    plan, _ = plan_with_all_seeds(plan, store)
+    states = Counter(store.point_state(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
-        command.answer(arguments.json,
-                       {**command.envelope("study", argv), "study": plan.name, **counts})
+        command.write_json_answer(arguments.json,
+                                  {**command.document_head("study",
+                                                           argv), "study": plan.name, **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
               + ", ".join(f"{count} {state}" for state, count in counts.items()))
-    return complain(plan, store)
+    return print_failures(plan, store)
 
 
-def of_others(plan: Plan, store: Store) -> str:
+def note_other_results(plan: Plan, store: Store) -> str:
     """Return a note about results of another build or other options; empty if there are none."""
-    own = {store.place(point) for point in plan.points}
+    own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
     return (f"; {others} results in {store.root} are of another build or of other options: "
             "study run runs the points again") if others else ""
 
 
-def some_done(plan: Plan, store: Store) -> None:
+def require_finished_point(plan: Plan, store: Store) -> None:
     """Raise Refusal if no point is done."""
-    if all(store.state(point) != DONE for point in plan.points):
-        raise command.Refusal(f"{plan.path}: no point is done{of_others(plan, store)}")
+    if all(store.point_state(point) != DONE for point in plan.points):
+        raise command.Refusal(f"{plan.path}: no point is done{note_other_results(plan, store)}")
 
 
-def tell_absent(plan: Plan, store: Store, where: str) -> None:
+def print_absent(plan: Plan, store: Store, where: str) -> None:
     """Print the number of points that are not shown."""
-    states = Counter(store.state(point) for point in plan.points)
-    others = "" if states[DONE] else of_others(plan, store)
+    states = Counter(store.point_state(point) for point in plan.points)
+    others = "" if states[DONE] else note_other_results(plan, store)
     if states[DONE] < len(plan.points):
         sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
                          f"{where}; {states[FAILED]} failed, {states[MISSING]} missing{others}\n")
@@ -350,14 +358,14 @@ def tell_absent(plan: Plan, store: Store, where: str) -> None:
 
 def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Print the table."""
-    keys = study_table.chosen(arguments.measures, plan)
-    plan, _ = settled(plan, store)
+    keys = study_table.choose_measures(arguments.measures, plan)
+    plan, _ = plan_with_all_seeds(plan, store)
     result = print_table(arguments, argv, plan, store, keys)
-    tell_absent(plan, store, "table")
+    print_absent(plan, store, "table")
     return result
 
 
-def formats(text: str) -> list[str]:
+def parse_formats(text: str) -> list[str]:
     """Parse the formats of figures."""
     kinds = text.split(",")
     for kind in kinds:
@@ -367,92 +375,101 @@ def formats(text: str) -> list[str]:
     return kinds
 
 
-def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                       store: Store) -> int:
     """Draw the figures."""
-    kinds = formats(arguments.format)
+    kinds = parse_formats(arguments.format)
     style = figure_file.read_style(arguments.style, arguments.width)
-    specs = specs_of(plan)
+    specs = figure_specs(plan)
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
-    plan, _ = settled(plan, store)
-    some_done(plan, store)
-    groups = study_table.groups_of(plan, store)
+    plan, _ = plan_with_all_seeds(plan, store)
+    require_finished_point(plan, store)
+    groups = study_table.finished_groups(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)
     for spec in specs:
-        chart = chart_of(plan, spec, groups)
+        chart = study_chart(plan, spec, groups)
         for kind in kinds:
             command.write_file(folder / f"{spec.name}.{kind}",
-                               figure_file.render(chart, kind, style))
+                               figure_file.render_figure(chart, kind, style))
             print(folder / f"{spec.name}.{kind}")
-        command.write_file(folder / f"{spec.name}.csv", chart.csv())
+        command.write_file(folder / f"{spec.name}.csv", chart.as_csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
-            {**command.envelope("study", argv), "figure": {
+            {**command.document_head("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
-    tell_absent(plan, store, "figures")
-    return judge(plan, groups)
+    print_absent(plan, store, "figures")
+    return warn_of_drift(plan, groups)
 
 
-def tell(output: Path, what: str) -> None:
+def print_written(output: Path, what: str) -> None:
     """Print what was written, unless it went to standard output."""
     if output != command.STANDARD:
         print(f"{output}: {what}")
 
 
-def report(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
+def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
+                      store: Store) -> int:
     """Write the HTML page."""
-    keys = study_table.chosen(arguments.measures, plan)
-    specs = specs_of(plan)
-    plan, _ = settled(plan, store)
-    groups = study_table.groups_of(plan, store)
+    keys = study_table.choose_measures(arguments.measures, plan)
+    specs = figure_specs(plan)
+    plan, _ = plan_with_all_seeds(plan, store)
+    groups = study_table.finished_groups(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
-    command.write_file(output, study_report.page_of(plan, specs, groups, keys))
-    tell(output, f"{len(groups)} means, {len(specs)} figures")
-    tell_absent(plan, store, "page")
-    return judge(plan, groups)
+    command.write_file(output, study_report.study_page(plan, specs, groups, keys))
+    print_written(output, f"{len(groups)} means, {len(specs)} figures")
+    print_absent(plan, store, "page")
+    return warn_of_drift(plan, groups)
 
 
-def pack(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                  store: Store) -> int:
     """Write the archive."""
-    plan, seeds = settled(plan, store)
+    plan, seeds = plan_with_all_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
-    study_pack.pack(plan, seeds, store, output, argv)
-    tell(output, f"{len(plan.points)} points")
+    study_pack.pack_study(plan, seeds, store, output, argv)
+    print_written(output, f"{len(plan.points)} points")
     return command.DONE
 
 
-def export(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
+def export_commands(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan,
+                    store: Store) -> int:
     """Print commands, or write a job array."""
-    plan, _ = settled(plan, store)
-    lines = commands(unique([point for point in plan.points if store.state(point) == MISSING]),
-                     store)
+    plan, _ = plan_with_all_seeds(plan, store)
+    lines = store_commands(distinct_points([point for point in plan.points
+                                            if store.point_state(point) == MISSING]),
+                           store)
     if arguments.slurm is None:
         for line in lines:
             print(line)
         return command.DONE
     queue = Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time)
-    command.write_file(manifest(queue), "".join(f"{line}\n" for line in lines))
-    command.write_file(arguments.slurm, script(queue, len(lines)))
+    command.write_file(command_list_path(queue), "".join(f"{line}\n" for line in lines))
+    command.write_file(arguments.slurm, job_array_script(queue, len(lines)))
     return command.DONE
 
 
-def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                       store: Store) -> int:
     """Search the best values, and print the trials."""
-    choice = row_list.choose(arguments, study_optimise.columns_of(study_optimise.goal_of(plan)))
+    choice = row_list.choose_columns(arguments,
+                                     study_optimise.trial_columns(study_optimise.parse_optimise(plan)))
     store.prepare()
     search = study_optimise.Search(
-        plan, study_optimise.goal_of(plan), store, command.program(), lambda: engine_of(arguments),
+        plan, study_optimise.parse_optimise(plan), store, command.simulator_path(),
+                                   lambda: select_engine(arguments),
         arguments.retry, arguments.progress or sys.stderr.isatty())
     whole = search.search()
     if search.shown and search.trials:
         sys.stderr.write("\n")
     if choice.chosen:
-        choice.answer(arguments, "study", argv, study_optimise.listed(search))
+        choice.print_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
-        command.answer(arguments.json, {**command.envelope("study", argv), "study": plan.name,
-                                        **study_optimise.as_rows(search)})
+        command.write_json_answer(arguments.json,
+                                  {**command.document_head("study", argv), "study": plan.name,
+                                                   **study_optimise.trials_as_json(search)})
     else:
-        sys.stdout.write(study_optimise.as_text(search))
+        sys.stdout.write(study_optimise.trials_as_text(search))
     for trial in search.trials:
         if trial.why:
             sys.stderr.write(f"approxftl study: {trial.values}: {trial.why}\n")
@@ -463,34 +480,35 @@ def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, sto
     return command.DONE if search.best() else command.FAILED
 
 
-VERBS = {"run": run, "status": status, "table": show_table, "figure": figure, "report": report,
-         "pack": pack, "export": export, "optimise": optimise}
+VERBS = {"run": run_missing_points, "status": print_state, "table": show_table,
+         "figure": draw_study_figures, "report": write_report_page, "pack": write_archive,
+         "export": export_commands, "optimise": search_best_values}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
-    def body() -> int:
-        arguments = options().parse_args(words)
+    def run_study() -> int:
+        arguments = study_parser().parse_args(words)
         if arguments.verb == "schema":
-            command.answer(command.STANDARD, study_schema.schema())
+            command.write_json_answer(command.STANDARD, study_schema.study_schema())
             return command.DONE
-        command.CLAIMS.reads(arguments.file)
+        command.CLAIMS.claim_input(arguments.file)
         if arguments.verb == "verify":
-            return study_pack.verify(arguments.file, command.program(),
-                                     Processes(command.program(), arguments.jobs))
+            return study_pack.verify_archive(arguments.file, command.simulator_path(),
+                                             Processes(command.simulator_path(), arguments.jobs))
         out = arguments.out or arguments.file.with_suffix(".results")
         setting = Setting(arguments.full, arguments.traces, out / "traces")
-        plan = study_plan.read(arguments.file, command.program(), setting=setting)
-        specs_of(plan)
+        plan = study_plan.read_study(arguments.file, command.simulator_path(), setting=setting)
+        figure_specs(plan)
         if plan.optimise is not None:
-            study_optimise.goal_of(plan)
+            study_optimise.parse_optimise(plan)
         for file in plan.files.values():
-            command.CLAIMS.reads(file)
+            command.CLAIMS.claim_input(file)
         return VERBS[arguments.verb](arguments, words, plan, Store(out))
 
-    return command.run("study", body)
+    return command.run_command("study", run_study)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
-from approxftl_tools.study_engine import OWN, Outcome, outcome_of
+from approxftl_tools.study_engine import OWN, Outcome, process_outcome
 from approxftl_tools.study_plan import ATTEMPTS, Point
 
 #: Name of the Dask resource that limits memory (dask worker --resources "memory=16e9").
@@ -41,7 +41,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     """Return the function that workers run: a closure, since workers lack this package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
-    def here() -> tuple[Path, Callable[[], bool]]:
+    def worker_folder() -> tuple[Path, Callable[[], bool]]:
         """Return the worker's folder, and a function that tells whether the point is wanted."""
         try:
             worker_of = importlib.import_module("distributed.worker")
@@ -54,11 +54,11 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
             return state is not None and state.state != "cancelled"
         return Path(worker.local_directory), wanted
 
-    def digest_of(path: Path) -> str:
+    def worker_file_digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def quoted(name: str) -> str:
+    def quote_path(name: str) -> str:
         return json.dumps(name, ensure_ascii=False)[1:-1]
 
     def once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
@@ -87,9 +87,9 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         program = shutil.which("approxftl")
         if program is None:
             return 1, "", "the worker has no approxftl in its PATH", 1
-        if digest_of(Path(program)) != digest:
+        if worker_file_digest(Path(program)) != digest:
             return 1, "", f"the worker's {program} is of another build", 1
-        place, wanted = here()
+        place, wanted = worker_folder()
         with tempfile.TemporaryDirectory(dir=place, prefix="approxftl-") as folder:
             words, names = [program, "sim", *arguments, *own], []
             for number, (name, wanted_digest) in enumerate(files):
@@ -97,7 +97,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 copy.write_bytes(contents[wanted_digest])
                 words = [word.replace(f"={name}", f"={copy}") if word.endswith(f"={name}") else word
                          for word in words]
-                names.append((quoted(str(copy)), quoted(name)))
+                names.append((quote_path(str(copy)), quote_path(name)))
             status, out, err, attempts = until_it_ends(words, wanted)
         for copied, named in names:
             out, err = out.replace(copied, named), err.replace(copied, named)
@@ -155,7 +155,7 @@ class Cluster:
             return {MEMORY: float(self.memory)}
         return {}
 
-    def sent(self, points: Sequence[Point]) -> dict[str, Any]:
+    def send_files(self, points: Sequence[Point]) -> dict[str, Any]:
         """Send each file's content once, by its digest; refuse a changed file."""
         contents: dict[str, Any] = {}
         for name, digest in {file for point in points for file in point.files[1:]}:
@@ -172,7 +172,7 @@ class Cluster:
         if not points:
             return
         self.connect()
-        task, share, contents = worker_task(self.memory), self.share(), self.sent(points)
+        task, share, contents = worker_task(self.memory), self.share(), self.send_files(points)
         for point in points:
             needed = {digest: contents[digest] for _, digest in point.files[1:]}
             future = self.client.submit(
@@ -180,14 +180,14 @@ class Cluster:
                 retries=ATTEMPTS - 1, resources=share)
             self.futures[future] = point
         for future in self.dask.as_completed(list(self.futures)):
-            yield self.judge(self.futures.pop(future), future)
+            yield self.judge_future(self.futures.pop(future), future)
 
-    def judge(self, point: Point, future: Any) -> Outcome:
+    def judge_future(self, point: Point, future: Any) -> Outcome:
         """Return the outcome of a point."""
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")
-        return outcome_of(point, *future.result())
+        return process_outcome(point, *future.result())
 
     def stop(self) -> None:
         """Cancel all points; workers kill the running ones."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from approxftl_tools.children import Children
-from approxftl_tools.study_plan import ATTEMPTS, Point, digest_of, was_killed
+from approxftl_tools.study_plan import ATTEMPTS, Point, cached_file_digest, was_killed
 
 #: Arguments that a study adds to those of a point.
 OWN = ("--json=-", "--quiet", "--die-with-parent")
@@ -39,27 +39,27 @@ class Engine(Protocol):
         """Start no more points and end the running ones."""
 
 
-def complaint(status: int, said: str) -> str:
+def failure_reason(status: int, said: str) -> str:
     """Return the reason why a simulation has no result."""
     last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
     return last[0].removeprefix("approxftl sim: ")
 
 
-def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
+def process_outcome(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
     """Return the outcome of a finished process."""
     if status == 0:
         return Outcome(point, out)
     if was_killed(status):
         how = f"killed by signal {-status}" if status < 0 else "interrupted"
         return Outcome(point, None, f"{how}, {attempts} times")
-    return Outcome(point, None, complaint(status, err))
+    return Outcome(point, None, failure_reason(status, err))
 
 
-def changed_file(point: Point) -> str | None:
+def first_changed_file(point: Point) -> str | None:
     """Return the first file that changed since the point's address was computed, or None."""
     for name, digest in point.files:
         try:
-            if digest_of(Path(name)) != digest:
+            if cached_file_digest(Path(name)) != digest:
                 return name
         except OSError:
             return name
@@ -76,7 +76,7 @@ class Processes:
     memory: int = 0
     children: Children = field(default_factory=Children)
 
-    def once(self, point: Point) -> tuple[int, str, str]:
+    def run_once(self, point: Point) -> tuple[int, str, str]:
         """Run a point once; return exit status, stdout and stderr."""
         return self.children.run([self.program, "sim", *point.arguments, *OWN],
                                  memory=self.memory)
@@ -84,14 +84,14 @@ class Processes:
     def run(self, point: Point) -> Outcome:
         """Run a point until it ends without being killed, or the attempts are used up."""
         attempts = 1
-        status, out, err = self.once(point)
+        status, out, err = self.run_once(point)
         while was_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
-            status, out, err = self.once(point)
+            status, out, err = self.run_once(point)
             attempts += 1
-        changed = changed_file(point)
+        changed = first_changed_file(point)
         if changed:
             return Outcome(point, None, f"{changed} has changed since the study began")
-        return outcome_of(point, status, out, err, attempts)
+        return process_outcome(point, status, out, err, attempts)
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points, and yield each outcome as the point ends."""

@@ -12,22 +12,22 @@ from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
 from approxftl_tools.figure import LEVEL, Figure, Mark, Means, as_number
-from approxftl_tools.figure_times import cumulative
-from approxftl_tools.measures import BY_KEY, SCALES, is_number, look
+from approxftl_tools.figure_times import cumulative_percentages
+from approxftl_tools.measures import BY_KEY, SCALES, is_number, look_up
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.statistics import Estimate, estimate
+from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_plan import (
     Plan,
     Value,
     Yardstick,
+    as_list,
+    as_strings,
     check_known,
     check_texts,
-    is_plain,
-    listed,
-    plain,
-    spelled,
+    in_one_line,
+    is_option_value,
 )
-from approxftl_tools.study_table import Group, axis_title, title, yardstick_of
+from approxftl_tools.study_table import Group, axis_title, column_title, yardstick_group
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -65,16 +65,16 @@ class Spec:
         """Return the yardstick of the means."""
         return Yardstick(self.relative_to, self.across)
 
-    def choice(self, key: str) -> str:
+    def chosen_or_default(self, key: str) -> str:
         """Return the value of a key with fixed choices, or its default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
     def text(self) -> str:
         """Return the text of the figure in one line."""
-        return plain(self.table.get("text", ""))
+        return in_one_line(self.table.get("text", ""))
 
 
-def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
+def check_figure_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse unknown keys, measures and axes."""
     path = plan.path
     check_known(path, "key of [[figure]]", table, KEYS)
@@ -82,17 +82,17 @@ def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
         if key not in table and (key, table.get("kind")) != ("x", "cdf"):
             raise Refusal(f"{path}: each [[figure]] has {key}", USAGE)
     measures = DISTRIBUTIONS if table.get("kind") == "cdf" else list(VALUES)
-    check_known(path, "measure in [[figure]]", spelled(table["y"]), measures)
+    check_known(path, "measure in [[figure]]", as_strings(table["y"]), measures)
     for key in ("x", "series", "facets"):
         if key in table:
-            named = spelled(table[key]) if key == "x" else [str(table[key])]
+            named = as_strings(table[key]) if key == "x" else [str(table[key])]
             check_known(path, f"axis in {key} of [[figure]]", named, axes)
     for key, known in CHOICES.items():
         if key in table:
             check_known(path, f"{key} of [[figure]]", [str(table[key])], known)
 
 
-def check_types(path: Path, table: dict[str, Any]) -> None:
+def check_value_types(path: Path, table: dict[str, Any]) -> None:
     """Refuse values of the wrong type."""
     where = " of [[figure]]"
     check_texts(path, table, TEXTS, where)
@@ -100,10 +100,10 @@ def check_types(path: Path, table: dict[str, Any]) -> None:
         value = table.get(key, "")
         if value == []:
             raise Refusal(f"{path}: {key}{where} is a word, or a list of them", USAGE)
-        for one in listed(value):
+        for one in as_list(value):
             check_texts(path, {key: one}, [key], where)
-    if not all(map(is_plain, listed(table.get("show", [])))) or \
-            not is_plain(table.get("relative_to", "")):
+    if not all(map(is_option_value, as_list(table.get("show", [])))) or \
+            not is_option_value(table.get("relative_to", "")):
         raise Refusal(f"{path}: show and relative_to{where} are values of an axis", USAGE)
     if not isinstance(table.get("shares", False), bool):
         raise Refusal(f"{path}: shares{where} is true or false", USAGE)
@@ -111,9 +111,9 @@ def check_types(path: Path, table: dict[str, Any]) -> None:
 
 def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse an invalid [[figure]]."""
-    check_types(plan.path, table)
+    check_value_types(plan.path, table)
     several = isinstance(table.get("y"), list)
-    check_words(plan, table, [*axes, MEASURE] if several else axes)
+    check_figure_words(plan, table, [*axes, MEASURE] if several else axes)
     for key in ("points", "networks"):
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
@@ -121,11 +121,11 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
                           "[{ x = 7, y = 0.9 }]", USAGE)
     for point in table.get("points", []):
         check_known(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
-        if not is_number(point.get("y")) or not is_plain(point.get("x", "")):
+        if not is_number(point.get("y")) or not is_option_value(point.get("x", "")):
             raise Refusal(f"{plan.path}: each point of [[figure]] has a number y, and an x unless "
                           "it is a level", USAGE)
         if not all(is_number(point.get(key, 0)) for key in ("low", "high")) or \
-                not all(is_plain(point.get(key, "")) for key in ("series", "facet")):
+                not all(is_option_value(point.get(key, "")) for key in ("series", "facet")):
             raise Refusal(f"{plan.path}: low and high of a point in [[figure]] are numbers, series "
                           "and facet are values of an axis", USAGE)
     for one in table.get("networks", []):
@@ -147,14 +147,14 @@ def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
         raise Refusal(f"{plan.path}: layers of a network in [[figure]] are from 0 to 2", USAGE)
 
 
-def specs_of(plan: Plan) -> list[Spec]:
+def figure_specs(plan: Plan) -> list[Spec]:
     """Return the checked figures of a study."""
     axes = [*(key for key in plan.keys if key != "seed"),
             *(("policy",) if "policy" not in plan.keys else ())]
     result: list[Spec] = []
     for number, table in enumerate(plan.figures, 1):
         check_figure(plan, table, axes)
-        spec = spec_of(plan, table, str(table.get("name", f"{plan.name}-{number}")), axes)
+        spec = figure_spec(plan, table, str(table.get("name", f"{plan.name}-{number}")), axes)
         if any(one.name == spec.name for one in result) or "/" in spec.name or \
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
@@ -163,23 +163,23 @@ def specs_of(plan: Plan) -> list[Spec]:
     return result
 
 
-def spec_of(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
+def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
     """Return a checked figure with its axes assigned."""
-    x, facets = tuple(spelled(table.get("x", []))), str(table.get("facets", ""))
-    y = tuple(spelled(table["y"]))
+    x, facets = tuple(as_strings(table.get("x", []))), str(table.get("facets", ""))
+    y = tuple(as_strings(table["y"]))
     rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
     several = [MEASURE] if len(y) > 1 and MEASURE not in (*x, facets) else []
     series = str(table.get("series", [*several, *rest, *x][0]))
     if len({*x, facets, series}) < len(x) + 2 and (series,) != x:
         raise Refusal(f"{plan.path}: x, series and facets of [[figure]] are different axes",
                       USAGE)
-    relative_to = yardstick(plan, table, series)
+    relative_to = yardstick_value(plan, table, series)
     known = {str(value) for point in plan.points for key, value in point.varied if key == series}
     across = series if series == "policy" or relative_to in known else "policy"
     return Spec(table, name, str(table.get("kind", "")), x, y, series, facets, relative_to, across)
 
 
-def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
+def yardstick_value(plan: Plan, table: dict[str, Any], series: str) -> str:
     """Return the value that means are relative to; for policies the default is the study's."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
@@ -187,7 +187,7 @@ def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
     return str(table.get("relative_to", usual.value if series == usual.axis else ""))
 
 
-def check_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
+def refuse_double_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
     """Refuse a figure with several means in one position, as when it omits an axis."""
     seen = set()
     for mark in marks:
@@ -216,7 +216,7 @@ class Found:
             str(self.where[axis]) for axis in axes)
 
 
-def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
+def common_unit(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     """Return scale and name of the largest unit in which every value is at least 1."""
     least = min((abs(value) for value in marks if value), default=0)
     unit = BY_KEY[measure].unit if measure in BY_KEY else measure.rpartition("_")[2]
@@ -226,31 +226,31 @@ def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     return 1.0, unit
 
 
-def shown(spec: Spec, groups: Sequence[Group]) -> list[Group]:
+def shown_groups(spec: Spec, groups: Sequence[Group]) -> list[Group]:
     """Return the groups that a figure shows."""
-    wanted = spelled(spec.table.get("show", []))
+    wanted = as_strings(spec.table.get("show", []))
     return [group for group in groups
             if not wanted or str(group.varied.get(spec.series)) in wanted]
 
 
-def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure; the yardstick is drawn as a line instead."""
-    for group in shown(spec, groups):
-        base = yardstick_of(group, groups, spec.yardstick)
+    for group in shown_groups(spec, groups):
+        base = yardstick_group(group, groups, spec.yardstick)
         for measure in spec.y:
             if not spec.relative_to:
                 one = group.estimate(measure)
             else:
                 one = group.ratio(base, measure) if base and base is not group else None
             if one:
-                yield Found(group.varied | {MEASURE: title(measure)}, one,
+                yield Found(group.varied | {MEASURE: column_title(measure)}, one,
                             list(group.values(measure).values()))
 
 
-def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def bar_parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of bars: absolute, or relative to the bar's or the yardstick's total."""
-    for group in shown(spec, groups):
-        base = group if spec.table.get("shares") else yardstick_of(
+    for group in shown_groups(spec, groups):
+        base = group if spec.table.get("shares") else yardstick_group(
             group, groups, spec.yardstick)
         wholes = base.sums(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
@@ -258,45 +258,45 @@ def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
             values = [scale * value / wholes[seed]
                       for seed, value in group.values(measure).items() if wholes.get(seed)]
             if values:
-                yield Found(group.varied | {MEASURE: title(measure)}, estimate(values),
+                yield Found(group.varied | {MEASURE: column_title(measure)}, estimate_mean(values),
                             values)
 
 
-def changed(spec: Spec, one: Estimate) -> Estimate:
+def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
     """Return a ratio in the figure's notation."""
-    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice("change")]
+    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.chosen_or_default("change")]
     if not sign or not spec.relative_to:
         return one
     return replace(one, mean=sign * (one.mean - 1),
                    half=None if one.half is None else 100 * one.half)
 
 
-def extent(spec: Spec, found: Found, one: Estimate, scale: float
-           ) -> tuple[float | None, float | None]:
+def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
+                   ) -> tuple[float | None, float | None]:
     """Return the ends of an error bar."""
-    if spec.choice("error") == "none" or one.half is None:
+    if spec.chosen_or_default("error") == "none" or one.half is None:
         return None, None
-    if spec.choice("error") == "range" and not spec.relative_to:
+    if spec.chosen_or_default("error") == "range" and not spec.relative_to:
         return min(found.values) * scale, max(found.values) * scale
     return (one.mean - one.half) * scale, (one.mean + one.half) * scale
 
 
-def facet_of(spec: Spec, where: dict[str, Value]) -> str:
+def panel_of_mean(spec: Spec, where: dict[str, Value]) -> str:
     """Return the panel of a mean."""
     axis = f"{spec.facets} " if spec.facets != MEASURE else ""
     return f"{axis}{where[spec.facets]}" if spec.facets else ""
 
 
-def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
+def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
     """Yield the marks of the study's means."""
     for found in every:
-        one = changed(spec, found.one)
-        low, high = extent(spec, found, one, scale)
-        yield Mark(facet_of(spec, found.where), str(found.where[spec.series]), found.at(spec.x),
-                   one.mean * scale, low, high, one.count, "approxftl")
+        one = ratio_in_notation(spec, found.one)
+        low, high = error_bar_ends(spec, found, one, scale)
+        yield Mark(panel_of_mean(spec, found.where), str(found.where[spec.series]),
+                   found.at(spec.x), one.mean * scale, low, high, one.count, "approxftl")
 
 
-def papers_points(spec: Spec) -> Iterator[Mark]:
+def published_marks(spec: Spec) -> Iterator[Mark]:
     """Yield the marks of published values; one without x is a level, such as a mean over all."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
@@ -310,20 +310,21 @@ def papers_points(spec: Spec) -> Iterator[Mark]:
 # ---------------------------------------------------------------- distributions, networks
 
 
-def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
+def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
     """Return the cumulative percentage of requests over response time, all seeds pooled."""
     marks: list[Mark] = []
     firsts: list[Mark] = []
-    for group in shown(spec, groups):
+    for group in shown_groups(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
-            bins.update(dict(look(run, "timing", spec.y[0], "bins") or ()))
-        facet, series = facet_of(spec, group.varied), str(group.varied[spec.series])
+            bins.update(dict(look_up(run, "timing", spec.y[0], "bins") or ()))
+        facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
         firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
         if bins:
             marks += [replace(firsts[-1], x=time, y=share)
-                      for time, share in zip(*cumulative(sorted(bins.items())), strict=True)]
-    check_marks(plan, spec, firsts)
+                      for time,
+                      share in zip(*cumulative_percentages(sorted(bins.items())), strict=True)]
+    refuse_double_marks(plan, spec, firsts)
     return marks
 
 
@@ -333,17 +334,17 @@ NETWORK_KEYS = ("name", "type", "planes")
 NETWORK_LAYER = "layer"
 
 
-def places_of(one: dict[str, Any]) -> dict[str, str]:
+def network_axes(one: dict[str, Any]) -> dict[str, str]:
     """Return the axis values that select a network's error rates."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 
 
-def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
+def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
     told = import_module("approxftl_tools.digits_told").told
     for one in spec.table["networks"]:
-        own = places_of(one)
+        own = network_axes(one)
         for group in groups:
             rate = group.estimate(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
@@ -352,13 +353,13 @@ def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
                            found.high, found.count, "approxftl")
 
 
-def share_of(report: dict[str, Any], one: dict[str, Any]) -> float | None:
+def reported_accuracy(report: dict[str, Any], one: dict[str, Any]) -> float | None:
     """Return a network's accuracy (%) in a report of approxftl app weights; None if it has none."""
     setup, labels = report["parameters"], report["labels"]
     hidden = import_module("approxftl_tools.digits_told").HIDDEN
     if "share" not in report or set(setup["levels"]) - {1} or (
             setup["type"], setup["planes"], setup.get("hidden")) != (
-            one["type"], one["planes"], hidden) or not places_of(one).items() <= labels.items():
+            one["type"], one["planes"], hidden) or not network_axes(one).items() <= labels.items():
         return None
     if NETWORK_LAYER not in one:
         return 100 * float(report["share"]["stored"])
@@ -366,16 +367,16 @@ def share_of(report: dict[str, Any], one: dict[str, Any]) -> float | None:
     return next(100 * float(array["share"]) for array in report["arrays"] if array["name"] == name)
 
 
-def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
+def device_accuracies(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
     """Yield the accuracy of networks whose weights were stored on real devices."""
     for one in spec.table.get("networks", []):
         found: dict[str, list[float]] = {}
         for report in reports:
-            share = share_of(report, one)
+            share = reported_accuracy(report, one)
             if share is not None and spec.x[0] in report["labels"]:
                 found.setdefault(report["labels"][spec.x[0]], []).append(share)
         for x, shares in found.items():
-            mean = estimate(shares)
+            mean = estimate_mean(shares)
             yield Mark("", one["name"], x, mean.mean, mean.low, mean.high, None,
                        f"mounted, {mean.count} seeds")
 
@@ -383,7 +384,7 @@ def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
 # ---------------------------------------------------------------- charts
 
 
-def axes_title(spec: Spec, plan: Plan) -> str:
+def x_axis_title(spec: Spec, plan: Plan) -> str:
     """Return the title of the x axis, with its unit if all values share one."""
     values = [str(value) for point in plan.points for key, value in point.varied
               if key == spec.x[0]]
@@ -391,58 +392,60 @@ def axes_title(spec: Spec, plan: Plan) -> str:
     return ", ".join(map(axis_title, spec.x)) + (", %" if percent else "")
 
 
-def words_of(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
+def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
     """Return the title and the labels of both axes."""
-    measures = ", ".join(map(title, spec.y))
+    measures = ", ".join(map(column_title, spec.y))
     yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
     said = ", ".join(filter(None, (measures, yardstick_is)))
     # Several measures are labelled at their marks.
     y_label = ", ".join(filter(None, ("" if len(spec.y) > 1 else measures, yardstick_is or unit)))
-    x_label = "response time, us" if spec.kind == "cdf" else axes_title(spec, plan)
+    x_label = "response time, us" if spec.kind == "cdf" else x_axis_title(spec, plan)
     table = spec.table
     return (str(table.get("title", said)), str(table.get("x_label", x_label)),
             str(table.get("y_label", y_label)))
 
 
-def marks_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
+def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
     """Return the study's marks and their unit."""
     if spec.kind == "cdf":
-        return distributions(plan, spec, groups), "% of requests"
+        return response_distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
-        return list(networks(spec, groups)), "%"
-    found = list((parts if spec.kind == "stack" else means)(spec, groups))
+        return list(network_accuracies(spec, groups)), "%"
+    found = list((bar_parts if spec.kind == "stack" else figure_means)(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
-    scale, unit = unit_of(spec.y[0], [each.one.mean for each in found]) if scaled else (1.0, "")
-    marks = list(own_marks(spec, found, scale))
-    check_marks(plan, spec, marks)
+    scale, unit = common_unit(spec.y[0], [each.one.mean for each in found]) if scaled else (1.0, "")
+    marks = list(study_marks(spec, found, scale))
+    refuse_double_marks(plan, spec, marks)
     return marks, unit
 
 
-def line_of(spec: Spec) -> float | None:
+def yardstick_line(spec: Spec) -> float | None:
     """Return the value of the yardstick; None without one."""
-    return 1.0 if spec.relative_to and spec.choice("change") == "ratio" else None
+    return 1.0 if spec.relative_to and spec.chosen_or_default("change") == "ratio" else None
 
 
-def everywhere(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
+def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
     """Yield published marks; those without a facet are repeated in each."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)
 
 
-def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
-             reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
+def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
+                reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
     """Return a figure of finished points, published values and reports of devices."""
-    marks, unit = marks_of(plan, spec, groups)
+    marks, unit = marks_and_unit(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
-    heading, x_label, y_label = words_of(plan, spec, unit)
+    heading, x_label, y_label = figure_labels(plan, spec, unit)
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
     numeric = all(as_number(x) is not None for x in xs)
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
     facets = tuple(dict.fromkeys(mark.facet for mark in marks))
-    every = (*marks, *everywhere(facets, [*papers_points(spec), *on_devices(spec, reports)]))
+    every = (*marks,
+             *repeat_in_facets(facets, [*published_marks(spec), *device_accuracies(spec, reports)]))
     return Figure(spec.name, heading, said or spec.text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
-        every, line_of(spec), spec.choice("x_scale") == "log", spec.choice("scale") == "log"))
+        every, yardstick_line(spec), spec.chosen_or_default("x_scale") == "log",
+        spec.chosen_or_default("scale") == "log"))

@@ -17,13 +17,20 @@ from typing import Any
 
 from approxftl_tools import study_plan, study_table
 from approxftl_tools.command import FAILED, USAGE, Refusal
-from approxftl_tools.measures import BY_KEY, human
+from approxftl_tools.measures import BY_KEY, value_as_text
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.row_list import Column, aligned
+from approxftl_tools.row_list import Column, align_columns
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_engine import Engine
-from approxftl_tools.study_plan import Plan, Value, check_known, dashed, is_plain, whole_number
-from approxftl_tools.study_run import Progress, execute, unique
+from approxftl_tools.study_plan import (
+    Plan,
+    Value,
+    check_known,
+    is_option_value,
+    option_name,
+    whole_number,
+)
+from approxftl_tools.study_run import Progress, distinct_points, run_points
 from approxftl_tools.study_store import DONE, MISSING, Store
 from approxftl_tools.study_store import FAILED as POINT_FAILED
 
@@ -47,7 +54,7 @@ class Range:
     #: Unit after the number, such as %.
     unit: str = ""
 
-    def distribution(self, optuna: Any) -> Any:
+    def optuna_distribution(self, optuna: Any) -> Any:
         """Return Optuna's distribution for the range."""
         kinds = optuna.distributions
         if self.choices:
@@ -93,7 +100,7 @@ class Trial:
     plan: Plan | None = field(default=None, repr=False)
 
 
-def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
+def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
     """Return a number of a range table."""
     value = table.get(which)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -101,11 +108,11 @@ def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> flo
     return value
 
 
-def between(path: Path, key: str, table: Mapping[str, Any]) -> Range:
+def parse_number_range(path: Path, key: str, table: Mapping[str, Any]) -> Range:
     """Parse a range of numbers."""
     check_known(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
-    low, high = (number_of(path, key, table, which) for which in ("from", "to"))
-    step = number_of(path, key, table, "step") if "step" in table else None
+    low, high = (range_number(path, key, table, which) for which in ("from", "to"))
+    step = range_number(path, key, table, "step") if "step" in table else None
     log, unit = table.get("log", False), table.get("unit", "")
     whole = isinstance(low, int) and isinstance(high, int)
     if low >= high or (step is not None and (step <= 0 or step > high - low)):
@@ -120,17 +127,17 @@ def between(path: Path, key: str, table: Mapping[str, Any]) -> Range:
     return Range(low=low, high=high, step=step, log=log, unit=unit)
 
 
-def range_of(path: Path, key: str, given: object) -> Range:
+def parse_range(path: Path, key: str, given: object) -> Range:
     """Parse the possible values of an option."""
     if isinstance(given, dict):
-        return between(path, key, given)
-    if isinstance(given, list) and len(given) > 1 and all(map(is_plain, given)):
+        return parse_number_range(path, key, given)
+    if isinstance(given, list) and len(given) > 1 and all(map(is_option_value, given)):
         return Range(choices=tuple(given))
     raise Refusal(f"{path}: [optimise.range] {key} is a list of values, or {{ from = 7, to = 28, "
                   'unit = "%" }', USAGE)
 
 
-def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
+def check_optimise_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
     """Refuse unknown, reserved or duplicate keys; return the ranges."""
     path = plan.path
     check_known(path, "key of [optimise]", table, KEYS)
@@ -138,30 +145,31 @@ def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[
         raise Refusal(f"{path}: [optimise] has minimise or maximise, with a measure", USAGE)
     if not isinstance(ranges, dict) or not ranges:
         raise Refusal(f"{path}: [optimise.range] is a table of options and what they may be", USAGE)
-    taken = {dashed(word.removeprefix("--").partition("=")[0])
-             for point in plan.points for word in point.arguments} | set(map(dashed, plan.keys))
+    taken = {option_name(word.removeprefix("--").partition("=")[0])
+             for point in plan.points for word in point.arguments} | set(map(option_name,
+                                                                             plan.keys))
     for key in ranges:
-        if dashed(key) in study_plan.RESERVED or dashed(key) in study_plan.FILES:
+        if option_name(key) in study_plan.RESERVED or option_name(key) in study_plan.FILES:
             raise Refusal(f'{path}: "{key}" is not for [optimise.range]', USAGE)
-        if dashed(key) in taken:
+        if option_name(key) in taken:
             raise Refusal(f'{path}: "{key}" is in [optimise.range], and in [base] or [vary]', USAGE)
     return ranges
 
 
-def goal_of(plan: Plan) -> Goal:
+def parse_optimise(plan: Plan) -> Goal:
     """Parse [optimise]."""
     table = plan.optimise
     if table is None:
         raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
-    ranges = check_keys(plan, table, table.get("range"))
+    ranges = check_optimise_keys(plan, table, table.get("range"))
     measure = table.get("minimise", table.get("maximise"))
     check_known(plan.path, "measure", [str(measure)], list(VALUES))
     counts = {key: whole_number(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
     return Goal(str(measure), "maximise" in table, **counts,
-                ranges={key: range_of(plan.path, key, given) for key, given in ranges.items()})
+                ranges={key: parse_range(plan.path, key, given) for key, given in ranges.items()})
 
 
-def optuna_of() -> Any:
+def import_optuna() -> Any:
     """Return the module optuna."""
     try:
         optuna = importlib.import_module("optuna")
@@ -193,11 +201,11 @@ class Search:
         sign = -1 if self.goal.largest else 1
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
-    def planned(self, values: dict[str, Value]) -> Trial:
+    def plan_trial(self, values: dict[str, Value]) -> Trial:
         """Return a trial with its points, or with the simulator's reason to refuse its values."""
         trial = Trial(values)
         try:
-            trial.plan = study_plan.read(self.plan.path, self.program, setting=replace(
+            trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(
                 self.plan.setting, more={"base": values}))
             trial.command = trial.plan.points[0].command()
         except Refusal as refusal:
@@ -207,20 +215,21 @@ class Search:
     def run(self, trials: Sequence[Trial]) -> bool:
         """Run the missing points of some trials; return False if interrupted."""
         wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
-        points = unique([point for trial in trials if trial.plan for point in trial.plan.points
-                         if self.store.state(point) in wanted])
-        return execute(points, self.store, self.engine(), Progress(len(points), False))
+        points = distinct_points([point for trial in trials if trial.plan
+                                  for point in trial.plan.points
+                                  if self.store.point_state(point) in wanted])
+        return run_points(points, self.store, self.engine(), Progress(len(points), False))
 
-    def judge(self, trial: Trial) -> None:
+    def set_trial_value(self, trial: Trial) -> None:
         """Set a trial's value: the mean over all points of their means over seeds."""
         if trial.plan is None:
             return
         for point in trial.plan.points:
-            if self.store.state(point) != DONE:
-                trial.why = f"{point.name()}: {self.store.why(point)}"
+            if self.store.point_state(point) != DONE:
+                trial.why = f"{point.name()}: {self.store.failure_of(point)}"
                 return
         found = [group.estimate(self.goal.measure)
-                 for group in study_table.groups_of(trial.plan, self.store)]
+                 for group in study_table.finished_groups(trial.plan, self.store)]
         means = [one.mean for one in found if one]
         if len(means) < len(found):
             trial.why = f"a run has no {self.goal.measure}"
@@ -228,12 +237,13 @@ class Search:
         trial.value = sum(means) / len(means)
         trial.estimate = found[0] if len(found) == 1 else None
 
-    def tell(self) -> None:
+    def print_search_progress(self) -> None:
         """Print the progress on a terminal."""
         if self.shown:
             best = self.best()
-            sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, best "
-                             f"{shown(self.goal.measure, best.value if best else None)}\033[K")
+            value = measure_as_text(self.goal.measure, best.value if best else None)
+            sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, "
+                             f"best {value}\033[K")
             sys.stderr.flush()
 
     def check_first(self) -> None:
@@ -243,74 +253,76 @@ class Search:
 
     def search(self) -> bool:
         """Run all trials; return False if interrupted."""
-        optuna = optuna_of()
+        optuna = import_optuna()
         study = optuna.create_study(direction="maximize" if self.goal.largest else "minimize",
                                     sampler=optuna.samplers.TPESampler(seed=self.goal.seed))
-        kinds = {key: one.distribution(optuna) for key, one in self.goal.ranges.items()}
+        kinds = {key: one.optuna_distribution(optuna) for key, one in self.goal.ranges.items()}
         while len(self.trials) < self.goal.trials:
             asked = [study.ask(kinds) for _ in range(min(self.goal.together,
                                                          self.goal.trials - len(self.trials)))]
-            trials = [self.planned({key: self.goal.ranges[key].spelled(value)
-                                    for key, value in one.params.items()}) for one in asked]
+            trials = [self.plan_trial({key: self.goal.ranges[key].spelled(value)
+                                       for key, value in one.params.items()}) for one in asked]
             if not self.run(trials):
                 return False
             for one, trial in zip(asked, trials, strict=True):
-                self.judge(trial)
+                self.set_trial_value(trial)
                 study.tell(one, trial.value, state=None if trial.value is not None else
                            optuna.trial.TrialState.FAIL)
             self.trials += trials
             self.check_first()
-            self.tell()
+            self.print_search_progress()
         return True
 
 
-def shown(key: str, value: float | None) -> str:
+def measure_as_text(key: str, value: float | None) -> str:
     """Return a measure as text."""
     if value is None:
         return "\u2013"
-    return human(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
+    return value_as_text(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
 
 
-def ordered(search: Search) -> list[tuple[int, Trial]]:
+def ordered_trials(search: Search) -> list[tuple[int, Trial]]:
     """Return numbered trials, the best first and those without a value last."""
     sign = -1 if search.goal.largest else 1
     return sorted(enumerate(search.trials, 1), key=lambda one: (
         one[1].value is None, sign * (one[1].value or 0), one[0]))
 
 
-def as_text(search: Search) -> str:
+def trials_as_text(search: Search) -> str:
     """Return the trials as an aligned table."""
     measure = search.goal.measure
-    head = ["trial", *search.goal.ranges, study_table.title(measure)]
+    head = ["trial", *search.goal.ranges, study_table.column_title(measure)]
     cells = [[str(number), *(str(trial.values[key]) for key in search.goal.ranges),
-              study_table.cell({**study_table.ends(measure, trial.estimate),
-                                measure: trial.value}, measure)]
-             for number, trial in ordered(search)]
-    lines = aligned([head, *cells], [True] * len(head))
+              study_table.cell_with_interval({**study_table.interval_columns(measure,
+                                                                             trial.estimate),
+                                              measure: trial.value}, measure)]
+             for number, trial in ordered_trials(search)]
+    lines = align_columns([head, *cells], [True] * len(head))
     best = search.best()
     return lines + (f"\nbest: {best.command}\n" if best else "")
 
 
-def columns_of(goal: Goal) -> tuple[Column, ...]:
+def trial_columns(goal: Goal) -> tuple[Column, ...]:
     """Return the columns of a list of trials."""
     return (Column("trial", "trial", "its number"),
-            *(Column(key, study_table.title(key), "what is looked for") for key in goal.ranges),
-            *study_table.measure_columns(goal.measure, study_table.title(goal.measure)),
+            *(Column(key, study_table.column_title(key), "what is looked for")
+              for key in goal.ranges),
+            *study_table.measure_columns(goal.measure, study_table.column_title(goal.measure)),
             Column("why", "why", "why it has no value", False, True),
             Column("command", "command", "that runs its first point", False, True))
 
 
-def listed(search: Search) -> list[dict[str, Any]]:
+def trial_rows(search: Search) -> list[dict[str, Any]]:
     """Return the trials as rows of that list."""
-    return [{**row.pop("values"), **row} for row in as_rows(search)["trials"]]
+    return [{**row.pop("values"), **row} for row in trials_as_json(search)["trials"]]
 
 
-def as_rows(search: Search) -> dict[str, Any]:
+def trials_as_json(search: Search) -> dict[str, Any]:
     """Return the trials as a JSON object."""
     best = search.best()
     rows = [{"trial": number, "values": trial.values,
-             **study_table.ends(search.goal.measure, trial.estimate),
+             **study_table.interval_columns(search.goal.measure, trial.estimate),
              search.goal.measure: trial.value, "why": trial.why, "command": trial.command}
-            for number, trial in ordered(search)]
+            for number, trial in ordered_trials(search)]
     return {"measure": search.goal.measure, "largest": search.goal.largest, "trials": rows,
             "best": search.trials.index(best) + 1 if best else None}

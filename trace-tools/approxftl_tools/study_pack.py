@@ -29,7 +29,7 @@ FORMAT = 1
 MOST_BYTES = 1 << 32
 
 
-def comparable(text: str) -> str:
+def comparable_result(text: str) -> str:
     """Return a result without the fields that depend on its invocation and on file paths."""
     document: dict[str, Any] = json.loads(text)
     document.pop("tool", None)
@@ -37,56 +37,57 @@ def comparable(text: str) -> str:
     return json.dumps(document, indent=1)
 
 
-def digest(text: str) -> str:
+def result_digest(text: str) -> str:
     """Return the digest of a result."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
+def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
     """Return the provenance of the results as JSON."""
     program, build = plan.points[0].files[0]
     return json.dumps({
-        **command.envelope("study", argv), "study_archive": FORMAT, "study": plan.name,
+        **command.document_head("study", argv), "study_archive": FORMAT, "study": plan.name,
         "seeds": seeds, "full": plan.setting.full,
         "simulator": {"name": Path(program).name, "sha256": build},
         "machine": {"system": platform.system(), "release": platform.release(),
                     "processor": platform.machine(), "python": platform.python_version()},
         "files": {name: f"files/{i}" for i, name in enumerate(plan.files)},
         "points": [{"varied": dict(point.varied), "command": point.command(),
-                    "sha256": digest(comparable(result))}
+                    "sha256": result_digest(comparable_result(result))}
                    for point, result in zip(plan.points, results, strict=True)],
     }, indent=1) + "\n"
 
 
-def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     """Add a member without time and owner."""
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
     archive.addfile(member, io.BytesIO(content))
 
 
-def pack(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) -> None:
+def pack_study(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) -> None:
     """Write a study and its results; equal input gives an equal archive."""
-    missing = sum(store.state(point) != IS_DONE for point in plan.points)
+    missing = sum(store.point_state(point) != IS_DONE for point in plan.points)
     if missing:
         raise Refusal(f"{plan.path}: {missing} of {len(plan.points)} points are not done; "
                       '"approxftl study run" does them')
-    results = [(store.place(point) / "result.json").read_text("utf-8") for point in plan.points]
-    with command.output(path) as file, file.open("wb") as sink, gzip.GzipFile(
+    results = [(store.point_directory(point) / "result.json").read_text("utf-8")
+               for point in plan.points]
+    with command.temporary_output(path) as file, file.open("wb") as sink, gzip.GzipFile(
             fileobj=sink, mode="wb", filename="", mtime=0) as packed, tarfile.open(
             fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        add(archive, STUDY, plan.path.read_bytes())
-        add(archive, PROVENANCE, provenance(plan, seeds, results, argv).encode())
+        add_member(archive, STUDY, plan.path.read_bytes())
+        add_member(archive, PROVENANCE, results_provenance(plan, seeds, results, argv).encode())
         for i, name in enumerate(plan.files):
-            add(archive, f"files/{i}", plan.files[name].read_bytes())
+            add_member(archive, f"files/{i}", plan.files[name].read_bytes())
         for i, result in enumerate(results):
-            add(archive, f"results/{i}.json", result.encode())
+            add_member(archive, f"results/{i}.json", result.encode())
 
 
 # ---------------------------------------------------------------- verify
 
 
-def content(archive: tarfile.TarFile, name: str) -> bytes:
+def read_member(archive: tarfile.TarFile, name: str) -> bytes:
     """Return the contents of a member, which must be a regular file."""
     member = archive.getmember(name)
     file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
@@ -95,20 +96,20 @@ def content(archive: tarfile.TarFile, name: str) -> bytes:
     return file.read()
 
 
-def unpacked(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
+def unpack_study(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
     """Extract the study and its files into a folder, under names that we choose."""
-    (folder / STUDY).write_bytes(content(archive, STUDY))
-    found: dict[str, Any] = json.loads(content(archive, PROVENANCE))
+    (folder / STUDY).write_bytes(read_member(archive, STUDY))
+    found: dict[str, Any] = json.loads(read_member(archive, PROVENANCE))
     if found["study_archive"] != FORMAT:
         raise ValueError(f"archive of version {found['study_archive']}")
     files = {}
     for i, name in enumerate(found["files"]):
         files[str(name)] = folder / f"file-{i}"
-        files[str(name)].write_bytes(content(archive, f"files/{i}"))
+        files[str(name)].write_bytes(read_member(archive, f"files/{i}"))
     return found, files
 
 
-def differences(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
+def differing_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
     """Run every point again; return the points whose result differs from the archive."""
     places: dict[str, list[int]] = {}
     for i, point in enumerate(plan.points):
@@ -118,28 +119,28 @@ def differences(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[st
     try:
         for outcome in engine.outcomes(unique):
             for i in places[outcome.point.address]:
-                packed = comparable(content(archive, f"results/{i}.json").decode())
+                packed = comparable_result(read_member(archive, f"results/{i}.json").decode())
                 if outcome.result is None:
                     found.append(f"{outcome.point.name()}: {outcome.why}")
-                elif comparable(outcome.result) != packed:
+                elif comparable_result(outcome.result) != packed:
                     found.append(f"{outcome.point.name()}: comes out otherwise")
     finally:
         engine.stop()
     return sorted(found)
 
 
-def verify(path: Path, program: Path, engine: Engine) -> int:
+def verify_archive(path: Path, program: Path, engine: Engine) -> int:
     """Run an archive's study again, and compare the results."""
     with tempfile.TemporaryDirectory(prefix="approxftl-verify-") as name:
         folder = Path(name)
         try:
             with tarfile.open(path, "r:gz") as archive:
-                known, files = unpacked(archive, folder)
-                plan = study_plan.read(folder / STUDY, program, int(known["seeds"]), files,
-                                       Setting(full=bool(known.get("full", False))))
+                known, files = unpack_study(archive, folder)
+                plan = study_plan.read_study(folder / STUDY, program, int(known["seeds"]), files,
+                                             Setting(full=bool(known.get("full", False))))
                 if len(plan.points) != len(known["points"]):
                     raise ValueError("it has results of other points")
-                wrong = differences(plan, archive, engine)
+                wrong = differing_points(plan, archive, engine)
         except OSError as error:
             raise Refusal(f"{path}: cannot read: {error.strerror or error}",
                           FAILED if path.is_file() else command.NOT_FOUND) from error

@@ -26,8 +26,8 @@ from typing import Any
 from approxftl_tools import command
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.refusal import reading
-from approxftl_tools.study_streams import Setting, Streams, picked
+from approxftl_tools.refusal import refuse_read_errors
+from approxftl_tools.study_streams import Setting, Streams, pick_size
 
 Value = str | int | float | bool
 
@@ -125,7 +125,7 @@ class Plan:
 Signature = tuple[int, ...]
 
 
-def signature_of(path: Path) -> Signature:
+def file_signature(path: Path) -> Signature:
     """Return the attributes that change when a file's content changes."""
     state = path.stat()
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
@@ -138,44 +138,44 @@ def digest_of_version(path: Path, _signature: Signature) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digest_of(path: Path) -> str:
+def cached_file_digest(path: Path) -> str:
     """Return a digest of a file's content."""
-    return digest_of_version(path, signature_of(path))
+    return digest_of_version(path, file_signature(path))
 
 
-def load(path: Path) -> dict[str, Any]:
+def load_toml(path: Path) -> dict[str, Any]:
     """Parse the TOML file."""
     try:
-        with reading(path):
+        with refuse_read_errors(path):
             return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"{path}: no TOML: {error}") from error
 
 
-def meant(wrong: str, known: Iterable[str]) -> str:
+def suggest_or_list(wrong: str, known: Iterable[str]) -> str:
     """Return a suffix for an error message: the nearest known word, or all of them."""
     words = list(known)
-    return command.meant(wrong, words, f"; there are {', '.join(words) or 'none'}")
+    return command.suggest_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
 
 def check_known(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
     """Refuse unknown words and suggest the nearest known one."""
     for word in words:
         if word not in known:
-            raise Refusal(f'{path}: unknown {what} "{word}"{meant(word, known)}', USAGE)
+            raise Refusal(f'{path}: unknown {what} "{word}"{suggest_or_list(word, known)}', USAGE)
 
 
-def is_plain(value: object) -> bool:
+def is_option_value(value: object) -> bool:
     """Tell whether a value can be that of an option."""
     return isinstance(value, str | int | float) and "\0" not in str(value)
 
 
-def dashed(key: str) -> str:
+def option_name(key: str) -> str:
     """Return an option's name with dashes, as the simulator lists it."""
     return key.replace("_", "-")
 
 
-def options_of(key: str, values: Any) -> list[str]:
+def options_of_axis(key: str, values: Any) -> list[str]:
     """Return the options that an axis sets: its own name, or those in its named sets."""
     if isinstance(values, dict):
         return list(dict.fromkeys(option for one in values.values() for option in one))
@@ -185,7 +185,7 @@ def options_of(key: str, values: Any) -> list[str]:
 def check_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
     """Refuse malformed sets of options."""
     for name, options in sets.items():
-        if not isinstance(options, dict) or not all(map(is_plain, options.values())):
+        if not isinstance(options, dict) or not all(map(is_option_value, options.values())):
             raise Refusal(f'{path}: [vary.{key}] "{name}" is a set of options, such as '
                           '{ approx-share = "10%" }', USAGE)
 
@@ -197,15 +197,16 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
     for axis, values in document.get("vary", {}).items():
         if isinstance(values, dict):
             check_sets(path, axis, values)
-        given += [("[vary]", key) for key in options_of(axis, values)]
+        given += [("[vary]", key) for key in options_of_axis(axis, values)]
     for section, key in given:
-        if dashed(key) in RESERVED:
+        if option_name(key) in RESERVED:
             raise Refusal(f'{path}: "{key}" is not for a study, which does that itself', USAGE)
-        if dashed(key) in seen:
-            raise Refusal(f'{path}: "{key}" is in {seen[dashed(key)]}, and in {section}', USAGE)
-        seen[dashed(key)] = section
+        if option_name(key) in seen:
+            raise Refusal(f'{path}: "{key}" is in {seen[option_name(key)]}, and in {section}',
+                          USAGE)
+        seen[option_name(key)] = section
     for key, value in document.get("base", {}).items():
-        if not is_plain(value):
+        if not is_option_value(value):
             raise Refusal(f'{path}: [base] "{key}" is one value; [vary] takes lists', USAGE)
 
 
@@ -229,14 +230,14 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
     check_options(path, document)
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Return a value or a list as a list."""
     return value if isinstance(value, list) else [value]
 
 
-def spelled(values: Any) -> list[str]:
+def as_strings(values: Any) -> list[str]:
     """Return one or several values as strings, as on a command line."""
-    return [str(value) for value in listed(values)]
+    return [str(value) for value in as_list(values)]
 
 
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
@@ -250,15 +251,15 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
             known = [str(one) for one in varying[key]]
             if value == []:
                 raise Refusal(f'{path}: [[exclude]] with {key} = [] takes no point out', USAGE)
-            check_known(path, f"value of {key} in [[exclude]]", spelled(value), known)
+            check_known(path, f"value of {key} in [[exclude]]", as_strings(value), known)
 
 
-def axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
+def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
     """Return the values of each axis, including seeds."""
     result: dict[str, list[Value]] = {}
     for key, values in document.get("vary", {}).items():
         known = isinstance(values, dict) or (
-            isinstance(values, list) and all(map(is_plain, values)))
+            isinstance(values, list) and all(map(is_option_value, values)))
         if not known or not values:
             raise Refusal(f'{path}: [vary] "{key}" is a list of values, such as '
                           f'{key} = [{json.dumps(values, default=str)[:40]}], or a table of sets',
@@ -281,7 +282,7 @@ def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, lea
     return value
 
 
-def share(path: Path, document: dict[str, Any], key: str) -> float:
+def percentage_key(path: Path, document: dict[str, Any], key: str) -> float:
     """Return a percentage key as a share; 0 if it is missing."""
     text = document.get(key, "0%")
     if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
@@ -289,7 +290,8 @@ def share(path: Path, document: dict[str, Any], key: str) -> float:
     return float(text.removesuffix("%")) / 100
 
 
-def words(path: Path, document: dict[str, Any], key: str, usual: Sequence[str]) -> tuple[str, ...]:
+def word_list_key(path: Path, document: dict[str, Any], key: str,
+                  usual: Sequence[str]) -> tuple[str, ...]:
     """Return a non-empty list of words, or its default."""
     value = document.get(key, list(usual))
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
@@ -304,15 +306,15 @@ def check_texts(path: Path, table: dict[str, Any], keys: Iterable[str], where: s
             raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)
 
 
-def rules_of(path: Path, document: dict[str, Any]) -> Rules:
+def study_rules(path: Path, document: dict[str, Any]) -> Rules:
     """Return the rules of a study."""
-    until = share(path, document, "until")
+    until = percentage_key(path, document, "until")
     seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
     most = whole_number(path, document, "most", 40, *COUNTS["most"])
     if until and seeds > most:
         raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
-    measures = words(path, document, "measures", DEFAULT)
+    measures = word_list_key(path, document, "measures", DEFAULT)
     check_known(path, "measure", measures, list(VALUES))
     check_texts(path, document, TEXTS)
     yardstick = Yardstick(document.get("relative_to", ""))
@@ -330,34 +332,34 @@ def derived_seeds(master: int, count: int) -> list[Value]:
             for number in range(count)]
 
 
-def excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
+def is_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
     """Tell whether an [[exclude]] rule matches the point."""
-    return any(all(str(varied[key]) in spelled(value) for key, value in rule.items())
+    return any(all(str(varied[key]) in as_strings(value) for key, value in rule.items())
                for rule in rules)
 
 
-def arguments_of(options: dict[str, Value], streams: Streams) -> Iterator[str]:
+def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[str]:
     """Yield options as command line arguments; files are relative to the study's file."""
     for key, value in options.items():
         if value is True:
             yield f"--{key}"
         elif key in FILES:
-            yield f"--{key}={streams.found(key, str(value), options.get('seed', 1))}"
+            yield f"--{key}={streams.file_of_option(key, str(value), options.get('seed', 1))}"
         elif value is not False:
             yield f"--{key}={value}"
 
 
-def files_of(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the files that a point reads, with their digests."""
     for argument in arguments:
         key, _, value = argument.removeprefix("--").partition("=")
         if key in FILES:
             if not Path(value).is_file():
                 raise Refusal(f"{value}: no such file, but a study needs it", NOT_FOUND)
-            yield value, digest_of(Path(value))
+            yield value, cached_file_digest(Path(value))
 
 
-def address_of(arguments: tuple[str, ...], build: str, files: dict[str, str]) -> str:
+def point_address(arguments: tuple[str, ...], build: str, files: dict[str, str]) -> str:
     """Return the address of a point."""
     digest = hashlib.sha256(build.encode())
     for argument in sorted(arguments):
@@ -373,7 +375,7 @@ def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
     rules = document.get("exclude", [])
     for values in itertools.product(*varying.values()):
         varied = dict(zip(varying, values, strict=True))
-        if not excluded(varied, rules):
+        if not is_excluded(varied, rules):
             yield varied
 
 
@@ -421,7 +423,7 @@ def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
     sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
 
-def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str, Value]:
+def point_options(document: dict[str, Any], varied: dict[str, Value]) -> dict[str, Value]:
     """Return the options of a point."""
     options: dict[str, Value] = dict(document.get("base", {}))
     for key, value in varied.items():
@@ -430,40 +432,40 @@ def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str,
     return options
 
 
-def run_of(program: tuple[str, str], arguments: Iterable[str],
-           varied: tuple[tuple[str, Value], ...] = ()) -> Point:
+def make_point(program: tuple[str, str], arguments: Iterable[str],
+               varied: tuple[tuple[str, Value], ...] = ()) -> Point:
     """Return a point with known arguments, each of which is given once."""
     given = tuple(arguments)
-    files = dict(files_of(given))
-    return Point(varied, given, address_of(given, program[1], files), (program, *files.items()))
+    files = dict(input_files(given))
+    return Point(varied, given, point_address(given, program[1], files), (program, *files.items()))
 
 
-def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
-             streams: Streams) -> Point:
+def point_with_values(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
+                      streams: Streams) -> Point:
     """Return the point with these values of the axes."""
-    options = settings_of(document, varied)
+    options = point_options(document, varied)
     if document.get("warmup") != "ignore":
         options["series"] = True
-    return run_of(program, arguments_of(options, streams), tuple(varied.items()))
+    return make_point(program, command_arguments(options, streams), tuple(varied.items()))
 
 
-def program_of(program: Path) -> tuple[str, str]:
+def simulator_and_digest(program: Path) -> tuple[str, str]:
     """Return the path of the simulator and its digest."""
     try:
-        return str(program), digest_of(program)
+        return str(program), cached_file_digest(program)
     except OSError as error:
         raise Refusal(f"{program}: cannot read: {error.strerror}; build it by \"make all\", put it "
                       "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
 
 
-def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
+def check_study_size(path: Path, varying: dict[str, list[Value]]) -> None:
     """Refuse a study with too many points."""
     size = math.prod(map(len, varying.values()))
     if size > MOST_POINTS:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
 
 
-def values_of(points: Iterable[Point]) -> dict[str, dict[str, None]]:
+def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
     """Return the values of each axis, policies first, without seeds."""
     found: dict[str, dict[str, None]] = {"policy": {}}
     for point in points:
@@ -476,53 +478,54 @@ def values_of(points: Iterable[Point]) -> dict[str, dict[str, None]]:
     return found
 
 
-def yardstick_among(path: Path, points: Iterable[Point], value: str) -> Yardstick:
+def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick:
     """Return the yardstick with its axis; refuse a value that no run has."""
-    found = values_of(points)
+    found = axis_values(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:
         return Yardstick(value, [*axes_of_it, "policy"][0])
     known = [one for values in found.values() for one in values]
-    raise Refusal(f'{path}: relative_to: no run has "{value}"{meant(value, known)}', USAGE)
+    raise Refusal(f'{path}: relative_to: no run has "{value}"{suggest_or_list(value, known)}',
+                  USAGE)
 
 
-def plain(text: object) -> str:
+def in_one_line(text: object) -> str:
     """Return a text in one line."""
     return " ".join(str(text).split())
 
 
-def document_of(path: Path, setting: Setting) -> dict[str, Any]:
+def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
     """Return the study's document with the setting applied."""
-    document = load(path)
+    document = load_toml(path)
     check_keys(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
-    return {key: picked(value, setting.full) if key in LENGTHS else value
+    return {key: pick_size(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
 
 
-def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None,
-         setting: Setting | None = None, sure: bool = False) -> Plan:
+def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None,
+               setting: Setting | None = None, sure: bool = False) -> Plan:
     """Read a study for this simulator; `seeds` overrides the file's number unless it is 0.
 
     `files` maps names in the study to paths, if they are not beside it. With `sure` the simulator
     does not check the values before it runs them.
     """
     setting = setting or Setting()
-    document = document_of(path, setting)
-    rules = rules_of(path, document)
-    varying = axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
+    document = read_study_document(path, setting)
+    rules = study_rules(path, document)
+    varying = study_axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
     check_exclude(path, document, varying)
-    size_of(path, varying)
-    own = program_of(program)
+    check_study_size(path, varying)
+    own = simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check()
-    points = [point_of(document, varied, own, streams)
+    points = [point_with_values(document, varied, own, streams)
               for varied in combinations(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
-    rules = replace(rules, yardstick=yardstick_among(path, points, rules.yardstick.value))
+    rules = replace(rules, yardstick=find_yardstick(path, points, rules.yardstick.value))
     if not seeds and not sure:
         check_values(path, program, points)
-    return Plan(path, document.get("name", path.stem), plain(document.get("text", "")),
+    return Plan(path, document.get("name", path.stem), in_one_line(document.get("text", "")),
                 tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
                 streams.named, setting, document.get("optimise"))

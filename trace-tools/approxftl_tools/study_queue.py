@@ -58,7 +58,7 @@ class Queue:
     time: str
 
 
-def same_files(point: Point) -> str:
+def check_files_prefix(point: Point) -> str:
     """Return a shell prefix that fails if files differ from those of this machine."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
@@ -68,26 +68,26 @@ def same_files(point: Point) -> str:
         f'{{ echo {name} is another one >&2; false; }}; }} && ' for name, digest in names)
 
 
-def commands(points: Sequence[Point], store: Store) -> list[str]:
+def store_commands(points: Sequence[Point], store: Store) -> list[str]:
     """Return commands that write each result into the store unless it exists."""
     lines = []
     for point in points:
-        place = shlex.quote(str(store.place(point).absolute()))
-        lines.append(f"[ -e {place}/result.json ] || {{ {same_files(point)}mkdir -p {place} && "
-                     f"{point.command()} --quiet --json={place}/result.part && "
+        place = shlex.quote(str(store.point_directory(point).absolute()))
+        lines.append(f"[ -e {place}/result.json ] || {{ {check_files_prefix(point)}"
+                     f"mkdir -p {place} && {point.command()} --quiet --json={place}/result.part && "
                      f"mv {place}/result.part {place}/result.json; }}")
     return lines
 
 
-def manifest(queue: Queue) -> Path:
+def command_list_path(queue: Queue) -> Path:
     """Return the path of the command list of a job array."""
     return queue.path.with_name(f"{queue.path.name}.manifest")
 
 
-def script(queue: Queue, points: int) -> str:
+def job_array_script(queue: Queue, points: int) -> str:
     """Return the script of a job array that runs this number of commands."""
     return SCRIPT.format(
         name=re.sub(r"[^A-Za-z0-9._-]", "-", queue.name),
         last=max(0, -(-points // queue.chunk) - 1),
         time=queue.time, points=points, chunk=queue.chunk,
-        manifest=shlex.quote(str(manifest(queue).absolute())))
+        manifest=shlex.quote(str(command_list_path(queue).absolute())))

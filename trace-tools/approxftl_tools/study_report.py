@@ -8,29 +8,35 @@ from pathlib import Path
 from statistics import fmean
 
 from approxftl_tools import live, study_table
-from approxftl_tools.colours import COLOURS, SHADES, coloured
+from approxftl_tools.colours import COLOURS, SHADES, colour_figure
 from approxftl_tools.figure import Figure, Hue
-from approxftl_tools.page import Json, page, shown
+from approxftl_tools.page import Json, figure_template_data, render_page
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import Spec, chart_of
+from approxftl_tools.study_figure import Spec, study_chart
 from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
-from approxftl_tools.study_table import Group, axis_title, groups_in, title, yardstick_of
+from approxftl_tools.study_table import (
+    Group,
+    axis_title,
+    column_title,
+    groups_in_folder,
+    yardstick_group,
+)
 
 
-def ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
-           ) -> Iterator[tuple[str, Estimate]]:
+def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
+                    ) -> Iterator[tuple[str, Estimate]]:
     """Yield the compared policies, or values of another axis, with their ratios."""
     for group in groups:
-        base = yardstick_of(group, groups, yardstick)
+        base = yardstick_group(group, groups, yardstick)
         found = group.ratio(base, measure) if base and base is not group else None
         if found:
             yield str(group.varied[yardstick.axis]), found
 
 
-def of_chance(found: Sequence[Estimate]) -> str:
+def certainty_clause(found: Sequence[Estimate]) -> str:
     """Return a clause about the certainty of ratios."""
     known = [one for one in found if one.half is not None]
-    wide = [one for one in known if not one.equal]
+    wide = [one for one in known if not one.has_equal_samples]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
     if not known:
         return "how sure that is, one seed cannot tell"
@@ -43,86 +49,96 @@ def of_chance(found: Sequence[Estimate]) -> str:
     return "the interval of 95 % " + ("leaves out 1" if sure else "has 1, so that it may be chance")
 
 
-def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
+def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
     """Return a sentence about a policy's ratios."""
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
 
-    def said(one: Estimate) -> str:
-        width = "" if one.low is None or one.equal else f" ({one.low:.3f} to {one.high:.3f})"
+    def ratio_text(one: Estimate) -> str:
+        width = "" if one.low is None or one.has_equal_samples else \
+            f" ({one.low:.3f} to {one.high:.3f})"
         return f"{one.mean:.3f}{width}"
 
-    span = said(least) if len(found) == 1 else f"from {said(least)} to {said(most)}"
-    return f"{title(measure)}: {name} has {span} of {yardstick}'s; {of_chance(found)}."
+    span = ratio_text(least)
+    if len(found) > 1:
+        span = f"from {span} to {ratio_text(most)}"
+    title = column_title(measure)
+    return f"{title}: {name} has {span} of {yardstick}'s; {certainty_clause(found)}."
 
 
-def sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
+def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
     """Return a sentence for each value that is compared with the yardstick."""
     by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in ratios(groups, yardstick, measure):
+    for policy, one in compared_ratios(groups, yardstick, measure):
         by_policy.setdefault(policy, []).append(one)
-    return [verdict(name, found, yardstick.value, measure) for name, found in by_policy.items()]
+    return [ratio_sentence(name, found, yardstick.value, measure) for name,
+            found in by_policy.items()]
 
 
-def answer(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
+def study_first_sentence(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
     """Return the first sentence of a page: the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
-        for policy, one in ratios(groups, yardstick, measure):
+        for policy, one in compared_ratios(groups, yardstick, measure):
             by_policy.setdefault(policy, []).append(one)
         if by_policy:
             best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
-            return verdict(best, by_policy[best], yardstick.value, measure)
+            return ratio_sentence(best, by_policy[best], yardstick.value, measure)
     return ""
 
 
-def policies_of(groups: Sequence[Group]) -> list[str]:
+def study_policies(groups: Sequence[Group]) -> list[str]:
     """Return the policies of a study, in its order."""
     return list(dict.fromkeys(str(group.varied["policy"]) for group in groups))
 
 
-def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json], Json | None]:
+def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json],
+                                                                                     Json | None]:
     """Return the template data of figures and the script bundle; None without vl-convert."""
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
-    code = live.bundle() if figures else None
-    found = [coloured(one, known) for one in figures]
-    return ([shown(one, live.script(one) if code else "") for one in found],
-            live.ending(code) if code else None)
+    code = live.script_bundle() if figures else None
+    found = [colour_figure(one, known) for one in figures]
+    return ([figure_template_data(one, live.specification_as_json(one) if code else "")
+             for one in found],
+            live.page_ending(code) if code else None)
 
 
-def means(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
+def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
     """Return sentences about means, and a table for each measure."""
-    rows = study_table.table(groups, yardstick, keys)
+    rows = study_table.group_rows(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
     for key in keys:
         columns = [*axes, *(name for name in (key, f"{key}_ratio") if rows and name in rows[0])]
         there = [row for row in rows if row[key] is not None]
         if there and any(row[key] for row in there):
-            tables.append({"caption": title(key), "head": [*map(axis_title, axes), "mean",
-                                                           "ratio"][:len(columns)],
-                           "rows": [[study_table.cell(row, name) for name in columns]
+            tables.append({"caption": column_title(key), "head": [*map(axis_title, axes), "mean",
+                                                                  "ratio"][:len(columns)],
+                           "rows": [[study_table.cell_with_interval(row, name) for name in columns]
                                     for row in there]})
-    return {"said": [one for key in keys for one in sentences(groups, yardstick, key)],
+    return {"said": [one for key in keys for one in comparison_sentences(groups, yardstick, key)],
             "tables": tables}
 
 
-def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str]) -> str:
+def study_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
+               keys: Sequence[str]) -> str:
     """Return the HTML page."""
     first = [key for spec in specs for key in spec.y if key in keys]
-    figures, bundle = charts([chart_of(plan, spec, groups) for spec in specs], policies_of(groups))
-    return page("study.html", plan.name, text=plan.text, points=len(plan.points), bundle=bundle,
-                runs=sum(len(group.runs) for group in groups), count=len(groups),
-                first=" ".join(plan.points[0].arguments), figures=figures,
-                answer=answer(groups, plan.rules.yardstick, [*first, *keys]),
-                **means(groups, plan.rules.yardstick, keys))
+    figures, bundle = chart_template_data([study_chart(plan, spec, groups) for spec in specs],
+                                          study_policies(groups))
+    return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
+                       bundle=bundle,
+                       runs=sum(len(group.runs) for group in groups), count=len(groups),
+                       first=" ".join(plan.points[0].arguments), figures=figures,
+                       answer=study_first_sentence(groups, plan.rules.yardstick, [*first, *keys]),
+                       **mean_sentences(groups, plan.rules.yardstick, keys))
 
 
-def parts_of(root: Path) -> list[Json]:
+def folder_tables(root: Path) -> list[Json]:
     """Return the tables of a results folder, one for each set of common options."""
     parts = []
-    for rest, groups in groups_in(root).items():
+    for rest, groups in groups_in_folder(root).items():
         policies = [str(group.varied["policy"]) for group in groups]
         yardstick = "baseline" if "baseline" in policies else policies[0]
-        parts.append({"rest": rest, **means(groups, Yardstick(yardstick), DEFAULT)})
+        parts.append({"rest": rest, **mean_sentences(groups, Yardstick(yardstick), DEFAULT)})
     return parts

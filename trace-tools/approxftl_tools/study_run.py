@@ -37,7 +37,7 @@ class Progress:
             sys.stderr.write("\n")
 
 
-def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
+def run_points(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
     """Run points and store their outcomes; return False if interrupted."""
     try:
         for outcome in engine.outcomes(points):
@@ -54,17 +54,18 @@ def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Pro
     return True
 
 
-def unique(points: Sequence[Point]) -> list[Point]:
+def distinct_points(points: Sequence[Point]) -> list[Point]:
     """Return points with distinct addresses: points that differ only in name are run once."""
     return list({point.address: point for point in points}.values())
 
 
-def ensure(points: Sequence[Point], store: Store, engine: Engine, shown: bool = False) -> None:
+def require_results(points: Sequence[Point], store: Store, engine: Engine,
+                    shown: bool = False) -> None:
     """Run missing points; raise Refusal if one fails."""
     store.prepare()
-    missing = unique([point for point in points if store.state(point) != DONE])
-    if not execute(missing, store, engine, Progress(len(missing), shown)):
+    missing = distinct_points([point for point in points if store.point_state(point) != DONE])
+    if not run_points(missing, store, engine, Progress(len(missing), shown)):
         raise KeyboardInterrupt
     for point in missing:
-        if store.state(point) == FAILED:
-            raise Refusal(f"{point.command()}: {store.why(point)}")
+        if store.point_state(point) == FAILED:
+            raise Refusal(f"{point.command()}: {store.failure_of(point)}")

@@ -23,78 +23,84 @@ NUMBER: Schema = {"type": "number"}
 MEASURE: Schema = {"enum": list(VALUES)}
 
 
-def whole(least: int, most: int) -> Schema:
+def integer_schema(least: int, most: int) -> Schema:
     """Return the schema of an integer in a range."""
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-def several(one: Schema, least: int = 0) -> Schema:
+def list_schema(one: Schema, least: int = 0) -> Schema:
     """Return the schema of a list."""
     return {"type": "array", "items": one, **({"minItems": least} if least else {})}
 
 
-def either(*schemas: Schema) -> Schema:
+def one_of_schema(*schemas: Schema) -> Schema:
     """Return the schema of exactly one of these."""
     return {"oneOf": list(schemas)}
 
 
-def table(keys: Iterable[str], values: dict[str, Schema], **more: Any) -> Schema:
+def table_schema(keys: Iterable[str], values: dict[str, Schema], **more: Any) -> Schema:
     """Return the schema of a table with these keys only."""
     return {"type": "object", "additionalProperties": False,
             "properties": {key: values[key] for key in keys}, **more}
 
 
-def options(refused: Iterable[str], value: Schema) -> Schema:
+def options_schema(refused: Iterable[str], value: Schema) -> Schema:
     """Return the schema of a table of options without the refused ones."""
     names = "|".join(re.escape(key).replace(r"\-", "[-_]") for key in refused)
     return {"type": "object", "propertyNames": {"pattern": f"^(?!({names})$)"},
             "additionalProperties": value}
 
 
-def figure() -> Schema:
+def figure_schema() -> Schema:
     """Return the schema of [[figure]]."""
-    point = table(study_figure.POINT_KEYS, {
+    point = table_schema(study_figure.POINT_KEYS, {
         "x": PLAIN, "y": NUMBER, "low": NUMBER, "high": NUMBER, "series": PLAIN, "facet": PLAIN},
         required=["y"])
     network = {"type": "object", "required": list(study_figure.NETWORK_KEYS)}
-    return table(study_figure.KEYS, {
+    return table_schema(study_figure.KEYS, {
         **dict.fromkeys(study_figure.TEXTS, TEXT),
         **{key: {"enum": list(words)} for key, words in study_figure.CHOICES.items()},
-        "relative_to": PLAIN, "x": either(TEXT, several(TEXT, 1)),
-        "y": either({"enum": [*VALUES, *study_figure.DISTRIBUTIONS]}, several(MEASURE, 1)),
-        "show": either(PLAIN, several(PLAIN)), "shares": {"type": "boolean"},
-        "points": several(point), "networks": several(network)}, required=["y"])
+        "relative_to": PLAIN, "x": one_of_schema(TEXT, list_schema(TEXT, 1)),
+        "y": one_of_schema({"enum": [*VALUES, *study_figure.DISTRIBUTIONS]},
+                           list_schema(MEASURE, 1)),
+        "show": one_of_schema(PLAIN, list_schema(PLAIN)), "shares": {"type": "boolean"},
+        "points": list_schema(point), "networks": list_schema(network)}, required=["y"])
 
 
-def optimise() -> Schema:
+def optimise_schema() -> Schema:
     """Return the schema of [optimise]."""
-    between = table(study_optimise.RANGE_KEYS, {
+    between = table_schema(study_optimise.RANGE_KEYS, {
         "from": NUMBER, "to": NUMBER, "step": NUMBER, "log": {"type": "boolean"}, "unit": TEXT},
         required=["from", "to"])
     own = (*study_plan.RESERVED, *study_plan.FILES)
-    return table(study_optimise.KEYS, {
+    return table_schema(study_optimise.KEYS, {
         "minimise": MEASURE, "maximise": MEASURE, **{
-            key: whole(least, most) for key, (_, least, most) in study_optimise.COUNTS.items()},
-        "range": {**options(own, either(several(PLAIN, 2), between)), "minProperties": 1}},
+            key: integer_schema(least, most) for key, (_, least,
+                                                       most) in study_optimise.COUNTS.items()},
+        "range": {**options_schema(own,
+                                   one_of_schema(list_schema(PLAIN, 2),
+                                                 between)), "minProperties": 1}},
         required=["range"])
 
 
-def schema() -> Schema:
+def study_schema() -> Schema:
     """Return the whole schema."""
     sets = {"type": "object", "minProperties": 1,
-            "additionalProperties": options(study_plan.RESERVED, PLAIN)}
+            "additionalProperties": options_schema(study_plan.RESERVED, PLAIN)}
     rule = {"type": "object", "minProperties": 1,
-            "additionalProperties": either(PLAIN, several(PLAIN, 1))}
+            "additionalProperties": one_of_schema(PLAIN, list_schema(PLAIN, 1))}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of approxftl",
-        **table(study_plan.KEYS, {
+        **table_schema(study_plan.KEYS, {
             "study": {"type": "integer", "enum": [study_plan.LANGUAGE]},
             "name": TEXT, "text": TEXT, "relative_to": TEXT,
-            **{key: whole(least, most) for key, (least, most) in study_plan.COUNTS.items()},
+            **{key: integer_schema(least, most) for key, (least,
+                                                          most) in study_plan.COUNTS.items()},
             "until": {"type": "string", "pattern": study_plan.SHARE},
-            "measures": several(MEASURE, 1), "warmup": {"enum": list(study_plan.WARMUP)},
-            "base": options(study_plan.RESERVED, PLAIN),
-            "vary": {"type": "object", "additionalProperties": either(several(PLAIN, 1), sets)},
-            "exclude": several(rule), "figure": several(figure()),
-            "synth": options(study_streams.RESERVED, PLAIN), "optimise": optimise()},
+            "measures": list_schema(MEASURE, 1), "warmup": {"enum": list(study_plan.WARMUP)},
+            "base": options_schema(study_plan.RESERVED, PLAIN),
+            "vary": {"type": "object", "additionalProperties": one_of_schema(list_schema(PLAIN, 1),
+                                                                             sets)},
+            "exclude": list_schema(rule), "figure": list_schema(figure_schema()),
+            "synth": options_schema(study_streams.RESERVED, PLAIN), "optimise": optimise_schema()},
             required=["study"])}

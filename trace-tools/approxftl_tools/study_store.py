@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import Refusal, write_file
-from approxftl_tools.inputs import Inputs, take_sim
+from approxftl_tools.inputs import Inputs, add_simulation
 from approxftl_tools.study_plan import Point
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
@@ -23,7 +23,7 @@ def read_result(path: Path) -> dict[str, Any]:
     """Return a result; refuse a damaged or interrupted one."""
     try:
         document: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        take_sim(Inputs(), path, document)
+        add_simulation(Inputs(), path, document)
     except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
         raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
     if document.get("interrupted"):
@@ -37,13 +37,13 @@ class Store:
 
     root: Path
 
-    def place(self, point: Point) -> Path:
+    def point_directory(self, point: Point) -> Path:
         """Return the directory of a point."""
         return self.root / point.address
 
-    def state(self, point: Point) -> str:
+    def point_state(self, point: Point) -> str:
         """Return the state of a point: done, failed or missing."""
-        place = self.place(point)
+        place = self.point_directory(point)
         if (place / "result.json").exists():
             return DONE
         return FAILED if (place / "failure.json").exists() else MISSING
@@ -55,32 +55,33 @@ class Store:
         except OSError as error:
             raise Refusal(f"{self.root}: cannot make it: {error.strerror}") from error
 
-    def put(self, point: Point, name: str, document: Any) -> None:
+    def write_point_file(self, point: Point, name: str, document: Any) -> None:
         """Write a file of a point atomically."""
-        place = self.place(point)
+        place = self.point_directory(point)
         place.mkdir(parents=True, exist_ok=True)
         write_file(place / name, document if isinstance(document, str)
                    else json.dumps(document, indent=1) + "\n")
 
     def succeed(self, point: Point, result: str) -> None:
         """Store a result and remove an earlier failure."""
-        self.put(point, "point.json", {"varied": dict(point.varied),
-                                       "command": point.command()})
-        self.put(point, "result.json", result)
-        (self.place(point) / "failure.json").unlink(missing_ok=True)
+        self.write_point_file(point, "point.json", {"varied": dict(point.varied),
+                                                    "command": point.command()})
+        self.write_point_file(point, "result.json", result)
+        (self.point_directory(point) / "failure.json").unlink(missing_ok=True)
 
     def fail(self, point: Point, why: str) -> None:
         """Store the reason of a failure."""
-        self.put(point, "failure.json", {"varied": dict(point.varied),
-                                         "command": point.command(), "why": why})
+        self.write_point_file(point, "failure.json", {"varied": dict(point.varied),
+                                                      "command": point.command(), "why": why})
 
     def result(self, point: Point) -> dict[str, Any]:
         """Return a result."""
-        return read_result(self.place(point) / "result.json")
+        return read_result(self.point_directory(point) / "result.json")
 
-    def why(self, point: Point) -> str:
+    def failure_of(self, point: Point) -> str:
         """Return the reason of a point's failure."""
         try:
-            return str(json.loads((self.place(point) / "failure.json").read_text("utf-8"))["why"])
+            path = self.point_directory(point) / "failure.json"
+            return str(json.loads(path.read_text("utf-8"))["why"])
         except (OSError, ValueError, KeyError):
             return "nobody wrote down why"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.command import NOT_FOUND, USAGE, Refusal, output
+from approxftl_tools.command import NOT_FOUND, USAGE, Refusal, temporary_output
 
 #: Options of approxftl synth that only the study itself may set.
 RESERVED = ("like", "fit", "profile", "list", "output", "profile-out", "seed", "json")
@@ -32,12 +32,12 @@ class Setting:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def picked(value: Any, full: bool) -> Any:
+def pick_size(value: Any, full: bool) -> Any:
     """Return a value in which "1000|10000" is replaced by one of its parts."""
     if isinstance(value, dict):
-        return {key: picked(one, full) for key, one in value.items()}
+        return {key: pick_size(one, full) for key, one in value.items()}
     if isinstance(value, list):
-        return [picked(one, full) for one in value]
+        return [pick_size(one, full) for one in value]
     first, bar, second = value.partition("|") if isinstance(value, str) else ("", "", "")
     return (second if full else first) if bar else value
 
@@ -66,16 +66,16 @@ class Streams:
             if not isinstance(value, str | int | float):
                 raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
-    def found(self, option: str, name: str, seed: object) -> Path:
+    def file_of_option(self, option: str, name: str, seed: object) -> Path:
         """Return the file that an option names, for a point with this seed."""
         like = self.synth is not None and option == "trace"
         made = like and not self.setting.traces and name not in (self.packed or ())
         key = f"{name}, seed {seed}" if made else name
         if key not in self.named:
-            self.named[key] = self.place(key, name, seed, like)
+            self.named[key] = self.generated_path(key, name, seed, like)
         return self.named[key]
 
-    def place(self, key: str, name: str, seed: object, like: bool) -> Path:
+    def generated_path(self, key: str, name: str, seed: object, like: bool) -> Path:
         """Return the path of a file."""
         if self.packed is not None:
             if key not in self.packed:
@@ -83,9 +83,10 @@ class Streams:
             return self.packed[key]
         if not like:
             return (self.path.parent / name).absolute()
-        return self.make(name, seed) if self.setting.traces is None else self.real(name)
+        return self.generated_record_file(name, seed) if self.setting.traces is None else \
+            self.real_record_file(name)
 
-    def real(self, name: str) -> Path:
+    def real_record_file(self, name: str) -> Path:
         """Return the real record file that replaces a generated one."""
         path = (self.setting.traces or Path()) / f"{name}.aft"
         if not path.exists():
@@ -93,7 +94,7 @@ class Streams:
                           "makes one", NOT_FOUND)
         return path.absolute()
 
-    def make(self, name: str, seed: object) -> Path:
+    def generated_record_file(self, name: str, seed: object) -> Path:
         """Return a generated record file like a volume; generate it if it is missing."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]
@@ -102,7 +103,7 @@ class Streams:
         path = (self.setting.made / f"{re.sub(r'[^A-Za-z0-9]', '_', name)}-{digest}.aft").absolute()
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            with output(path) as file:
+            with temporary_output(path) as file:
                 done = subprocess.run(
                     [self.program, "synth", *words, f"--output={file}"], stdin=subprocess.DEVNULL,
                     capture_output=True, encoding="utf-8", errors="surrogateescape", check=False)

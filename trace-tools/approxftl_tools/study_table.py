@@ -15,12 +15,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from approxftl_tools.command import USAGE, Refusal, understanding
-from approxftl_tools.measures import BY_KEY, human
+from approxftl_tools.command import USAGE, Refusal, refuse_bad_values
+from approxftl_tools.measures import BY_KEY, value_as_text
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.row_list import Column, aligned
-from approxftl_tools.statistics import Estimate, estimate, paired_ratio
-from approxftl_tools.study_plan import DEFAULT, Plan, Value, Yardstick, meant, spelled
+from approxftl_tools.row_list import Column, align_columns
+from approxftl_tools.statistics import Estimate, estimate_mean, paired_ratio
+from approxftl_tools.study_plan import DEFAULT, Plan, Value, Yardstick, as_strings, suggest_or_list
 from approxftl_tools.study_store import DONE, Store, read_result
 
 #: Other names of measures. TAIL below matches measures with skewed distributions.
@@ -66,7 +66,7 @@ class Group:
         values = self.values(measure)
         if not values or len(values) < len(self.runs):
             return None
-        return estimate(list(values.values()), bool(TAIL.search(measure)))
+        return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
     def ratio(self, yardstick: Group, measure: str) -> Estimate | None:
         """Return the mean ratio to another group's runs with the same seeds."""
@@ -78,55 +78,55 @@ class Group:
                             bool(TAIL.search(measure)))
 
 
-def runs_of(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
+def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
     """Yield policy and data of each run of a result."""
-    with understanding([where]):
+    with refuse_bad_values([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
         shared = {key: document[key] for key in ("geometry", "parameters")}
         for run in document["runs"]:
             yield str(run["policy"]), {**shared, **run, "unit_bits": bits}
 
 
-def take(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
-         document: dict[str, Any]) -> None:
+def add_result(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
+               document: dict[str, Any]) -> None:
     """Add the runs of a result to their groups."""
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
-    for policy, run in runs_of(where, document):
+    for policy, run in runs_of_result(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
         group = found.setdefault(tuple(name.items()), Group(name))
         group.runs[point_varied.get("seed", 0)] = run
 
 
-def groups_of(plan: Plan, store: Store) -> list[Group]:
+def finished_groups(plan: Plan, store: Store) -> list[Group]:
     """Return the groups of finished points, in the order of the points."""
     found: dict[Key, Group] = {}
     for point in plan.points:
-        if store.state(point) == DONE:
-            take(found, dict(point.varied), store.place(point), store.result(point))
+        if store.point_state(point) == DONE:
+            add_result(found, dict(point.varied), store.point_directory(point), store.result(point))
     return list(found.values())
 
 
-def rest_of(command: str, varied: dict[str, Value]) -> str:
+def common_options(command: str, varied: dict[str, Value]) -> str:
     """Return the part of a command that all points of a study share."""
     own = {f"--{key}={value}" for key, value in varied.items()}
     return shlex.join(word for word in shlex.split(command) if word not in own)
 
 
-def groups_in(root: Path) -> dict[str, list[Group]]:
+def groups_in_folder(root: Path) -> dict[str, list[Group]]:
     """Return the groups of any studies in a folder, by the options that their points share."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
-        with understanding([path]):
+        with refuse_bad_values([path]):
             known = json.loads(path.read_text("utf-8"))
-            groups = found.setdefault(rest_of(known["command"], known["varied"]), {})
+            groups = found.setdefault(common_options(known["command"], known["varied"]), {})
         result = path.with_name("result.json")
         if result.exists():
-            take(groups, known["varied"], result, read_result(result))
+            add_result(groups, known["varied"], result, read_result(result))
     return {rest: sorted(groups.values(), key=lambda one: [str(v) for v in one.varied.values()])
             for rest, groups in found.items() if groups}
 
 
-def yardstick_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
+def yardstick_group(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
     """Return the group that differs only in having the yardstick's value; None without one."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
@@ -136,7 +136,7 @@ def yardstick_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) ->
     return None
 
 
-def explained() -> str:
+def explain_measures() -> str:
     """Return a list of the measures by group; the measures of queues are listed once."""
     groups: dict[str, list[str]] = {}
     for key in VALUES:
@@ -146,50 +146,50 @@ def explained() -> str:
         group = "queues of the host, N from 0 to 7" if of_queue else \
             BY_KEY[key].group if key in BY_KEY else "of papers"
         groups.setdefault(group, []).append(key.replace("queue_0_", "queue_N_"))
-    return "".join(f"{group}\n{''.join(f'  {key}{also(key)}{chr(10)}' for key in keys)}"
+    return "".join(f"{group}\n{''.join(f'  {key}{other_names(key)}{chr(10)}' for key in keys)}"
                    for group, keys in groups.items())
 
 
-def also(key: str) -> str:
+def other_names(key: str) -> str:
     """Return the other names of a measure in parentheses."""
     names = [name for name, meant_key in ALIASES.items() if meant_key == key]
     return f" ({', '.join(names)})" if names else ""
 
 
-def chosen(text: str | None, plan: Plan) -> tuple[str, ...]:
+def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
     """Return the measures of a comma-separated list; "help" prints them and exits."""
     if text == "help":
-        sys.stdout.write(explained())
+        sys.stdout.write(explain_measures())
         sys.exit(0)
     keys = tuple(ALIASES.get(key, key) for key in text.split(",")) if text else plan.rules.measures
     for key in keys:
         if key not in VALUES:
-            raise Refusal(f'no measure "{key}"{meant(key, VALUES)}', USAGE)
+            raise Refusal(f'no measure "{key}"{suggest_or_list(key, VALUES)}', USAGE)
     return keys
 
 
-def ends(name: str, found: Estimate | None) -> Row:
+def interval_columns(name: str, found: Estimate | None) -> Row:
     """Return a mean and the ends of its interval as columns."""
     return {name: found.mean if found else None, f"{name}_low": found.low if found else None,
             f"{name}_high": found.high if found else None}
 
 
-def table(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> list[Row]:
+def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> list[Row]:
     """Return a row for each group."""
     rows = []
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs), "drifting_runs": group.drifting()}
-        base = yardstick_of(group, groups, yardstick)
+        base = yardstick_group(group, groups, yardstick)
         for key in keys:
-            row |= ends(key, group.estimate(key))
+            row |= interval_columns(key, group.estimate(key))
             if yardstick.value:
-                row |= ends(f"{key}_ratio", group.ratio(base, key)
-                            if base and base is not group else None)
+                row |= interval_columns(f"{key}_ratio", group.ratio(base, key)
+                                        if base and base is not group else None)
         rows.append(row)
     return rows
 
 
-def as_csv(rows: Sequence[Row]) -> str:
+def rows_as_csv(rows: Sequence[Row]) -> str:
     """Return rows as CSV."""
     out = io.StringIO()
     if rows:
@@ -199,7 +199,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def cell(row: Mapping[str, Any], key: str) -> str:
+def cell_with_interval(row: Mapping[str, Any], key: str) -> str:
     """Return a cell as text with its interval."""
     value, low = row[key], row.get(f"{key}_low")
     measure = BY_KEY.get(key)
@@ -209,7 +209,7 @@ def cell(row: Mapping[str, Any], key: str) -> str:
         width = "" if low is None or value - low < SAME else \
             f" [{low:.3f}, {row[f'{key}_high']:.3f}]"
         return f"{value:.3f}{width}"
-    said = human(measure, value) if measure else f"{value:.4g}"
+    said = value_as_text(measure, value) if measure else f"{value:.4g}"
     half = abs((value - low) / value) if low is not None and value else 0.0
     if half < SAME:
         return said
@@ -225,33 +225,33 @@ AXES = {"op": "spare space", "approx_share": "approximate share", "write_share":
 
 def axis_title(key: str) -> str:
     """Return the title of a varied axis."""
-    return AXES.get(key.replace("-", "_")) or title(key.replace("-", "_"))
+    return AXES.get(key.replace("-", "_")) or column_title(key.replace("-", "_"))
 
 
-def title(key: str) -> str:
+def column_title(key: str) -> str:
     """Return the title of a column."""
     if key.endswith("_ratio"):
         return "ratio"
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
-def drawn(plan: Plan) -> tuple[str, ...]:
+def drawn_measures(plan: Plan) -> tuple[str, ...]:
     """Return the measures that the figures of a study show, or all of its table's."""
-    found = [ALIASES.get(key, key) for one in plan.figures for key in spelled(one.get("y", []))]
+    found = [ALIASES.get(key, key) for one in plan.figures for key in as_strings(one.get("y", []))]
     if plan.rules.measures != DEFAULT:
         return plan.rules.measures
     return tuple(dict.fromkeys(key for key in found if key in VALUES)) or plan.rules.measures
 
 
-def as_text(rows: Sequence[Row], keys: Sequence[str]) -> str:
+def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
     """Return these measures of the rows in aligned tables, each no wider than a page."""
     if not rows:
         return "no point is done\n"
 
     def text(columns: Sequence[str]) -> str:
-        return aligned([list(map(title, columns)),
-                        *([cell(row, key) for key in columns] for row in rows)],
-                       [True] * len(columns))
+        return align_columns([list(map(column_title, columns)),
+                              *([cell_with_interval(row, key) for key in columns] for row in rows)],
+                             [True] * len(columns))
 
     names = list(rows[0])
     axes = names[:names.index("drifting_runs")]
@@ -274,19 +274,20 @@ def as_text(rows: Sequence[Row], keys: Sequence[str]) -> str:
 
 def measure_columns(key: str, what: str) -> tuple[Column, ...]:
     """Return the columns of a mean or a ratio."""
-    return (Column(key, what, f"{what}, with its interval", said=lambda row: cell(row, key)),
+    return (Column(key, what, f"{what}, with its interval",
+                   said=lambda row: cell_with_interval(row, key)),
             Column(f"{key}_low", f"{what}, low", "lower end of its interval of 95 %", more=True),
             Column(f"{key}_high", f"{what}, high", "upper end", more=True))
 
 
-def columns_of(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
+def table_columns(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
     """Return the columns that a study's table can show."""
     varied = dict.fromkeys([*(key for key, _ in plan.points[0].varied if key != "seed"), "policy"])
-    found = [Column(key, title(key), "what is varied") for key in varied]
+    found = [Column(key, column_title(key), "what is varied") for key in varied]
     found += [Column("runs", "runs", "that differ in their seeds"),
               Column("drifting_runs", "drifting runs", "whose means are not worth much")]
     for key in keys:
-        found += measure_columns(key, title(key))
+        found += measure_columns(key, column_title(key))
         if plan.rules.yardstick.value:
-            found += measure_columns(f"{key}_ratio", f"{title(key)}, ratio")
+            found += measure_columns(f"{key}_ratio", f"{column_title(key)}, ratio")
     return tuple(found)

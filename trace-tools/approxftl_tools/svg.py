@@ -30,10 +30,10 @@ from approxftl_tools.figure import (
     Spans,
     axis_name,
     axis_number,
-    hue,
-    names_of,
-    number,
-    panels_of,
+    coloured_names,
+    named_panels,
+    number_as_text,
+    series_colour,
 )
 from approxftl_tools.statistics import Estimate
 
@@ -74,42 +74,42 @@ MARKS, ABREAST = 200, 40
 LINED = 8
 
 
-def rounded(value: float) -> str:
+def px(value: float) -> str:
     """Return a coordinate as text."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-def element(name: str, content: str = "", **attributes: str | float) -> str:
+def svg_element(name: str, content: str = "", **attributes: str | float) -> str:
     """Return an element; in attribute names "_" becomes "-", and a trailing one is dropped."""
     words = [f' {key.rstrip("_").replace("_", "-")}="'
-             f'{escape(value) if isinstance(value, str) else rounded(value)}"'
+             f'{escape(value) if isinstance(value, str) else px(value)}"'
              for key, value in attributes.items()]
     return f"<{name}{''.join(words)}>{content}</{name}>" if content else \
         f"<{name}{''.join(words)}/>"
 
 
-def words(text: str, x: float, y: float, anchor: str = "middle", **more: str) -> str:
+def text_element(text: str, x: float, y: float, anchor: str = "middle", **more: str) -> str:
     """Return a text element."""
-    return element("text", escape(text), x=x, y=y, text_anchor=anchor, **more)
+    return svg_element("text", escape(text), x=x, y=y, text_anchor=anchor, **more)
 
 
-def title(text: str) -> str:
+def title_element(text: str) -> str:
     """Return a title element, which describes a mark."""
-    return element("title", escape(text))
+    return svg_element("title", escape(text))
 
 
 #: A box: left, top, width, height.
 Box = tuple[float, float, float, float]
 
 
-def boxes_of(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
+def boxes_as_path(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
     """Return many boxes of the same meaning as one path."""
-    way = "".join(f"M{rounded(x)} {rounded(y)}h{rounded(wide)}v{rounded(tall)}h{rounded(-wide)}z"
+    way = "".join(f"M{px(x)} {px(y)}h{px(wide)}v{px(tall)}h{px(-wide)}z"
                   for x, y, wide, tall in boxes)
-    return element("path", title(text) if text else "", d=way, class_=klass, **more)
+    return svg_element("path", title_element(text) if text else "", d=way, class_=klass, **more)
 
 
-def ticks(low: float, high: float, about: int = 5) -> list[float]:
+def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Return round values that enclose `low` and `high`."""
     span = high - low or abs(high)
     # A span below 1e-300 counts as zero; its logarithm would fail.
@@ -121,40 +121,40 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def decades(low: float, high: float) -> list[float]:
+def powers_of_ten(low: float, high: float) -> list[float]:
     """Return powers of ten that enclose both values."""
     return [10.0 ** i for i in range(math.floor(math.log10(low)),
                                      math.ceil(math.log10(high)) + 1)]
 
 
-def logarithms(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float) -> list[float]:
     """Return round values that enclose both, or powers of ten if they are far apart."""
     if high > VERY_FAR * low:
-        return decades(low, high)
-    found = [factor * ten for ten in decades(low, high) for factor in (1, 2, 5)]
+        return powers_of_ten(low, high)
+    found = [factor * ten for ten in powers_of_ten(low, high) for factor in (1, 2, 5)]
     first = max(i for i, value in enumerate(found) if value <= low)
     last = min(i for i, value in enumerate(found) if value >= high)
     return found[first:last + 1]
 
 
-def colour(plot: Panel | Grid | Spans, index: int) -> str:
+def series_class(plot: Panel | Grid | Spans, index: int) -> str:
     """Return the CSS class of a series' colour."""
-    own = hue(plot, index)
+    own = series_colour(plot, index)
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
-def line_colour(plot: Panel, index: int) -> str:
+def line_class(plot: Panel, index: int) -> str:
     """Return the CSS class of a line's colour."""
-    own = hue(plot, index)
+    own = series_colour(plot, index)
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
 
 
-def line_of(way: str, said: str, plot: Panel, index: int) -> str:
+def edged_line(way: str, said: str, plot: Panel, index: int) -> str:
     """Return a line in its colour above a wider edge line."""
-    own = hue(plot, index)
+    own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
-    return (element("path", d=way, class_=f"curve under {edge}")
-            + element("path", said, d=way, class_=f"curve {line_colour(plot, index)}"))
+    return (svg_element("path", d=way, class_=f"curve under {edge}")
+            + svg_element("path", said, d=way, class_=f"curve {line_class(plot, index)}"))
 
 
 def word_class(word: str, plot: Grid) -> str:
@@ -163,18 +163,18 @@ def word_class(word: str, plot: Grid) -> str:
         return "erased"
     if word.startswith("stale"):
         return "stale" if "precise" in word else "stale pale"
-    return colour(plot, plot.words.index(word))
+    return series_class(plot, plot.words.index(word))
 
 
-def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
+def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
     """Return the legend, and its lower end."""
     parts, x, y = [], float(LEFT), top
     for name, klass in entries:
         wide = 22 + LETTER * len(name) + 14
         if x > LEFT and x + wide > WIDTH.get() - RIGHT:
             x, y = float(LEFT), y + LINE
-        parts.append(element("rect", x=x, y=y, width=12, height=12, class_=klass))
-        parts.append(words(name, x + 18, y + 10, "start"))
+        parts.append(svg_element("rect", x=x, y=y, width=12, height=12, class_=klass))
+        parts.append(text_element(name, x + 18, y + 10, "start"))
         x += wide
     return "".join(parts), y + LINE + 6
 
@@ -202,18 +202,18 @@ class Area:
         places = [math.log10(value) for value in scale] if log else scale
         for value, at in zip(scale, places, strict=True):
             y = self.y(at, places)
-            yield element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
-            yield words(number(value), self.left - 6, y + 4, "end")
+            yield svg_element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
+            yield text_element(number_as_text(value), self.left - 6, y + 4, "end")
         middle = (self.top + self.bottom) / 2
         x = self.left - LEFT + 14
-        yield words(label, x, middle, class_="label",
-                    transform=f"rotate(-90 {x:.0f} {middle:.0f})")
+        yield text_element(label, x, middle, class_="label",
+                           transform=f"rotate(-90 {x:.0f} {middle:.0f})")
 
 
 # ---------------------------------------------------------------- bars
 
 
-def heights(plot: Bars) -> list[float]:
+def bar_heights(plot: Bars) -> list[float]:
     """Return the heights of bars; negative ones go down."""
     if not plot.stacked:
         return [value for _, values in plot.series for value in values if value is not None]
@@ -226,21 +226,23 @@ def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base
     name, values = plot.series[series]
     value = values[category] or 0
     low, high = sorted((area.y(base, scale), area.y(base + value, scale)))
-    said = title(f"{plot.categories[category]}, {name}: {number(values[category])} {plot.unit}")
-    return element("rect", said, x=x, y=low, width=max(width, 0.5), height=high - low,
-                   class_=colour(plot, series))
+    value_text = number_as_text(values[category])
+    said = title_element(f"{plot.categories[category]}, {name}: {value_text} {plot.unit}")
+    return svg_element("rect", said, x=x, y=low, width=max(width, 0.5), height=high - low,
+                       class_=series_class(plot, series))
 
 
-def said_of(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
+def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
     """Return a bar's value as text beyond its end; empty if it is wider than the bar."""
-    text = number(value, 3)
+    text = number_as_text(value, 3)
     if SMALL_LETTER * len(text) > width:
         return ""
     y = area.y(value, scale)
-    return words(text, x + width / 2, y - ABOVE if value >= 0 else y + 3 * ABOVE, class_="value")
+    return text_element(text, x + width / 2, y - ABOVE if value >= 0 else y + 3 * ABOVE,
+                        class_="value")
 
 
-def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
+def bar_places(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
     """Return the width of bars, and their left ends by category and series."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
     count = 1 if plot.stacked else len(plot.series)
@@ -251,9 +253,9 @@ def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
                    for x in firsts]
 
 
-def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+def all_bars(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield all bars; with many bars, one mark for each series."""
-    width, places = places_of(plot, area)
+    width, places = bar_places(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
         yield from bars_by_series(plot, area, scale)
         return
@@ -265,18 +267,18 @@ def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
                 base += (values[i] or 0) if plot.stacked else 0
 
 
-def strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
+def bars_as_strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
     """Return bars in their colour above slightly wider edges: one path, drawn twice."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
-    return (element("defs", element("path", d=way, id=name))
-            + element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
-            + element("use", said, href=f"#{name}", stroke_width=width,
-                      class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}"))
+    return (svg_element("defs", svg_element("path", d=way, id=name))
+            + svg_element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
+            + svg_element("use", said, href=f"#{name}", stroke_width=width,
+                          class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}"))
 
 
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield one mark for each series, with bars drawn as strokes."""
-    width, places = places_of(plot, area)
+    width, places = bar_places(plot, area)
     bases = [0.0] * len(plot.categories)
     for j, (name, values) in enumerate(plot.series):
         way = []
@@ -284,20 +286,20 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
             if value is not None:
                 low, high = (f"{area.y(end, scale):.0f}" for end in (bases[i], bases[i] + value))
                 if low != high:
-                    way.append(f"M{rounded(places[i][j] + width / 2)} {low}V{high}")
+                    way.append(f"M{px(places[i][j] + width / 2)} {low}V{high}")
                 bases[i] += value if plot.stacked else 0
-        yield strokes(title(name), "".join(way), max(width, 0.5), hue(plot, j),
-                      f"{j}-{area.left:.0f}-{area.top:.0f}")
+        yield bars_as_strokes(title_element(name), "".join(way), max(width, 0.5),
+                              series_colour(plot, j), f"{j}-{area.left:.0f}-{area.top:.0f}")
 
 
-def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+def bar_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield the values of bars that stand side by side."""
-    width, places = places_of(plot, area)
+    width, places = bar_places(plot, area)
     for i, lefts in enumerate(places):
         for left, (_, values) in zip(lefts, plot.series, strict=True):
             value = values[i]
             if value is not None and not plot.stacked:
-                yield said_of(value, left, width, area, scale)
+                yield bar_value_text(value, left, width, area, scale)
 
 
 def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
@@ -311,27 +313,27 @@ def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
         if i % skip == 0:
             x, y = area.left + slot * (i + 0.5), area.bottom + 16
             slant = {} if flat else {"transform": f"rotate(-30 {x:.0f} {y:.0f})"}
-            result.append(words(name, x, y, "middle" if flat else "end", **slant))
+            result.append(text_element(name, x, y, "middle" if flat else "end", **slant))
     return result, 24 if flat else 20 + min(longest, 30) * LETTER * 0.52
 
 
-def bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
+def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
     below, room = category_names(plot.categories, area)
-    parts = [*area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
+    parts = [*area.levels(scale, plot.unit), *all_bars(plot, area, scale), *below]
     if plot.mark is not None:
         y = area.y(plot.mark, scale)
-        parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
-    return [*parts, *values_of(plot, area, scale)], area.bottom + room
+        parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
+    return [*parts, *bar_values(plot, area, scale)], area.bottom + room
 
 
 # ---------------------------------------------------------------- dots
 
 
-def said_of_estimate(one: Estimate) -> str:
+def estimate_text(one: Estimate) -> str:
     """Return a mean and its interval as text."""
-    return number(one.mean) + ("" if one.low is None else
-                               f" ({number(one.low)} to {number(one.high)})")
+    ends = "" if one.low is None else f" ({number_as_text(one.low)} to {number_as_text(one.high)})"
+    return number_as_text(one.mean) + ends
 
 
 def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
@@ -341,11 +343,11 @@ def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
     ends += [plot.mark for plot in plots if plot.mark is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if low <= 0 or high < FAR * low:
-        return ticks(low, high), False
-    return logarithms(low, high), True
+        return round_ticks(low, high), False
+    return log_ticks(low, high), True
 
 
-def across(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
+def x_coordinate(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
     """Return the x coordinate of a value."""
     if log:
         return place.x(math.log(value), math.log(scale[0]), math.log(scale[-1]))
@@ -357,9 +359,9 @@ def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
     """Return the dot of a mean and the line of its interval."""
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
-    said = title(f"{about}: {said_of_estimate(one)}")
-    return (line_of(f"M{rounded(low)} {rounded(y)}H{rounded(high)}", said, plot, index)
-            + element("circle", said, cx=x, cy=y, r=5, class_=colour(plot, index)))
+    said = title_element(f"{about}: {estimate_text(one)}")
+    return (edged_line(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
+            + svg_element("circle", said, cx=x, cy=y, r=5, class_=series_class(plot, index)))
 
 
 def dots_height(plot: Dots) -> float:
@@ -367,18 +369,20 @@ def dots_height(plot: Dots) -> float:
     return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
-def dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str], float]:
+def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str],
+                                                                                   float]:
     """Return the drawing and its lower end: a row for each category, its name above."""
     tall = LINE * (1 + len(plot.series))
-    parts = [*horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
+    parts = [*horizontal_axis(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
-        x = across(plot.mark, place, scale, log)
-        parts.append(element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="mark"))
+        x = x_coordinate(plot.mark, place, scale, log)
+        parts.append(svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="mark"))
     for i, category in enumerate(plot.categories):
         above = place.top + tall * i
-        parts.append(words(category, place.left - LEFT + 4, above + 14, "start", class_="value"))
+        parts.append(text_element(category, place.left - LEFT + 4, above + 14, "start",
+                                  class_="value"))
         parts += [one_dot(plot, j, f"{category}, {name}", one, above + LINE * (j + 1.2),
-                          lambda value: across(value, place, scale, log))
+                          lambda value: x_coordinate(value, place, scale, log))
                   for j, (name, values) in enumerate(plot.series) if (one := values[i])]
     return parts, place.bottom + 42
 
@@ -386,8 +390,9 @@ def dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[li
 # ---------------------------------------------------------------- curves
 
 
-def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Area,
-              x_scale: Sequence[float], y_scale: Sequence[float]) -> list[tuple[float, float]]:
+def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Area,
+                      x_scale: Sequence[float],
+                      y_scale: Sequence[float]) -> list[tuple[float, float]]:
     """Return the coordinates of points."""
     low, high = x_scale[0], x_scale[-1]
     if plot.log_x:
@@ -399,9 +404,9 @@ def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Are
     return [(place.x(x, low, high), place.y(y, y_scale)) for x, y in zip(xs, ys, strict=True)]
 
 
-def path_of(points: Sequence[tuple[float, float]], steps: bool) -> str:
+def path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
     """Return the path through points, without steps that are too small to be seen."""
-    places = [(rounded(x), rounded(y)) for x, y in points]
+    places = [(px(x), px(y)) for x, y in points]
     way = [f"M{' '.join(places[0])}"]
     for (left, before), (x, y) in pairwise(places):
         if steps and y != before:
@@ -416,24 +421,25 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
     if not points:
         return ""
     if not plot.points:
-        return line_of(path_of(points, plot.steps), title(name), plot, index)
+        return edged_line(path_through(points, plot.steps), title_element(name), plot, index)
     _, xs, ys = plot.curves[index]
     return "".join(
-        element("circle", title(f"{name}: {number(xs[i])} {plot.x_label}, {number(ys[i])} "
-                                f"{plot.y_label}"), cx=x, cy=y, r=4, class_=colour(plot, index))
+        svg_element("circle", title_element(f"{name}: {number_as_text(xs[i])} {plot.x_label}, "
+                                            f"{number_as_text(ys[i])} {plot.y_label}"),
+                    cx=x, cy=y, r=4, class_=series_class(plot, index))
         for i, (x, y) in enumerate(points))
 
 
-def horizontal(scale: Sequence[float], place: Area, plot: Curves,
-               shown: Sequence[float] = ()) -> Iterator[str]:
+def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
+                    shown: Sequence[float] = ()) -> Iterator[str]:
     """Yield ticks and label of the horizontal axis; `shown` selects some ticks."""
     for value in shown or scale:
-        ((x, _),) = points_of([value], [1], plot, place, scale, [1, 10])
-        yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
-        yield words(axis_number(value, plot.x_label), x, place.bottom + 16,
-                    "end" if x > place.right + RIGHT - 3 * LETTER else "middle")
-    yield words(axis_name(plot.x_label), (place.left + place.right) / 2, place.bottom + 34,
-                class_="label")
+        ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
+        yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
+        yield text_element(axis_number(value, plot.x_label), x, place.bottom + 16,
+                           "end" if x > place.right + RIGHT - 3 * LETTER else "middle")
+    yield text_element(axis_name(plot.x_label), (place.left + place.right) / 2, place.bottom + 34,
+                       class_="label")
 
 
 def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
@@ -442,17 +448,19 @@ def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
     xs = [x for _, values, _ in every for x in values]
     ys = [y for _, _, values in every for y in values]
     positive = [x for x in xs if x > 0] or [1.0]
-    return (decades(min(positive), max(positive)) if first.log_x else
-            ticks(min(xs, default=0), max(xs, default=1)),
-            decades(min(ys), max(ys)) if first.log_y else ticks(min([0, *ys]), max([0, *ys])))
+    return (powers_of_ten(min(positive), max(positive)) if first.log_x else
+            round_ticks(min(xs, default=0), max(xs, default=1)),
+            powers_of_ten(min(ys), max(ys)) if first.log_y
+            else round_ticks(min([0, *ys]), max([0, *ys])))
 
 
-def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
-           ) -> tuple[list[str], float]:
+def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
+                ) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
-    parts = [*place.levels(y_scale, plot.y_label, plot.log_y), *horizontal(x_scale, place, plot)]
+    parts = [*place.levels(y_scale, plot.y_label, plot.log_y),
+             *horizontal_axis(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
-        points = points_of(x_values, y_values, plot, place, x_scale, y_scale)
+        points = point_coordinates(x_values, y_values, plot, place, x_scale, y_scale)
         parts.append(one_curve(i, name, points, plot))
     return parts, place.bottom + 42
 
@@ -460,7 +468,7 @@ def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequenc
 # ---------------------------------------------------------------- means of a study
 
 
-def reached(plot: Means) -> list[float]:
+def covered_values(plot: Means) -> list[float]:
     """Return the values that the vertical axis must cover."""
     marks = [mark for mark in plot.marks if mark.runs is None or plot.kind != "stack"]
     ends = [end for mark in marks for end in (mark.low, mark.y, mark.high) if end is not None]
@@ -468,22 +476,22 @@ def reached(plot: Means) -> list[float]:
         own = [mark for mark in plot.marks if mark.runs is not None and mark.x == x]
         ends.append(sum(mark.y for mark in own))
         ends += [ends[-1] + (own[-1].high or 0) - own[-1].y if own else 0.0]
-    return [*ends, *([0.0] if plot.filled and not plot.log_y else []),
+    return [*ends, *([0.0] if plot.are_bars and not plot.log_y else []),
             *([] if plot.line is None else [plot.line])]
 
 
 def round_scale(values: Sequence[float], log: bool) -> list[float]:
     """Return a round scale of all values; a log scale ignores those that are not positive."""
     if not log:
-        return ticks(min(values, default=0), max(values, default=1))
+        return round_ticks(min(values, default=0), max(values, default=1))
     positive = [value for value in values if value > 0] or [1.0]
-    return logarithms(min(positive), max(positive))
+    return log_ticks(min(positive), max(positive))
 
 
 def tick_places(plots: Sequence[Means]) -> list[float]:
     """Return the x values of means as ticks; empty if they would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
-                 if (x := plot.place(mark)) is not None})
+                 if (x := plot.x_position(mark)) is not None})
     if not xs or len(xs) > TICKS or (plots[0].log_x and xs[0] <= 0):
         return []
     at = [math.log(x) for x in xs] if plots[0].log_x else xs
@@ -491,7 +499,7 @@ def tick_places(plots: Sequence[Means]) -> list[float]:
     return [] if len(xs) > 1 and near * TICKS < at[-1] - at[0] else xs
 
 
-def beyond(xs: Sequence[float], log: bool) -> list[float]:
+def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
     """Return positions with margins at both ends, so that no mark is cut off."""
     if log:
         room = (xs[-1] / xs[0]) ** MARGIN if xs[-1] > xs[0] else 2.0
@@ -502,11 +510,12 @@ def beyond(xs: Sequence[float], log: bool) -> list[float]:
 
 def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of both axes."""
-    xs = [x for plot in plots if plot.numeric for mark in plot.marks
-          if (x := plot.place(mark)) is not None]
+    xs = [x for plot in plots if plot.is_numeric for mark in plot.marks
+          if (x := plot.x_position(mark)) is not None]
     few = tick_places(plots)
-    return (beyond(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
-            round_scale([value for plot in plots for value in reached(plot)], plots[0].log_y))
+    return (positions_with_margin(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
+            round_scale([value for plot in plots for value in covered_values(plot)],
+                        plots[0].log_y))
 
 
 class Ground:
@@ -524,86 +533,88 @@ class Ground:
 
     def y(self, value: float) -> float:
         """Return the y coordinate of a value."""
-        return points_of([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
-                         self.y_scale)[0][1]
+        return point_coordinates([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
+                                 self.y_scale)[0][1]
 
     def x(self, mark: Mark) -> float | None:
         """Return the x coordinate of a mark; None if the axis lacks its value."""
-        at = self.plot.place(mark)
+        at = self.plot.x_position(mark)
         if at is None:
             return None
-        if self.plot.numeric:
-            return points_of([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
-                             self.y_scale)[0][0]
+        if self.plot.is_numeric:
+            return point_coordinates([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
+                                     self.y_scale)[0][0]
         index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
         shift = 0 if self.plot.kind == "stack" else index * self.width
         return self.area.left + self.slot * (at + 0.5) + shift
 
     def below(self) -> tuple[list[str], float]:
         """Return ticks and label of the horizontal axis, and their height."""
-        if self.plot.numeric:
-            return list(horizontal(self.x_scale, self.area, self.frame, self.ticks)), 42
+        if self.plot.is_numeric:
+            return list(horizontal_axis(self.x_scale, self.area, self.frame, self.ticks)), 42
         names, room = category_names([str(x) for x in self.plot.xs], self.area)
-        label = words(self.plot.x_label, (self.area.left + self.area.right) / 2,
-                      self.area.bottom + room + 8, class_="label")
+        label = text_element(self.plot.x_label, (self.area.left + self.area.right) / 2,
+                             self.area.bottom + room + 8, class_="label")
         return [*names, label], room + LINE
 
 
-def said_of_mark(mark: Mark, plot: Means) -> str:
+def mark_title(mark: Mark, plot: Means) -> str:
     """Return the title element of a mark."""
     ends = "" if mark.low is None or mark.high is None else \
-        f" ({number(mark.low)} to {number(mark.high)})"
-    return title(", ".join(filter(None, (str(mark.x), mark.series))) + f": {number(mark.y)}{ends} "
-                 f"{plot.y_label}, {mark.source}")
+        f" ({number_as_text(mark.low)} to {number_as_text(mark.high)})"
+    return title_element(", ".join(filter(None, (str(mark.x), mark.series)))
+                         + f": {number_as_text(mark.y)}{ends} " f"{plot.y_label}, {mark.source}")
 
 
-def upright(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
     """Return the error bar of a mark; empty if it has no interval."""
     if mark.low is None or mark.high is None:
         return ""
-    low, high = (rounded(ground.y(end + lift)) for end in (mark.low, mark.high))
-    way = f"M{rounded(x)} {low}V{high}"
-    if ground.plot.filled and mark.runs is not None:
-        return element("path", said_of_mark(mark, ground.plot), d=way, class_="interval")
-    return line_of(way, said_of_mark(mark, ground.plot), ground.plot, index)
+    low, high = (px(ground.y(end + lift)) for end in (mark.low, mark.high))
+    way = f"M{px(x)} {low}V{high}"
+    if ground.plot.are_bars and mark.runs is not None:
+        return svg_element("path", mark_title(mark, ground.plot), d=way, class_="interval")
+    return edged_line(way, mark_title(mark, ground.plot), ground.plot, index)
 
 
-def level(mark: Mark, ground: Ground, index: int) -> str:
+def published_level(mark: Mark, ground: Ground, index: int) -> str:
     """Return a horizontal line for a published value without an x position."""
-    area, said = ground.area, said_of_mark(mark, ground.plot)
-    own, y = hue(ground.plot, index), rounded(ground.y(mark.y))
-    line = element("path", said, d=f"M{rounded(area.left)} {y}H{rounded(area.right)}",
-                   class_=f"curve dashed {EDGES[own.palette]}{own.index}")
+    area, said = ground.area, mark_title(mark, ground.plot)
+    own, y = series_colour(ground.plot, index), px(ground.y(mark.y))
+    line = svg_element("path", said, d=f"M{px(area.left)} {y}H{px(area.right)}",
+                       class_=f"curve dashed {EDGES[own.palette]}{own.index}")
     if mark.low is None or mark.high is None:
         return line
     top, bottom = ground.y(mark.high), ground.y(mark.low)
-    return element("rect", said, x=area.left, y=top, width=area.right - area.left,
-                   height=bottom - top, class_=f"band {colour(ground.plot, index)}") + line
+    return svg_element("rect", said, x=area.left, y=top, width=area.right - area.left,
+                       height=bottom - top,
+                       class_=f"band {series_class(ground.plot, index)}") + line
 
 
-def standing(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+def draw_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
     """Return the mark of a mean, or the hollow mark of a published value."""
-    plot, said, y = ground.plot, said_of_mark(mark, ground.plot), ground.y(mark.y + lift)
+    plot, said, y = ground.plot, mark_title(mark, ground.plot), ground.y(mark.y + lift)
     if mark.runs is None:
-        own = hue(plot, index)
-        return element("rect", said, x=x - HOLLOW, y=y - HOLLOW, width=2 * HOLLOW,
-                       height=2 * HOLLOW, class_=f"hollow {EDGES[own.palette]}{own.index}")
-    if not plot.filled:
-        return element("circle", said, cx=x, cy=y, r=4, class_=colour(plot, index))
+        own = series_colour(plot, index)
+        return svg_element("rect", said, x=x - HOLLOW, y=y - HOLLOW, width=2 * HOLLOW,
+                           height=2 * HOLLOW, class_=f"hollow {EDGES[own.palette]}{own.index}")
+    if not plot.are_bars:
+        return svg_element("circle", said, cx=x, cy=y, r=4, class_=series_class(plot, index))
     low, high = sorted((y, ground.y(lift or (ground.y_scale[0] if plot.log_y else 0.0))))
-    return element("rect", said, x=x - ground.width / 2, y=low, width=ground.width,
-                   height=high - low, class_=colour(plot, index))
+    return svg_element("rect", said, x=x - ground.width / 2, y=low, width=ground.width,
+                       height=high - low, class_=series_class(plot, index))
 
 
 def line_through(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
     """Return the line through the means of a series."""
-    if len(places) < 2 or not plot.numeric:
+    if len(places) < 2 or not plot.is_numeric:
         return ""
-    return line_of(path_of(places, plot.kind == "cdf"), title(plot.series[index]), plot, index)
+    return edged_line(path_through(places, plot.kind == "cdf"), title_element(plot.series[index]),
+                      plot, index)
 
 
-def means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
-          ) -> tuple[list[str], float]:
+def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
+               ) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
     below, room = ground.below()
@@ -611,19 +622,19 @@ def means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[f
     lifts: dict[float, float] = {}
     for index, name in enumerate(plot.series):
         marks = [mark for mark in plot.marks if mark.series == name]
-        parts += [level(mark, ground, index) for mark in marks
+        parts += [published_level(mark, ground, index) for mark in marks
                   if mark.runs is None and mark.x == LEVEL]
         placed = [(x, mark) for mark in marks if (x := ground.x(mark)) is not None]
         parts.append(line_through(plot, index, [(x, ground.y(mark.y)) for x, mark in placed
                                                 if mark.runs is not None]))
         for x, mark in placed if plot.kind != "cdf" else ():
             lift = lifts.get(x, 0.0) if plot.kind == "stack" and mark.runs is not None else 0.0
-            parts += [standing(mark, x, lift, ground, index),
-                      upright(mark, x, lift, ground, index)]
+            parts += [draw_mark(mark, x, lift, ground, index),
+                      mark_error_bar(mark, x, lift, ground, index)]
             lifts[x] = lift + mark.y
     if plot.line is not None:
         y = ground.y(plot.line)
-        parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
+        parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
     return parts, area.bottom + room
 
 
@@ -633,56 +644,56 @@ def means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[f
 Drawing = Callable[[Any, Area], tuple[list[str], float]]
 
 
-def shared(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
+def panel_drawers(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
     """Return functions that draw a plot on common scales, and that give its height."""
     first = plots[0]
     if isinstance(first, Bars):
         values = [value for one in plots if isinstance(one, Bars)
-                  for value in (*heights(one), one.mark or 0)]
-        scale = ticks(min([0, *values]), max([0, *values]))
-        return lambda plot, area: bars(plot, area, scale), lambda plot: PLOT_HEIGHT
+                  for value in (*bar_heights(one), one.mark or 0)]
+        scale = round_ticks(min([0, *values]), max([0, *values]))
+        return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
         own, log = dots_scale([one for one in plots if isinstance(one, Dots)])
-        return lambda plot, area: dots(plot, area, own, log), dots_height
+        return lambda plot, area: draw_dots(plot, area, own, log), dots_height
     if isinstance(first, Means):
         both = means_scales([one for one in plots if isinstance(one, Means)])
-        return lambda plot, area: means(plot, area, *both), lambda plot: PLOT_HEIGHT
+        return lambda plot, area: draw_means(plot, area, *both), lambda plot: PLOT_HEIGHT
     axes = curves_scales([one for one in plots if isinstance(one, Curves)])
-    return lambda plot, area: curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
+    return lambda plot, area: draw_curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
 
 
-def columns_of(panels: Sequence[tuple[str, Panel]]) -> int:
+def panels_per_row(panels: Sequence[tuple[str, Panel]]) -> int:
     """Return the number of panels in a row; many bars need the full width."""
     bars_ = [len(one.categories) * (1 if one.stacked else len(one.series))
              for _, one in panels if isinstance(one, Bars)]
-    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.filled]
+    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.are_bars]
     return 1 if max(bars_, default=0) > ABREAST or len(panels) == 1 else 2
 
 
-def named(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
+def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
     """Return the legend entries; published values are hollow."""
-    entries = {name: colour(one, i) for _, one in panels for i, name in enumerate(names_of(one))
-               if name}
+    entries = {name: series_class(one, i) for _, one in panels
+               for i, name in enumerate(coloured_names(one)) if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
               for mark in one.marks if mark.runs is None}
     return [*(entries | others).items()]
 
 
-def framed(plot: Panel | Panels) -> tuple[str, float]:
+def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
     """Return the drawing of a plot, or of panels with one legend, and its height."""
-    panels = panels_of(plot)
-    drawn, height_of = shared([one for _, one in panels])
-    entries = named(panels)
+    panels = named_panels(plot)
+    drawn, height_of = panel_drawers([one for _, one in panels])
+    entries = panel_legend(panels)
     # A single colour needs no legend; the title names it.
     alone = len(entries) < 2 and isinstance(panels[0][1], Bars)
-    above, top = ("", float(ABOVE)) if alone else legend(entries, 4)
-    parts, columns = [above], columns_of(panels)
+    above, top = ("", float(ABOVE)) if alone else draw_legend(entries, 4)
+    parts, columns = [above], panels_per_row(panels)
     for i in range(0, len(panels), columns):
         ends = []
         for column, (name, one) in enumerate(panels[i:i + columns]):
             area = Area(top + 3 * ABOVE + (LINE if name else 0), height_of(one), column, columns)
             if name:
-                parts.append(words(name, area.left, top + LINE - 4, "start", class_="panel"))
+                parts.append(text_element(name, area.left, top + LINE - 4, "start", class_="panel"))
             more, end = drawn(one, area)
             parts += more
             ends.append(end)
@@ -693,20 +704,20 @@ def framed(plot: Panel | Panels) -> tuple[str, float]:
 # ---------------------------------------------------------------- grids
 
 
-def extent(plot: Grid) -> tuple[float, float]:
+def number_range(plot: Grid) -> tuple[float, float]:
     """Return the least and the largest number."""
     values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
     return min(values, default=0), max(values, default=0)
 
 
-def shade(value: Cell, low: float, high: float) -> str:
+def shade_class(value: Cell, low: float, high: float) -> str:
     """Return the CSS class of a number's colour."""
     if not isinstance(value, int | float):
         return "erased"
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
 
 
-def stretches(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+def runs_of_classes(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and class of runs of equal classes."""
     begin = 0
     for i in range(1, len(classes) + 1):
@@ -719,13 +730,14 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     """Return the legend of the words that occur, or the scale of numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
-        return legend([(word, word_class(word, plot)) for word in plot.words
-                       if word in there], 4)
-    parts = [words(number(low), LEFT, 14, "start")]
-    x = LEFT + LETTER * len(number(low)) + 8
+        return draw_legend([(word, word_class(word, plot)) for word in plot.words
+                            if word in there], 4)
+    parts = [text_element(number_as_text(low), LEFT, 14, "start")]
+    x = LEFT + LETTER * len(number_as_text(low)) + 8
     for i in range(SHADES):
-        parts.append(element("rect", x=x + 16 * i, y=4, width=16, height=12, class_=f"h{i}"))
-    parts.append(words(f"{number(high)} {plot.value_label}", x + 16 * SHADES + 8, 14, "start"))
+        parts.append(svg_element("rect", x=x + 16 * i, y=4, width=16, height=12, class_=f"h{i}"))
+    parts.append(text_element(f"{number_as_text(high)} {plot.value_label}", x + 16 * SHADES + 8, 14,
+                              "start"))
     return "".join(parts), 28.0
 
 
@@ -733,23 +745,23 @@ def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
         return word_class(str(value), plot) if value is not None else "erased"
-    return shade(value, low, high)
+    return shade_class(value, low, high)
 
 
 def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
     """Yield as many names of rows and columns as fit."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
-        yield words(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
+        yield text_element(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
     longest = max((len(name) for name in plot.column_names), default=1)
     least = max(1, math.ceil((longest + 2) * LETTER / wide))
     for i in range(0, len(plot.column_names), 1 << (least - 1).bit_length()):
-        yield words(plot.column_names[i], LEFT + wide * (i + 0.5), bottom + 16)
-    yield words(plot.column_label, LEFT + wide * len(plot.column_names) / 2, bottom + 34,
-                class_="label")
+        yield text_element(plot.column_names[i], LEFT + wide * (i + 0.5), bottom + 16)
+    yield text_element(plot.column_label, LEFT + wide * len(plot.column_names) / 2, bottom + 34,
+                       class_="label")
     middle = (top + bottom) / 2
-    yield words(plot.row_label, 14, middle, class_="label",
-                transform=f"rotate(-90 14 {middle:.0f})")
+    yield text_element(plot.row_label, 14, middle, class_="label",
+                       transform=f"rotate(-90 14 {middle:.0f})")
 
 
 def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
@@ -757,33 +769,33 @@ def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:
-        way += [f"M{LEFT} {rounded(top + tall * i)}H{right}"
+        way += [f"M{LEFT} {px(top + tall * i)}H{right}"
                 for i in range(1, len(plot.row_names))]
     if wide >= LINED:
-        way += [f"M{rounded(LEFT + wide * i)} {rounded(top)}V{rounded(bottom)}"
+        way += [f"M{px(LEFT + wide * i)} {px(top)}V{px(bottom)}"
                 for i in range(1, len(plot.column_names))]
-    return element("path", d="".join(way), class_="cells") if way else ""
+    return svg_element("path", d="".join(way), class_="cells") if way else ""
 
 
-def grid(plot: Grid) -> tuple[str, float]:
+def draw_grid(plot: Grid) -> tuple[str, float]:
     """Return the drawing and its height; all cells of one colour are one mark."""
-    low, high = extent(plot)
+    low, high = number_range(plot)
     named, top = grid_legend(plot, low, high)
     wide = (WIDTH.get() - LEFT - RIGHT) / max(1, len(plot.column_names))
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
+        for begin, end, klass in runs_of_classes([cell_class(v, plot, low, high) for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
     # Edges are at most a quarter of a cell wide.
-    area = element("g", "".join(boxes_of("", boxes, klass, stroke_width=min(1.0, wide / 4))
-                                for klass, boxes in cells.items()),
-                   class_="grid", data_rows=str(len(plot.row_names)),
-                   data_columns=str(len(plot.column_names)))
+    area = svg_element("g", "".join(boxes_as_path("", boxes, klass, stroke_width=min(1.0, wide / 4))
+                                    for klass, boxes in cells.items()),
+                       class_="grid", data_rows=str(len(plot.row_names)),
+                       data_columns=str(len(plot.column_names)))
     bottom = top + tall * len(plot.row_names)
-    frame = element("rect", x=LEFT, y=top, width=WIDTH.get() - LEFT - RIGHT,
-                    height=bottom - top, class_="frame")
+    frame = svg_element("rect", x=LEFT, y=top, width=WIDTH.get() - LEFT - RIGHT,
+                        height=bottom - top, class_="frame")
     return (named + area + between_cells(plot, top, wide, tall) + frame
             + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
 
@@ -791,45 +803,45 @@ def grid(plot: Grid) -> tuple[str, float]:
 # ---------------------------------------------------------------- spans
 
 
-def spans(plot: Spans) -> tuple[str, float]:
+def draw_spans(plot: Spans) -> tuple[str, float]:
     """Return the drawing and its height."""
     there = {span.kind for span in plot.spans}
-    named, top = legend([(kind, colour(plot, i)) for i, kind in enumerate(plot.kinds)
-                         if kind in there], 4)
+    named, top = draw_legend([(kind, series_class(plot, i)) for i, kind in enumerate(plot.kinds)
+                              if kind in there], 4)
     tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
     place = Area(top + 4, tall * len(plot.lanes))
-    scale = ticks(0, max((span.end for span in plot.spans), default=1))
+    scale = round_ticks(0, max((span.end for span in plot.spans), default=1))
     frame = Curves(f"time, {plot.x_label}", "", [])
-    parts = [named, *horizontal(scale, place, frame)]
-    parts += [words(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")
+    parts = [named, *horizontal_axis(scale, place, frame)]
+    parts += [text_element(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")
               for i, name in enumerate(plot.lanes)]
     boxes: dict[str, list[Box]] = {}
     for span in plot.spans:
         x0, x1 = (place.x(t, scale[0], scale[-1]) for t in (span.begin, span.end))
         boxes.setdefault(span.kind, []).append(
             (x0, place.top + tall * span.lane + 1, max(x1 - x0, 0.3), tall - 2))
-    parts += [boxes_of(kind, found, f"brief {colour(plot, plot.kinds.index(kind))}")
+    parts += [boxes_as_path(kind, found, f"brief {series_class(plot, plot.kinds.index(kind))}")
               for kind, found in boxes.items()]
     # The page's script finds the operation under the pointer in the figure's CSV.
-    parts.append(element("rect", x=place.left, y=place.top, width=place.right - place.left,
-                         height=tall * len(plot.lanes), class_="lanes",
-                         data_lanes="|".join(plot.lanes), data_end=f"{scale[-1]:g}"))
+    parts.append(svg_element("rect", x=place.left, y=place.top, width=place.right - place.left,
+                             height=tall * len(plot.lanes), class_="lanes",
+                             data_lanes="|".join(plot.lanes), data_end=f"{scale[-1]:g}"))
     return "".join(parts), place.bottom + 42
 
 
-def drawing(plot: Plot) -> tuple[str, float]:
+def draw_plot(plot: Plot) -> tuple[str, float]:
     """Return the drawing and its height."""
     if isinstance(plot, Grid):
-        return grid(plot)
-    return spans(plot) if isinstance(plot, Spans) else framed(plot)
+        return draw_grid(plot)
+    return draw_spans(plot) if isinstance(plot, Spans) else draw_panels(plot)
 
 
-def svg(figure: Figure) -> str:
+def figure_as_svg(figure: Figure) -> str:
     """Return a figure as an SVG element."""
-    body, height = drawing(figure.plot)
+    body, height = draw_plot(figure.plot)
     name = figure.name
-    said = (element("title", escape(figure.title), id=f"{name}-title")
-            + element("desc", escape(figure.description), id=f"{name}-desc"))
-    return element("svg", said + body.replace(FIGURE, name), role="img",
-                   viewBox=f"0 0 {WIDTH.get()} {math.ceil(height)}", id=f"figure-{name}",
-                   aria_labelledby=f"{name}-title {name}-desc")
+    said = (svg_element("title", escape(figure.title), id=f"{name}-title")
+            + svg_element("desc", escape(figure.description), id=f"{name}-desc"))
+    return svg_element("svg", said + body.replace(FIGURE, name), role="img",
+                       viewBox=f"0 0 {WIDTH.get()} {math.ceil(height)}", id=f"figure-{name}",
+                       aria_labelledby=f"{name}-title {name}-desc")

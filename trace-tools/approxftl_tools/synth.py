@@ -34,7 +34,7 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was
 VISIBLE = 0.1
 
 
-def share(text: str) -> float:
+def parse_share(text: str) -> float:
     """Parse a fraction or a percentage."""
     value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     if not 0 <= value <= 1:
@@ -42,7 +42,7 @@ def share(text: str) -> float:
     return value
 
 
-def count(text: str) -> int:
+def parse_request_count(text: str) -> int:
     """Parse a number of requests."""
     value = int(text)
     if not 1 <= value <= 10**9:
@@ -50,7 +50,7 @@ def count(text: str) -> int:
     return value
 
 
-def seed(text: str) -> int:
+def parse_seed(text: str) -> int:
     """Parse a seed."""
     value = int(text)
     if not 0 <= value < 2**64:
@@ -58,32 +58,33 @@ def seed(text: str) -> int:
     return value
 
 
-def options() -> command.Parser:
+def synth_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.parser("synth", "Make a record file (.aft) of synthetic requests.", EPILOG)
+    parser = command.verb_parser("synth", "Make a record file (.aft) of synthetic requests.",
+                                 EPILOG)
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--list", action="store_true", help="print the published volumes")
     origin.add_argument("--like", metavar="VOLUME", help="one of them")
     origin.add_argument("--fit", metavar="TRACE", type=Path, help="a record file to measure")
     origin.add_argument("--profile", metavar="FILE", type=Path, help="a profile that was saved")
-    parser.add_argument("-O", "--output", metavar="FILE", type=command.named,
+    parser.add_argument("-O", "--output", metavar="FILE", type=command.output_path,
                         help="where the records go, - for standard output")
-    parser.add_argument("--profile-out", metavar="FILE", type=command.named,
+    parser.add_argument("--profile-out", metavar="FILE", type=command.output_path,
                         help="save the profile, - for standard output")
-    parser.add_argument("--requests", metavar="N", type=count, default=100000,
+    parser.add_argument("--requests", metavar="N", type=parse_request_count, default=100000,
                         help="how many (default 100000)")
-    parser.add_argument("--seed", metavar="N", type=seed, default=1, help="(default 1)")
-    parser.add_argument("--approx-share", metavar="SHARE", type=share,
+    parser.add_argument("--seed", metavar="N", type=parse_seed, default=1, help="(default 1)")
+    parser.add_argument("--approx-share", metavar="SHARE", type=parse_share,
                         help="places whose data are approximate (default: as in the profile)")
-    parser.add_argument("--read-places-share", metavar="SHARE", type=share,
+    parser.add_argument("--read-places-share", metavar="SHARE", type=parse_share,
                         help="of the places that are written, those that are read, too (default: "
                              "as in the profile)")
-    parser.add_argument("--reads-of-a-place", metavar="N", type=count,
+    parser.add_argument("--reads-of-a-place", metavar="N", type=parse_request_count,
                         help="of data that is only read, their mean (default: as in the profile)")
-    parser.add_argument("--within", metavar="SHARE", type=share,
+    parser.add_argument("--within", metavar="SHARE", type=parse_share,
                         help="fail if a characteristic is missed by more than that")
-    row_list.add_options(parser)
-    command.add_json(parser)
+    row_list.add_list_options(parser)
+    command.add_json_option(parser)
     return parser
 
 
@@ -99,29 +100,29 @@ KEYS = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
         "update_zones_percent", "arrival_mean_ms")
 
 
-def percent(key: str, about: str, title: str) -> Column:
+def percentage_column(key: str, about: str, title: str) -> Column:
     """Return the column of a percentage."""
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f}%")
 
 
-def kilobytes(key: str, about: str, title: str) -> Column:
+def length_column(key: str, about: str, title: str) -> Column:
     """Return the column of a length."""
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f} KB")
 
 
 COLUMNS = (
     Column("name", "volume", "of the published traces", False),
-    percent("writes_percent", "requests that write", "writes"),
-    percent("updates_percent", "writes to what was written before", "updates"),
-    kilobytes("write_kb", "mean length of a write", "write"),
-    kilobytes("read_kb", "mean length of a read", "read"),
-    percent("hot_updates_percent", "updates in the three youngest zones", "hot"),
+    percentage_column("writes_percent", "requests that write", "writes"),
+    percentage_column("updates_percent", "writes to what was written before", "updates"),
+    length_column("write_kb", "mean length of a write", "write"),
+    length_column("read_kb", "mean length of a read", "read"),
+    percentage_column("hot_updates_percent", "updates in the three youngest zones", "hot"),
     Column("arrival_mean_ms", "between", "mean time between requests",
            said=lambda row: f"{row['arrival_mean_ms']:g} ms" if row["arrival_mean_ms"]
            else "unknown"))
 
 
-def volumes() -> list[dict[str, Any]]:
+def published_volumes() -> list[dict[str, Any]]:
     """Return the published volumes."""
     found = [dict(zip(KEYS, row, strict=True)) for row in workload_profile.PUBLISHED]
     return [{**row, "arrival_mean_ms": row["arrival_mean_ms"] or None} for row in found]
@@ -131,48 +132,51 @@ def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
     refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within",
                                           "reads_of_a_place", "read_places_share"))
-    choice = row_list.choose(arguments, COLUMNS)
+    choice = row_list.choose_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
-        command.answer(arguments.json, {**command.envelope("synth", argv), "volumes": volumes()})
+        command.write_json_answer(arguments.json,
+                                  {**command.document_head("synth",
+                                                           argv), "volumes": published_volumes()})
     else:
-        choice.answer(arguments, "synth", argv, [
+        choice.print_rows(arguments, "synth", argv, [
             {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
-            for row in volumes()])
+            for row in published_volumes()])
     return command.DONE
 
 
-def chosen(arguments: argparse.Namespace) -> Profile:
+def chosen_profile(arguments: argparse.Namespace) -> Profile:
     """Return the selected profile, with the options applied."""
     if arguments.like:
-        profile = workload_profile.published(arguments.like)
+        profile = workload_profile.find_profile(arguments.like)
     elif arguments.fit:
-        profile = workload_profile.fitted(arguments.fit)
+        profile = workload_profile.profile_of_record_file(arguments.fit)
     else:
-        profile = workload_profile.from_json(arguments.profile)
+        profile = workload_profile.profile_from_json(arguments.profile)
     given = {key: getattr(arguments, key)
              for key in ("approx_share", "reads_of_a_place", "read_places_share")}
     return replace(profile, **{key: value for key, value in given.items() if value is not None})
 
 
-def missed(wanted: dict[str, float], made: dict[str, float], within: float) -> list[str]:
+def missed_characteristics(wanted: dict[str, float], made: dict[str, float],
+                           within: float) -> list[str]:
     """Return the characteristics that deviate by more than `within`."""
     return [key for key, value in wanted.items()
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
-def too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
+def updates_are_too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
     """Tell whether updates did not reach the ages of the profile."""
     zones = [key for key in wanted if key.startswith("update_zone_")]
-    return bool(missed({key: wanted[key] for key in zones}, made, VISIBLE))
+    return bool(missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE))
 
 
-def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
-         made: dict[str, float]) -> None:
+def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
+                          made: dict[str, float]) -> None:
     """Print the wanted characteristics beside the achieved ones."""
     wanted = profile.summary()
     if arguments.json:
-        command.answer(arguments.json, {
-            **command.envelope("synth", argv), "name": profile.name, "source": profile.source,
+        command.write_json_answer(arguments.json, {
+            **command.document_head("synth", argv), "name": profile.name, "source": profile.source,
             "assumed": list(profile.assumed), "requests": arguments.requests,
             "seed": arguments.seed, "wanted": wanted, "made": made})
         return
@@ -182,38 +186,38 @@ def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
     print(f"{'':22}{'wanted':>10}{'made':>10}")
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
-    if too_young(wanted, made):
+    if updates_are_too_young(wanted, made):
         hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
         ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
-        print(command.wrapped(
+        print(command.wrap_help_text(
             f"Updates are in zones by the time since the last write: up to {ends} minutes, and "
             f"more. This stream lasts {hours:.1f} hours; more --requests let updates grow as old "
             "as the profile wants them."))
 
 
-def outputs(arguments: argparse.Namespace) -> dict[str, Path]:
+def output_files(arguments: argparse.Namespace) -> dict[str, Path]:
     """Return the output files by the names of their options."""
     given = {"--output": arguments.output, "--profile-out": arguments.profile_out}
     return {option: path for option, path in given.items() if path}
 
 
-def claim(arguments: argparse.Namespace) -> None:
+def claim_outputs(arguments: argparse.Namespace) -> None:
     """Refuse outputs that would overwrite an input or each other, before any work."""
     for path in (arguments.fit, arguments.profile):
         if path:
-            command.CLAIMS.reads(path)
-    for option, path in outputs(arguments).items():
+            command.CLAIMS.claim_input(path)
+    for option, path in output_files(arguments).items():
         if path == command.STANDARD and arguments.json:
             raise Refusal(f"{option} - and --json both want standard output", command.USAGE)
-        command.CLAIMS.writes(path, option)
+        command.CLAIMS.claim_output(path, option)
 
 
-def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Write the selected outputs."""
-    claim(arguments)
-    profile = chosen(arguments)
+    claim_outputs(arguments)
+    profile = chosen_profile(arguments)
     if arguments.profile_out:
-        command.write_file(arguments.profile_out, workload_profile.to_json(profile))
+        command.write_file(arguments.profile_out, workload_profile.profile_to_json(profile))
     if not arguments.output:
         if arguments.profile_out:
             return command.DONE
@@ -222,14 +226,15 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     about = {"synthetic": "yes", "like": profile.name, "source": profile.source,
              "seed": arguments.seed, "assumed": ", ".join(profile.assumed) or "nothing"}
     # Open the output first, so that a wrong name fails before any work.
-    with command.output(arguments.output, record_writer.OUTPUT) as file:
-        stream = synthesis.generate(profile, arguments.requests, arguments.seed)
-        record_writer.write(file, stream.columns(), stream.device_bytes,
-                            f"synthetic {profile.name}", about)
-        made = workload_profile.fitted(file).summary()
-    if command.STANDARD not in outputs(arguments).values():
-        tell(arguments, argv, profile, made)
-    bad = missed(profile.summary(), made, arguments.within) if arguments.within else []
+    with command.temporary_output(arguments.output, record_writer.OUTPUT) as file:
+        stream = synthesis.generate_stream(profile, arguments.requests, arguments.seed)
+        record_writer.write_record_file(file, stream.columns(), stream.device_bytes,
+                                        f"synthetic {profile.name}", about)
+        made = workload_profile.profile_of_record_file(file).summary()
+    if command.STANDARD not in output_files(arguments).values():
+        print_characteristics(arguments, argv, profile, made)
+    bad = missed_characteristics(profile.summary(), made,
+                                 arguments.within) if arguments.within else []
     if bad:
         sys.stderr.write(f"approxftl synth: {arguments.output}: further off than --within "
                          f"{arguments.within:g}: {', '.join(bad)}; more --requests let updates "
@@ -242,14 +247,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
-    def body() -> int:
-        arguments = options().parse_args(words)
+    def run_synth() -> int:
+        arguments = synth_parser().parse_args(words)
         if not arguments.list:
-            row_list.needs(arguments, "--list")
-        run = list_volumes if arguments.list else make
+            row_list.require_list(arguments, "--list")
+        run = list_volumes if arguments.list else write_streams
         return run(arguments, words)
 
-    return command.run("synth", body)
+    return command.run_command("synth", run_synth)
 
 
 if __name__ == "__main__":

@@ -81,13 +81,13 @@ class Places:
         self.where[place] = zone, len(self.zones[zone])
         self.zones[zone].append(place)
 
-    def wrote(self, place: int, t_ns: int) -> None:
+    def record_write(self, place: int, t_ns: int) -> None:
         """Record a write of a place."""
         self.writes[place] += 1
         self.move(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
-    def grow_old(self, t_ns: int) -> None:
+    def age_places(self, t_ns: int) -> None:
         """Move places into the zones of their age at this time."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
@@ -97,7 +97,7 @@ class Places:
                     if zone < len(self.leaving):
                         self.leaving[zone].append(entry)
 
-    def pick(self, zone: int, share: float) -> int:
+    def pick_place(self, zone: int, share: float) -> int:
         """Return a place of the zone, or of the nearest non-empty zone."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
@@ -105,13 +105,13 @@ class Places:
         raise ValueError("nothing was written")
 
 
-def lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
+def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
     """Return random lengths in units."""
     weights = np.array(sizes.weights)
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
 
-def arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np.int64]:
+def random_arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np.int64]:
     """Return random arrival times, starting at 0."""
     ranks = np.linspace(0, 1, len(quantiles))
     gaps = np.interp(draw.random(count), ranks, quantiles)
@@ -119,10 +119,10 @@ def arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np
     return np.cumsum(gaps).astype(np.int64)
 
 
-def only_read(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
+def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
     """Return start and length (units) of reads of read-only data, and its total length."""
     places = max(1, round(count / profile.reads_of_a_place))
-    units = lengths(draw, profile.read_sizes, places)
+    units = random_lengths(draw, profile.read_sizes, places)
     starts = np.concatenate(([0], np.cumsum(units)))
     popularity = np.arange(1, places + 1) ** -SKEW
     chosen = draw.permutation(places)[draw.choice(places, count, p=popularity / popularity.sum())]
@@ -141,7 +141,7 @@ class Writer:
         """Draw the random numbers that do not depend on earlier writes."""
         self.places = Places()
         self.end = begin
-        self.units = lengths(draw, profile.write_sizes, count)
+        self.units = random_lengths(draw, profile.write_sizes, count)
         self.left = count
         self.new = round(count * (1 - profile.update_share))
         zones = np.array(profile.zone_shares)
@@ -157,26 +157,26 @@ class Writer:
 
     def place(self, number: int, t_ns: int) -> int:
         """Return the place of a write."""
-        self.places.grow_old(t_ns)
+        self.places.age_places(t_ns)
         zone = int(self.zones[number])
         new = self.is_new(zone)
         self.left -= 1
         if not new:
-            return self.places.pick(zone, self.draw.random())
+            return self.places.pick_place(zone, self.draw.random())
         self.new -= 1
         self.end += int(self.units[number])
         return self.places.add(self.end - int(self.units[number]), int(self.units[number]))
 
 
-def generate(profile: Profile, requests: int, seed: int) -> Stream:
+def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     """Return a stream like `profile`; the same seed gives the same one."""
     draw = np.random.default_rng(seed)
-    t_ns = arrivals(draw, profile.arrival_ns, requests)
+    t_ns = random_arrivals(draw, profile.arrival_ns, requests)
     write = draw.random(requests) < profile.write_share
     of_written = draw.random(requests) < profile.read_written_share
     alone = ~write & ~of_written
     first, units = np.zeros(requests, np.int64), np.zeros(requests, np.int64)
-    first[alone], units[alone], begin = only_read(draw, profile, int(alone.sum()))
+    first[alone], units[alone], begin = read_only_requests(draw, profile, int(alone.sum()))
     writer = Writer(profile, draw, int(write.sum()), begin)
     places = writer.places
     approximate: list[bool] = []
@@ -192,7 +192,7 @@ def generate(profile: Profile, requests: int, seed: int) -> Stream:
                 # No random number is needed if all places are read.
                 if profile.read_places_share == 1 or draw.random() < profile.read_places_share:
                     read.append(place)
-            places.wrote(place, now)
+            places.record_write(place, now)
             written += 1
         elif read:
             place = read[int(draw.integers(len(read)))]

@@ -17,7 +17,7 @@ QUERIES, NEAREST = 256, 10
 GROUP, SPREAD = 64, 0.7
 
 
-def _drawn(count: int, centres: NDArray[np.float64], chance: np.random.Generator) -> Floats:
+def _draw_vectors(count: int, centres: NDArray[np.float64], chance: np.random.Generator) -> Floats:
     """Return vectors of length 1 around random centres."""
     values = centres[chance.integers(0, len(centres), count)]
     values += chance.normal(0, SPREAD / centres.shape[1]**0.5, values.shape)
@@ -26,14 +26,14 @@ def _drawn(count: int, centres: NDArray[np.float64], chance: np.random.Generator
 
 
 @cache
-def vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats]:
+def make_vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats]:
     """Return vectors to search in, and query vectors."""
     chance = np.random.default_rng([seed, 4])
     centres = chance.normal(0, dimensions**-0.5, (max(1, count // GROUP), dimensions))
-    return (_drawn(count, centres, chance), _drawn(QUERIES, centres, chance))
+    return (_draw_vectors(count, centres, chance), _draw_vectors(QUERIES, centres, chance))
 
 
-def nearest(among: Floats, queries: Floats) -> NDArray[np.int64]:
+def nearest_indices(among: Floats, queries: Floats) -> NDArray[np.int64]:
     """Return the indices of the largest products in no order; NaN ranks last."""
     with np.errstate(all="ignore"):
         found = np.nan_to_num(queries @ among.T, nan=-np.inf)
@@ -41,13 +41,13 @@ def nearest(among: Floats, queries: Floats) -> NDArray[np.int64]:
 
 
 @cache
-def _truth(count: int, dimensions: int, seed: int) -> NDArray[np.int64]:
-    return nearest(*vectors(count, dimensions, seed))
+def _true_neighbours(count: int, dimensions: int, seed: int) -> NDArray[np.int64]:
+    return nearest_indices(*make_vectors(count, dimensions, seed))
 
 
-def recall(stored: Floats, seed: int) -> float:
+def nearest_recall(stored: Floats, seed: int) -> float:
     """Return the share of the true nearest vectors that the stored vectors still give."""
-    truth = _truth(*stored.shape, seed)
-    found = nearest(stored, vectors(*stored.shape, seed)[1])
+    truth = _true_neighbours(*stored.shape, seed)
+    found = nearest_indices(stored, make_vectors(*stored.shape, seed)[1])
     hits = (found[:, :, None] == truth[:, None, :]).any(axis=2)
     return float(hits.mean())

@@ -23,17 +23,18 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were dama
 """
 
 
-def make(setup: Json) -> bytes:
+def make_network_file(setup: Json) -> bytes:
     """Return a trained network as a file."""
-    learned, _ = network.digits(setup["seed"])
-    layers = network.trained(setup["hidden"], setup["seed"], learned)
-    return network.packed(layers, KINDS[setup["type"]], setup)
+    learned, _ = network.load_digits(setup["seed"])
+    layers = network.train_network(setup["hidden"], setup["seed"], learned)
+    return network.pack_network(layers, KINDS[setup["type"]], setup)
 
 
-def judge(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float, int]:
+def judge_accuracy(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float,
+                                                                                           int]:
     """Return the accuracy on digits not learned, and the number of repaired weights."""
-    layers, repaired = network.unpacked(tensors, data)
-    return network.accuracy(layers, network.digits(setup["seed"])[1]), repaired
+    layers, repaired = network.unpack_network(tensors, data)
+    return network.recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
 
 
 SUBJECT = Subject(
@@ -41,12 +42,12 @@ SUBJECT = Subject(
     "what flipped bits cost.", EPILOG, "digits told right",
     {"hidden": Parameter(8, 4096, 256, "width of the hidden layers"),
      "seed": Parameter(1, 2**32, 1, "of training, and of which digits are kept for the test")},
-    make, judge, network.TESTED)
+    make_network_file, judge_accuracy, network.TESTED)
 
 
 def main() -> int:
     """Run the command."""
-    return plane_app.run(SUBJECT)
+    return plane_app.run_plane_app(SUBJECT)
 
 
 if __name__ == "__main__":

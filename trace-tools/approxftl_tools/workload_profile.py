@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools import aft
 from approxftl_tools.arrays import np
-from approxftl_tools.refusal import NOT_FOUND, Refusal, reading
+from approxftl_tools.refusal import NOT_FOUND, Refusal, refuse_read_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,14 +132,14 @@ def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
     return tuple(map(float, gaps / middle * mean_ms * 1e6))
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name in lower case without separators."""
     return name.lower().replace("_", "").replace("-", "")
 
 
-def published(name: str) -> Profile:
+def find_profile(name: str) -> Profile:
     """Return the published profile of a volume of MSR Cambridge."""
-    found = [row for row in PUBLISHED if plain(row[0]) == plain(name)]
+    found = [row for row in PUBLISHED if plain_name(row[0]) == plain_name(name)]
     if not found:
         raise Refusal(f'no volume "{name}" is published; there are '
                       + ", ".join(row[0] for row in PUBLISHED), NOT_FOUND)
@@ -156,7 +156,7 @@ def published(name: str) -> Profile:
 # ---------------------------------------------------------------- fitted to a trace
 
 
-def sizes_of(units: Array) -> Sizes:
+def length_distribution(units: Array) -> Sizes:
     """Return the distribution of lengths."""
     if not len(units):
         return Sizes((1,), (1.0,))
@@ -174,7 +174,7 @@ def update_ages(first: Array, t_ns: Array) -> Array:
     return ages
 
 
-def zones_of(ages: Array) -> tuple[float, ...]:
+def update_zone_shares(ages: Array) -> tuple[float, ...]:
     """Return the share of updates in each zone."""
     updates = ages[ages >= 0]
     if not len(updates):
@@ -183,14 +183,14 @@ def zones_of(ages: Array) -> tuple[float, ...]:
     return tuple(map(float, counts / counts.sum()))
 
 
-def share(part: Array) -> float:
+def share_of_true(part: Array) -> float:
     """Return the share of true values; 0 if there are none."""
     return float(np.mean(part)) if len(part) else 0.0
 
 
-def fitted(path: Path) -> Profile:
+def profile_of_record_file(path: Path) -> Profile:
     """Return the profile measured from a record file."""
-    file = aft.read(path)
+    file = aft.open_records(path)
     ops = file.operations()
     kept = ops <= aft.OPERATIONS.index("write")
     if not kept.any():
@@ -205,39 +205,40 @@ def fitted(path: Path) -> Profile:
     gaps = np.diff(t_ns.astype(np.int64)) if len(t_ns) > 1 else np.zeros(1)
     classes = np.array([name == "approximate" for name in file.classes], bool)
     return Profile(
-        path.stem, f"fitted to {path.name}", share(write), share(ages >= 0), zones_of(ages),
-        sizes_of(units[write]), sizes_of(units[~write]),
-        tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))), share(written),
+        path.stem, f"fitted to {path.name}", share_of_true(write), share_of_true(ages >= 0),
+                   update_zone_shares(ages),
+        length_distribution(units[write]), length_distribution(units[~write]),
+        tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))), share_of_true(written),
         len(alone) / max(1, len(np.unique(alone))),
-        share(classes[file.column("class")[kept][write]]),
+        share_of_true(classes[file.column("class")[kept][write]]),
         ("order within zones", "independent times between requests"))
 
 
 # ---------------------------------------------------------------- as a file
 
 
-def to_json(profile: Profile) -> str:
+def profile_to_json(profile: Profile) -> str:
     """Return the profile as JSON."""
     return json.dumps({"approxftl_workload_format": FORMAT, **asdict(profile)}, indent=1) + "\n"
 
 
-def from_json(path: Path) -> Profile:
+def profile_from_json(path: Path) -> Profile:
     """Read a profile that to_json() wrote; it may have been edited."""
     try:
-        with reading(path):
+        with refuse_read_errors(path):
             document = json.loads(path.read_text("utf-8"))
         if document.pop("approxftl_workload_format")[0] != FORMAT[0]:
             raise Refusal(f"{path}: a profile of another format; {FORMAT[0]} is understood")
         sizes = {key: Sizes(*map(tuple, (document[key]["units"], document[key]["weights"])))
                  for key in ("write_sizes", "read_sizes")}
         lists = {key: tuple(document[key]) for key in ("zone_shares", "arrival_ns", "assumed")}
-        return checked(path, Profile(**{**document, **sizes, **lists}))
+        return check_profile(path, Profile(**{**document, **sizes, **lists}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refusal(f"{path}: no workload profile ({error}); "
                       '"approxftl synth --fit TRACE --profile-out FILE" writes one') from error
 
 
-def checked(path: Path, profile: Profile) -> Profile:
+def check_profile(path: Path, profile: Profile) -> Profile:
     """Return the profile; refuse one that no stream can be made from."""
     shares = (profile.write_share, profile.update_share, profile.read_written_share,
               profile.approx_share, profile.read_places_share, *profile.zone_shares)

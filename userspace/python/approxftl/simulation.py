@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from approxftl.simlib import USAGE, Job, OptionError, RequestLog, command, lib, words_of
-from approxftl_tools.measures import measured
-from approxftl_tools.statistics import Estimate, estimate
+from approxftl_tools.measures import all_measures
+from approxftl_tools.statistics import Estimate, estimate_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,7 +153,7 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, float | None]:
         """All measures of the run by name, as in studies; None where there is no value."""
-        return measured(self.result, self.document["geometry"]["unit_bytes"])
+        return all_measures(self.result, self.document["geometry"]["unit_bytes"])
 
     def measure(self, name: str) -> float | None:
         """Return a measure; write_p99 is short for write_response_p99_ns."""
@@ -294,7 +294,7 @@ class Runs(Sequence[Run]):
         for value in self.axes[by]:
             found = np.array(self._values(measure, by, value))
             ratios = found if base is None else found / np.array(base)
-            estimates[value] = estimate(ratios.mean(axis=1))
+            estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates
 
 
