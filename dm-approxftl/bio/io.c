@@ -82,8 +82,8 @@ static bool needs_written_zeroes(const struct bio *bio)
  * Fill in @request, except for its range. A write whose logical pages differ in quality level is
  * split. Returns false for a bio that the target's limits exclude.
  */
-static bool describe(const struct aftl_target *target, struct bio *bio,
-		     struct aftl_request *request)
+static bool fill_request(const struct aftl_target *target, struct bio *bio,
+			 struct aftl_request *request)
 {
 	memset(request, 0, sizeof(*request));
 	request->op = bio_request_op(bio);
@@ -111,7 +111,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 	return true;
 }
 
-static bool discards(const struct aftl_request *request)
+static bool is_discard_bio(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
@@ -145,8 +145,8 @@ static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
 }
 
 /* Map the bio to a shard and to a range within it. Returns NULL if there is no such shard. */
-static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio,
-			       struct aftl_request *request)
+static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, struct bio *bio,
+					  struct aftl_request *request)
 {
 	const struct aftl_device *device = target->table.device;
 	u64 unit = target_sector(target, bio) >> device->unit_shift;
@@ -155,7 +155,7 @@ static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio
 	request->units = bio_sectors(bio) >> device->unit_shift;
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
-	if (request->op == AFTL_OP_FLUSH || discards(request))
+	if (request->op == AFTL_OP_FLUSH || is_discard_bio(request))
 		return place_part(device, bio, unit, request);
 	/* Not used with several shards, see aftl_reset_each_zone(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
@@ -163,21 +163,21 @@ static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio
 	return place_run(device, unit, request);
 }
 
-static void submitted(struct aftl_disk *disk, struct aftl_io *io)
+static void note_submitted(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
 
 	trace_aftl_submit(disk, request);
 	disk->submitted++;
-	if (discards(request))
+	if (is_discard_bio(request))
 		disk->store->type->forget(disk->store, to_lpn(request->unit), request->units,
 					  &io->bytes);
 }
 
 /*
  * Try to complete a read at once with "timing off". The bio ends in aftl_disk_leave(), so that
- * submitted() may still use the request. A durable store is excluded: the end of its read from the
- * backing device may end the bio earlier.
+ * note_submitted() may still use the request. A durable store is excluded: the end of its read from
+ * the backing device may end the bio earlier.
  */
 static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
 {
@@ -185,7 +185,7 @@ static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
 	       aftl_try_idle_read(disk->ftl, &io->request);
 }
 
-static void submit(struct aftl_disk *disk, struct aftl_io *io)
+static void submit_io(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
@@ -193,7 +193,7 @@ static void submit(struct aftl_disk *disk, struct aftl_io *io)
 	if (!ret && !read_at_once(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
-		submitted(disk, io);
+		note_submitted(disk, io);
 	aftl_disk_leave(disk);
 	if (ret)
 		aftl_disk_end(disk, io, BLK_STS_IOERR);
@@ -216,7 +216,7 @@ static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 	return true;
 }
 
-static blk_status_t prepare(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
+static blk_status_t prepare_io(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
 {
 	io->bio = bio;
 	INIT_LIST_HEAD(&io->bytes);
@@ -247,19 +247,19 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	if (!describe(target, bio, &io->request))
+	if (!fill_request(target, bio, &io->request))
 		return DM_MAPIO_KILL;
-	disk = place(target, bio, &io->request);
+	disk = map_bio_to_shard(target, bio, &io->request);
 	if (unlikely(!disk))
 		return DM_MAPIO_KILL;
-	if (unlikely(discards(&io->request) && !io->request.units)) {
+	if (unlikely(is_discard_bio(&io->request) && !io->request.units)) {
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	status = prepare(disk, io, bio);
+	status = prepare_io(disk, io, bio);
 	if (status)
 		aftl_disk_end(disk, io, status);
 	else
-		submit(disk, io);
+		submit_io(disk, io);
 	return DM_MAPIO_SUBMITTED;
 }

@@ -37,7 +37,7 @@
 static struct workqueue_struct *workers;
 
 /* Return true if the store lacks room for the operations that one FTL call may queue. */
-static bool congested(const struct aftl_disk *disk)
+static bool store_is_congested(const struct aftl_disk *disk)
 {
 	return disk->durable && aftl_dev_congested(disk->durable);
 }
@@ -52,7 +52,7 @@ bool aftl_disk_step(struct aftl_disk *disk)
 	u64 next_ns = aftl_next_event(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
-	return next_ns != U64_MAX && !congested(disk) && aftl_step(disk->ftl, next_ns);
+	return next_ns != U64_MAX && !store_is_congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
 static bool slice_over(const struct aftl_disk *disk, u32 begin)
@@ -73,7 +73,7 @@ static bool work_slice(struct aftl_disk *disk)
 		if (slice_over(disk, begin))
 			return true;
 		if (!aftl_disk_step(disk)) {
-			disk->stalled = congested(disk);
+			disk->stalled = store_is_congested(disk);
 			return false;
 		}
 	}
@@ -87,14 +87,14 @@ static bool advance_slice(struct aftl_disk *disk, u64 until_ns)
 
 	lockdep_assert_held(&disk->lock);
 	do {
-		disk->stalled = congested(disk);
+		disk->stalled = store_is_congested(disk);
 		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
 			return false;
 	} while (!slice_over(disk, begin));
 	return true;
 }
 
-static void arm(struct aftl_disk *disk)
+static void arm_timer(struct aftl_disk *disk)
 {
 	u64 next_ns = aftl_disk_host_ns(disk, aftl_next_event(disk->ftl));
 
@@ -105,14 +105,14 @@ static void arm(struct aftl_disk *disk)
 }
 
 /* Return true if the disk has a failure that user space must be told of once. */
-static bool broken(const struct aftl_disk *disk)
+static bool has_unreported_failure(const struct aftl_disk *disk)
 {
 	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_error(disk->durable));
 }
 
-static void report(struct aftl_disk *disk)
+static void report_failure(struct aftl_disk *disk)
 {
-	if (likely(!broken(disk) || disk->told || !disk->running))
+	if (likely(!has_unreported_failure(disk) || disk->told || !disk->running))
 		return;
 	disk->told = true;
 	schedule_work(&disk->event);
@@ -158,7 +158,7 @@ static void hand_over(struct aftl_disk *disk, bool behind)
  * Execute one slice of the work that is due, and arm the timer for the rest. Returns true if more
  * is due.
  */
-static bool settle(struct aftl_disk *disk)
+static bool run_due_slice(struct aftl_disk *disk)
 {
 	bool more = false;
 
@@ -168,8 +168,8 @@ static bool settle(struct aftl_disk *disk)
 	else if (aftl_next_event(disk->ftl) <= aftl_now(disk->ftl))
 		more = advance_slice(disk, aftl_now(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
-		arm(disk);
-	report(disk);
+		arm_timer(disk);
+	report_failure(disk);
 	return more;
 }
 
@@ -235,7 +235,7 @@ void aftl_disk_leave(struct aftl_disk *disk)
 	u32 slices = 1;
 
 	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
-	while (disk->running == running && settle(disk)) {
+	while (disk->running == running && run_due_slice(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
 			hand_over(disk, true);
 			break;
@@ -281,8 +281,8 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	done = take_done(disk, SOFTIRQ_SECTORS);
 	if (more || disk->done)
 		hand_over(disk, more);
-	arm(disk);
-	report(disk);
+	arm_timer(disk);
+	report_failure(disk);
 	spin_unlock_bh(&disk->lock);
 	aftl_disk_finish(disk, done);
 	return HRTIMER_NORESTART;
@@ -345,7 +345,7 @@ void aftl_disk_collect(struct aftl_disk *disk)
  */
 static void retire_worn(struct work_struct *work)
 {
-	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
+	struct aftl_disk *disk = container_of(work, struct aftl_disk, disk_wear);
 	u32 block = aftl_dev_next_worn(disk->durable, 0);
 
 	for (; READ_ONCE(disk->running) && block != U32_MAX;
@@ -356,7 +356,7 @@ static void retire_worn(struct work_struct *work)
 	}
 }
 
-static void wear(struct aftl_disk *disk)
+static void disk_wear(struct aftl_disk *disk)
 {
 	schedule_work(&disk->wear);
 }
@@ -371,7 +371,7 @@ static void set_hurry(struct aftl_disk *disk, bool hurry)
 static const struct aftl_disk_ops ops = {
 	.finish = aftl_disk_finish,
 	.go_on = go_on,
-	.wear = wear,
+	.wear = disk_wear,
 	.hurry = set_hurry,
 };
 
@@ -532,7 +532,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	aftl_disk_leave(disk);
 	aftl_disk_collect(disk);
 	if (disk->durable)
-		wear(disk);
+		disk_wear(disk);
 }
 
 static void stop_clock(struct aftl_disk *disk)
@@ -580,7 +580,7 @@ int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 }
 
 /* Finish operations in progress and begin no new ones. */
-static void park(struct aftl_disk *disk)
+static void park_disk(struct aftl_disk *disk)
 {
 	bool more = true;
 
@@ -630,7 +630,7 @@ void aftl_disk_close(struct aftl_disk *disk)
 	/* A snapshot can be written only if the write buffer is empty. */
 	if (disk->durable->safe)
 		aftl_disk_empty_buffer(disk);
-	park(disk);
+	park_disk(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);
 }

@@ -173,7 +173,7 @@ static void open_disk(struct aftl_shard_task *task)
 }
 
 /* Return the result and the message of the first disk that has failed. */
-static int result(const struct aftl_device *device, struct aftl_error *error)
+static int first_failure(const struct aftl_device *device, struct aftl_error *error)
 {
 	const struct aftl_shard_task *task = device->tasks;
 	int ret = 0;
@@ -195,12 +195,12 @@ static int create_disks(struct aftl_device *device, struct aftl_error *error)
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
 		create_disk(&device->tasks[i]);
-		ret = result(device, error);
+		ret = first_failure(device, error);
 	}
 	if (ret)
 		return ret;
 	act_on_disks(device, 0, fill_disk);
-	return result(device, error);
+	return first_failure(device, error);
 }
 
 /*
@@ -217,13 +217,13 @@ int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 	for (i = 0; i < device->shards.count; i++)
 		device->tasks[i].bdev = bdev;
 	open_disk(device->tasks);
-	ret = result(device, error);
+	ret = first_failure(device, error);
 	if (!ret)
 		ret = aftl_disk_check_others(first->disk, first->options, error);
 	if (ret)
 		return ret;
 	act_on_disks(device, 1, open_disk);
-	return result(device, error);
+	return first_failure(device, error);
 }
 
 int aftl_device_create(struct aftl_device **out, const struct aftl_options *options,

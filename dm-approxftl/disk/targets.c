@@ -89,7 +89,7 @@ static dev_t number_of(const struct aftl_target *target)
 }
 
 /* Returns -EAGAIN while the target is being suspended or resumed. */
-static int visit(struct aftl_target *target, aftl_target_fn fn, void *data)
+static int visit_target(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
 	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;
 
@@ -110,7 +110,7 @@ static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
 		return -EINTR;
 	list_for_each_entry(target, &aftl_targets, list) {
 		if (number_of(target) == dev)
-			ret = visit(target, fn, data);
+			ret = visit_target(target, fn, data);
 		if (ret != -ENODEV)
 			break;
 	}

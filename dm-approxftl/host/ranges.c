@@ -36,7 +36,7 @@ static u32 entry_say(const void *entry)
 }
 
 /* Extend the range over adjacent ranges with the same tag. */
-static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
+static void widen_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
 {
 	MA_STATE(mas, tree_of(ranges), *first ? *first - 1 : 0, 0);
 	void *entry;
@@ -81,7 +81,7 @@ int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u3
 	int ret;
 
 	if (says)
-		widen(ranges, &first, &last, say);
+		widen_range(ranges, &first, &last, say);
 	count = count_after(ranges, first, last, says);
 	if (count > ranges->count && count - ranges->count > room)
 		return -ENOSPC;

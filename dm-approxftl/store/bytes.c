@@ -53,8 +53,8 @@ void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
 		copy_pieces(bio, at, from);
 }
 
-static inline struct bvec_iter position(const struct aftl_disk *disk, const struct aftl_io *io,
-					aftl_lpn_t lpn)
+static inline struct bvec_iter byte_position(const struct aftl_disk *disk, const struct aftl_io *io,
+					     aftl_lpn_t lpn)
 {
 	u32 unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
 	struct bio *bio = aftl_io_bio(io);
@@ -69,7 +69,7 @@ static inline struct bvec_iter position(const struct aftl_disk *disk, const stru
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
 				  aftl_lpn_t lpn)
 {
-	return position(disk, io, lpn);
+	return byte_position(disk, io, lpn);
 }
 
 static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
@@ -126,7 +126,7 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 			 const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
-	struct bvec_iter at = position(disk, io, read->lpn);
+	struct bvec_iter at = byte_position(disk, io, read->lpn);
 
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
@@ -136,8 +136,8 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 		aftl_io_flip(disk, io, read, content->flip_key);
 }
 
-static void hold(const struct aftl_disk *disk, const struct aftl_read *read,
-		 struct aftl_content *content)
+static void hold_content(const struct aftl_disk *disk, const struct aftl_read *read,
+			 struct aftl_content *content)
 {
 	content->read = *read;
 	if (likely(read->source != AFTL_SOURCE_ZERO))
@@ -152,14 +152,14 @@ static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 {
 	struct aftl_content content;
 
-	hold(disk, read, &content);
+	hold_content(disk, read, &content);
 	copy_content(disk, io, &content);
 }
 
 void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
 {
 	if (likely(io->content_count < io->content_room))
-		hold(disk, read, &io->contents[io->content_count++]);
+		hold_content(disk, read, &io->contents[io->content_count++]);
 	else
 		copy_now(disk, io, read);
 }

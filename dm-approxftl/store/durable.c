@@ -283,7 +283,7 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 /* Data of writes */
 
 /* Claim room in the queue. With @wait, wait for room that other tasks give back. */
-static bool claim(struct aftl_dev *dev, u32 ops, bool wait)
+static bool claim_ops(struct aftl_dev *dev, u32 ops, bool wait)
 {
 	while (!aftl_dev_ring_claim(dev, ops)) {
 		if (!wait)
@@ -296,7 +296,7 @@ static bool claim(struct aftl_dev *dev, u32 ops, bool wait)
 void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->zone_claims = AFTL_ZONE_HOST_CALLS;
-	claim(dev, io->zone_claims, true);
+	claim_ops(dev, io->zone_claims, true);
 }
 
 void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io)
@@ -351,7 +351,8 @@ static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 {
 	unsigned int missing;
 
-	if (dev->persists && !claim(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
+	if (dev->persists &&
+	    !claim_ops(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
 		return false;
 	missing = get_pages(dev, count, gfp, bytes);
 	if (!missing)

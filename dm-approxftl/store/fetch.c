@@ -139,7 +139,7 @@ static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 }
 
 /* Return true if @next directly follows @fetch in the array, in the bio and on the medium. */
-static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
+static bool fetch_continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
@@ -159,7 +159,7 @@ static struct llist_node *take_run(struct llist_node *list)
 	struct aftl_dev_fetch *first = to_fetch(list);
 
 	first->run = 1;
-	while (list->next && continues(to_fetch(list), to_fetch(list->next))) {
+	while (list->next && fetch_continues(to_fetch(list), to_fetch(list->next))) {
 		list = list->next;
 		first->run++;
 	}

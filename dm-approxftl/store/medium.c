@@ -112,7 +112,8 @@ static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
 	return bio_alloc_bioset(device->bdev, count, opf, GFP_NOIO, &device->bios);
 }
 
-static void prepare(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
+static void prepare_medium_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+			       u64 offset)
 {
 	io->device = device;
 	to_ours(bio)->io = io;
@@ -122,9 +123,10 @@ static void prepare(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bi
 	bio->bi_end_io = bio_over;
 }
 
-static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
+static void start_medium_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+			     u64 offset)
 {
-	prepare(device, io, bio, offset);
+	prepare_medium_bio(device, io, bio, offset);
 	submit_bio_noacct(bio);
 }
 
@@ -278,7 +280,7 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 	put_down(bio, behalf);
 	bio->bi_ioprio = behalf->ioprio;
 	fill_bio(bio, pages, count, bytes);
-	start(device, io, bio, offset);
+	start_medium_bio(device, io, bio, offset);
 }
 
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
@@ -287,7 +289,7 @@ void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct pa
 	struct bio *bio = new_bio(device, REQ_OP_READ, count);
 
 	fill_bio(bio, pages, count, bytes);
-	start(device, io, bio, offset);
+	start_medium_bio(device, io, bio, offset);
 }
 
 void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
@@ -297,7 +299,7 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 
 	clone->bi_opf = REQ_OP_READ;
 	clone->bi_iter = at;
-	prepare(device, io, clone, offset);
+	prepare_medium_bio(device, io, clone, offset);
 	submit_for_cgroup(device, clone);
 }
 
@@ -392,7 +394,8 @@ static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 		return NULL;
 	ahead->io.done = read_over;
 	init_completion(&ahead->over);
-	start(host, &ahead->io, frames_bio(host, bytes, size / AFTL_FRAME_BYTES), offset);
+	start_medium_bio(host, &ahead->io, frames_bio(host, bytes, size / AFTL_FRAME_BYTES),
+			 offset);
 	return ahead;
 }
 
@@ -425,7 +428,7 @@ static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
 	__bio_add_page(bio, page, AFTL_FRAME_BYTES, 0);
 	ours->page = page;
 	ours->own.done = frame_written;
-	start(device, &ours->own, bio, offset);
+	start_medium_bio(device, &ours->own, bio, offset);
 }
 
 static int medium_write(void *host, u64 offset, const void *bytes, u32 size)

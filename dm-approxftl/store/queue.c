@@ -150,7 +150,7 @@ static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 	return op;
 }
 
-static void publish(struct aftl_dev *dev)
+static void publish_ops(struct aftl_dev *dev)
 {
 	WRITE_ONCE(dev->head, dev->head + 1);
 	queue_work(dev->disk->workers.queue, &dev->work);
@@ -205,7 +205,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 		op->behalf = dev->tags[tag].behalf;
 		op->loaded = true;
 		aftl_dev_hold_page(op->page);
-		publish(dev);
+		publish_ops(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -225,7 +225,7 @@ static void release_entry(struct aftl_dev *dev, u32 tag)
 
 	if (!list_empty(&at->node)) {
 		if (new_range(dev, AFTL_DEV_RELEASE, tag, 1))
-			publish(dev);
+			publish_ops(dev);
 		return;
 	}
 	at->released = dev->head;
@@ -258,7 +258,7 @@ void aftl_dev_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool ag
 	op = new_filling(dev, AFTL_DEV_COPY, to, again);
 	if (op) {
 		op->from = from;
-		publish(dev);
+		publish_ops(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -274,7 +274,7 @@ void aftl_dev_programmed(struct aftl_dev *dev, aftl_ppn_t first)
 	if (op) {
 		op->first = aftl_ppn_page(aftl_media(ftl), first);
 		aftl_spare_from_page(&op->spare, ftl, first);
-		publish(dev);
+		publish_ops(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -285,7 +285,7 @@ static void queue_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first
 
 	spin_lock_irqsave(&dev->lock, flags);
 	if (new_range(dev, kind, first, count))
-		publish(dev);
+		publish_ops(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -303,7 +303,7 @@ void aftl_dev_erase(struct aftl_dev *dev, u32 block)
 	op = new_range(dev, AFTL_DEV_ERASE, block, 1);
 	if (op) {
 		aftl_erase_entry_from_block(&op->entry, dev->disk->ftl, block);
-		publish(dev);
+		publish_ops(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
@@ -334,7 +334,7 @@ static void persist_tag(struct aftl_dev *dev, u32 tag)
 	op->kept = (struct aftl_plp_entry){ .what = what };
 	op->page = at->page;
 	aftl_dev_hold_page(op->page);
-	publish(dev);
+	publish_ops(dev);
 	at->persisted = true;
 	/* The release needs an operation only if an earlier one waits: see release_entry(). */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
@@ -472,7 +472,7 @@ static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct af
 }
 
 /* Remap the data of @op. Return: the new offset, 0 if no place is left. */
-static u64 displace(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	const struct aftl_spare *spare;
 	u64 offset = 0;
@@ -505,14 +505,14 @@ static int write_alone(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 o
 }
 
 /* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
-static int salvage(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static int rewrite_or_remap(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	int error = write_alone(dev, op, place_of(dev, op));
 	u64 offset;
 
 	if (!error)
 		return 0;
-	offset = displace(dev, op);
+	offset = remap_op_data(dev, op);
 	if (!offset || write_alone(dev, op, offset))
 		return error;
 	DMWARN_LIMIT("%pg: error %d: data are elsewhere, and block %u is retired",
@@ -528,7 +528,7 @@ static void salvage_run(struct aftl_dev *dev, struct aftl_dev_op *first)
 	u32 i;
 
 	for (i = 0; !ret && i < first->run; i++)
-		ret = salvage(dev, aftl_dev_op_at(dev, first->number + i));
+		ret = rewrite_or_remap(dev, aftl_dev_op_at(dev, first->number + i));
 	if (ret)
 		aftl_bdev_fail(&dev->device, ret);
 	run_done(dev, first->number, first->run, ret);
@@ -796,7 +796,7 @@ static int make_way_of_blocks(struct aftl_dev *dev, u32 first, u32 blocks)
 	return make_way(dev, to_ppn(first * slots), blocks * slots);
 }
 
-static bool fills(const struct aftl_dev_op *op)
+static bool op_fills_page(const struct aftl_dev_op *op)
 {
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
@@ -810,7 +810,7 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
 		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
-		if (!fills(op) || op->again != first->again ||
+		if (!op_fills_page(op) || op->again != first->again ||
 		    page_lost(op->page) != page_lost(first->page) ||
 		    !same_behalf(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
@@ -883,7 +883,7 @@ static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 }
 
 /* The entries are made now, not when the FTL retired the blocks: they do not change any more. */
-static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	int ret = make_way_of_blocks(dev, op->first, op->count);
 	struct aftl_erase_entry entry;
@@ -899,7 +899,7 @@ static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 }
 
 /* Record a program. The entry also marks the logical pages whose data were not written. */
-static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
+static int record_program(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 units = aftl_volume_geometry(dev->volume)->page_units;
 	u32 i;
@@ -1059,11 +1059,11 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 }
 
 /* Record @op in the volume, which keeps its first error and returns it from each later commit. */
-static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
+static int record_op(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
 	case AFTL_DEV_PROGRAM:
-		return program(dev, op);
+		return record_program(dev, op);
 	case AFTL_DEV_UNMAP:
 		return aftl_volume_record_discard(dev->volume, to_lpn(op->first), op->count);
 	case AFTL_DEV_ZONE:
@@ -1074,7 +1074,7 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 	case AFTL_DEV_ERASE:
 		return erase_block(dev, op);
 	case AFTL_DEV_RETIRE:
-		return retire(dev, op);
+		return record_retired_blocks(dev, op);
 	default:
 		return 0;
 	}
@@ -1089,13 +1089,13 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 	carry_out_releases(dev, number, end);
 	if (may_destroy_last_version(dev, op))
 		persist_waiting(dev, number, end);
-	if (fills(op))
+	if (op_fills_page(op))
 		return write_run(dev, number, end);
 	if (op->kind == AFTL_DEV_PERSIST) {
 		persist_or_wait(dev, op);
 		return 1;
 	}
-	error = note(dev, op, end);
+	error = record_op(dev, op, end);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
 	op_done(op);

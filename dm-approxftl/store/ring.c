@@ -111,7 +111,7 @@ static struct aftl_dev_op **chunk_at(const struct aftl_dev *dev, u32 number)
 }
 
 /* Operations allocated beyond the fixed part, all claims and another claim of @ops. */
-static s64 surplus(const struct aftl_dev *dev, u32 ops)
+static s64 surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
 }
@@ -143,12 +143,12 @@ void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail)
 }
 
 /* Allocate chunks until there is room to claim @ops more operations; drops @lock meanwhile. */
-static bool grow(struct aftl_dev *dev, u32 ops)
+static bool grow_ring(struct aftl_dev *dev, u32 ops)
 {
 	bool room = true;
 
 	lockdep_assert_held(&dev->lock);
-	while (room && surplus(dev, ops) < 0) {
+	while (room && surplus_ops(dev, ops) < 0) {
 		struct aftl_dev_op *chunk;
 
 		spin_unlock_irq(&dev->lock);
@@ -169,7 +169,7 @@ bool aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops)
 
 	spin_lock_irq(&dev->lock);
 	congested = aftl_dev_congested(dev);
-	room = grow(dev, ops);
+	room = grow_ring(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
 	aftl_dev_tell_room(dev, congested);
@@ -181,7 +181,7 @@ static bool is_surplus(const struct aftl_dev *dev)
 {
 	u32 unused = dev->op_end - dev->head;
 
-	return surplus(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
+	return surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
 	       unused >= room_for_call(dev) + AFTL_DEV_CHUNK;
 }
 

@@ -269,7 +269,7 @@ struct survey {
  * Set @offset to the device offset of the logical page at @cursor. Returns 1, 0 for a hole, or a
  * negative error code.
  */
-static int locate(struct survey *survey, u64 cursor, u64 *offset)
+static int locate_page(struct survey *survey, u64 cursor, u64 *offset)
 {
 	u32 shift;
 	sector_t block;
@@ -288,7 +288,7 @@ static int locate(struct survey *survey, u64 cursor, u64 *offset)
 }
 
 /* Collect the next batch of logical pages that are no holes, and advance the cursor. */
-static int gather(struct survey *survey)
+static int gather_pages(struct survey *survey)
 {
 	struct approxftl_stored *stored = survey->stored;
 	u32 room = min_t(u32, stored->room - stored->count, AFTL_BATCH);
@@ -303,7 +303,7 @@ static int gather(struct survey *survey)
 		if (stored->cursor >= survey->end)
 			break;
 		unit->offset = stored->cursor;
-		ret = locate(survey, stored->cursor, &unit->device_offset);
+		ret = locate_page(survey, stored->cursor, &unit->device_offset);
 		if (ret < 0)
 			return ret;
 		survey->look.count += ret;
@@ -316,7 +316,7 @@ static int answer_some(struct survey *survey)
 {
 	struct approxftl_unit __user *to = u64_to_user_ptr(survey->stored->units);
 	struct look *look = &survey->look;
-	int ret = gather(survey);
+	int ret = gather_pages(survey);
 
 	if (!ret)
 		ret = visit_device(survey->dev, look_at_units, look, &survey->stored->reason);
@@ -330,7 +330,7 @@ static int answer_some(struct survey *survey)
 }
 
 /* Find the device, and set the first and the last byte of the query. */
-static int begin(struct survey *survey, const struct file *file)
+static int begin_survey(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
 	int ret = visit_device(survey->dev, look_at_units, &survey->look, &stored->reason);
@@ -352,10 +352,10 @@ static int begin(struct survey *survey, const struct file *file)
  * A sparse file may have 2^62 bytes, so any signal ends the call. The caller can continue from the
  * cursor, which is copied to user space on errors, too.
  */
-static int answer(struct survey *survey, const struct file *file)
+static int answer_survey(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = begin(survey, file);
+	int ret = begin_survey(survey, file);
 
 	while (!ret && stored->count < stored->room && stored->cursor < survey->end) {
 		ret = answer_some(survey);
@@ -391,7 +391,7 @@ static int check_asker(struct survey *survey, struct file *file)
 }
 
 /* Determine the device of the query, and check permissions. */
-static int identify(struct survey *survey, struct file *file)
+static int identify_device(struct survey *survey, struct file *file)
 {
 	struct block_device *device = device_of(file);
 	struct inode *inode = file_inode(file);
@@ -415,14 +415,14 @@ static int identify(struct survey *survey, struct file *file)
 static int survey_file(struct aftl_control *control, struct file *file, void *stored)
 {
 	struct survey survey = { .stored = stored };
-	int ret = identify(&survey, file);
+	int ret = identify_device(&survey, file);
 
 	if (ret)
 		return ret;
 	survey.look.units = kcalloc(AFTL_BATCH, sizeof(*survey.look.units), GFP_KERNEL);
 	if (!survey.look.units)
 		return -ENOMEM;
-	ret = answer(&survey, file);
+	ret = answer_survey(&survey, file);
 	kfree(survey.look.units);
 	return ret;
 }

@@ -59,7 +59,7 @@ static int tag_file(struct aftl_control *control, struct file *file, void *argum
 	return ret;
 }
 
-static int tag(struct aftl_control *control, struct approxftl_range *range)
+static int tag_file_range(struct aftl_control *control, struct approxftl_range *range)
 {
 	range->reason = APPROXFTL_REASON_NONE;
 	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
@@ -71,7 +71,7 @@ int aftl_control_tag(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 
-	return range->class > APPROXFTL_LEVEL_3 ? -EINVAL : tag(control, range);
+	return range->class > APPROXFTL_LEVEL_3 ? -EINVAL : tag_file_range(control, range);
 }
 
 int aftl_control_untag(struct aftl_control *control, void *argument)
@@ -82,7 +82,7 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	if (range->class)
 		return -EINVAL;
 	range->class = APPROXFTL_NONE;
-	ret = tag(control, range);
+	ret = tag_file_range(control, range);
 	range->class = 0;
 	return ret;
 }
@@ -188,7 +188,7 @@ static int list_some(const struct inode *inode, struct approxftl_query *query,
 	return count;
 }
 
-static int list(const struct inode *inode, struct approxftl_query *query)
+static int list_file_tags(const struct inode *inode, struct approxftl_query *query)
 {
 	struct approxftl_extent *extents = kmalloc_array(AFTL_BATCH, sizeof(*extents), GFP_KERNEL);
 	int ret = extents ? 1 : -ENOMEM;
@@ -205,7 +205,7 @@ static int query_file(struct aftl_control *control, struct file *file, void *que
 {
 	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
 
-	return ret ? ret : list(inode_of(file), query);
+	return ret ? ret : list_file_tags(inode_of(file), query);
 }
 
 int aftl_control_query(struct aftl_control *control, void *argument)

@@ -128,8 +128,8 @@ static const struct gendisk *disk_of(const struct aftl_target *target)
  * Return true if the tag of a file applies to this write. A tag of a file on disk is for its
  * write-back. A tag of a file in memory is for writes by the program; write-back of it is swapping.
  */
-static bool concerns(const struct question *question, struct aftl_file *file,
-		     struct folio *folio)
+static bool tag_applies(const struct question *question, struct aftl_file *file,
+			struct folio *folio)
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
@@ -143,7 +143,7 @@ static struct aftl_verdict judge_range(const struct question *question,
 	u64 first = aftl_page_position(folio, segment->bv_page) + segment->bv_offset;
 	u32 say = aftl_ranges_say(&file->ranges, first, first + segment->bv_len - 1);
 
-	if (say != AFTL_SAY_NONE && !concerns(question, file, folio))
+	if (say != AFTL_SAY_NONE && !tag_applies(question, file, folio))
 		return (struct aftl_verdict){ AFTL_SAID_OF_OTHERS };
 	if (say != AFTL_PRECISE && !(question->target->options.carriers & APPROXFTL_CARRIER_INODE))
 		return nothing;
@@ -184,7 +184,7 @@ static struct aftl_verdict judge_segment(struct question *question, const struct
 }
 
 /* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
-static struct aftl_verdict join(struct aftl_verdict one, struct aftl_verdict other)
+static struct aftl_verdict join_decisions(struct aftl_verdict one, struct aftl_verdict other)
 {
 	if (one.by == AFTL_SAID_PRECISE || (one.level && other.level)) {
 		one.level = min(one.level, other.level);
@@ -206,7 +206,7 @@ static struct aftl_verdict judge_pages(struct question *question, struct bvec_it
 	__bio_for_each_segment(segment, question->bio, iter, at) {
 		struct aftl_verdict part = judge_segment(question, &segment);
 
-		verdict = verdict.by == AFTL_VERDICTS ? part : join(verdict, part);
+		verdict = verdict.by == AFTL_VERDICTS ? part : join_decisions(verdict, part);
 	}
 	return verdict;
 }
@@ -240,10 +240,10 @@ static struct aftl_verdict judge_unit(struct question *question, struct bvec_ite
 	place = judge_place(question, at);
 	if (place.by == AFTL_SAID_NOTHING)
 		return verdict;
-	return verdict.level && place.level ? join(verdict, place) : place;
+	return verdict.level && place.level ? join_decisions(verdict, place) : place;
 }
 
-static void count(const struct aftl_verdict *verdict, u32 units)
+static void count_decision(const struct aftl_verdict *verdict, u32 units)
 {
 	if (verdict->by == AFTL_SAID_NOTHING)
 		return;
@@ -275,7 +275,7 @@ static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 			break;
 		else if (next.by == AFTL_SAID_PRECISE)
 			verdict = next;
-		count(&next, 1);
+		count_decision(&next, 1);
 		bio_advance_iter(bio, &at, unit_bytes);
 	}
 	if (bytes < bio->bi_iter.bi_size) {
@@ -285,7 +285,7 @@ static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 	return verdict;
 }
 
-static struct aftl_verdict judge(const struct aftl_target *target, struct bio *bio)
+static struct aftl_verdict judge_bio(const struct aftl_target *target, struct bio *bio)
 {
 	struct question question = { .target = target, .bio = bio };
 	struct aftl_verdict verdict;
@@ -314,10 +314,10 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 		return AFTL_PRECISE;
 	if (target->options.class == AFTL_APPROX) {
 		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
-		count(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
+		count_decision(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) ||
 		   target->options.carriers != APPROXFTL_CARRIER_INODE) {
-		verdict = judge(target, bio);
+		verdict = judge_bio(target, bio);
 	} else {
 		return AFTL_PRECISE;
 	}
@@ -326,7 +326,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 	return verdict.level;
 }
 
-static u64 total(enum aftl_verdict_by by)
+static u64 total_decisions(enum aftl_verdict_by by)
 {
 	u64 sum = 0;
 	int cpu;
@@ -358,18 +358,18 @@ static u64 total_splits(void)
 
 void aftl_decide_stats(struct approxftl_stats *stats)
 {
-	stats->by_file = total(AFTL_BY_FILE);
-	stats->by_buffer = total(AFTL_BY_BUFFER);
-	stats->by_thread = total(AFTL_BY_THREAD);
-	stats->by_process = total(AFTL_BY_PROCESS);
-	stats->by_priority = total(AFTL_BY_PRIORITY);
-	stats->by_hint = total(AFTL_BY_HINT);
-	stats->by_stream = total(AFTL_BY_STREAM);
-	stats->by_device = total(AFTL_BY_DEVICE);
-	stats->by_table = total(AFTL_BY_TABLE);
-	stats->explicit_precise = total(AFTL_SAID_PRECISE);
-	stats->mixed = total(AFTL_SAID_PARTLY);
-	stats->vetoed = total(AFTL_SAID_OF_OTHERS);
+	stats->by_file = total_decisions(AFTL_BY_FILE);
+	stats->by_buffer = total_decisions(AFTL_BY_BUFFER);
+	stats->by_thread = total_decisions(AFTL_BY_THREAD);
+	stats->by_process = total_decisions(AFTL_BY_PROCESS);
+	stats->by_priority = total_decisions(AFTL_BY_PRIORITY);
+	stats->by_hint = total_decisions(AFTL_BY_HINT);
+	stats->by_stream = total_decisions(AFTL_BY_STREAM);
+	stats->by_device = total_decisions(AFTL_BY_DEVICE);
+	stats->by_table = total_decisions(AFTL_BY_TABLE);
+	stats->explicit_precise = total_decisions(AFTL_SAID_PRECISE);
+	stats->mixed = total_decisions(AFTL_SAID_PARTLY);
+	stats->vetoed = total_decisions(AFTL_SAID_OF_OTHERS);
 	stats->splits = total_splits();
 	stats->level_2 = total_level(2);
 	stats->level_3 = total_level(3);

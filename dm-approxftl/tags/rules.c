@@ -6,7 +6,7 @@
 #include "tags/tags.h"
 
 /* Set @reason to @why, and return @errno. */
-static int refuse(u32 *reason, enum approxftl_reason why, int errno)
+static int refuse_rule(u32 *reason, enum approxftl_reason why, int errno)
 {
 	*reason = why;
 	return errno;
@@ -27,23 +27,23 @@ int aftl_rules_check(struct dentry *dentry, u32 *reason)
 	const struct inode *inode = d_real_inode(dentry);
 
 	if (IS_SWAPFILE(inode))
-		return refuse(reason, APPROXFTL_REASON_SWAP, -ETXTBSY);
+		return refuse_rule(reason, APPROXFTL_REASON_SWAP, -ETXTBSY);
 	if (IS_ENCRYPTED(inode))
-		return refuse(reason, APPROXFTL_REASON_ENCRYPTED, -EOPNOTSUPP);
+		return refuse_rule(reason, APPROXFTL_REASON_ENCRYPTED, -EOPNOTSUPP);
 	if (IS_VERITY(inode))
-		return refuse(reason, APPROXFTL_REASON_VERITY, -EOPNOTSUPP);
+		return refuse_rule(reason, APPROXFTL_REASON_VERITY, -EOPNOTSUPP);
 	if (has_checksums(dentry, inode))
-		return refuse(reason, APPROXFTL_REASON_CHECKSUM, -EOPNOTSUPP);
+		return refuse_rule(reason, APPROXFTL_REASON_CHECKSUM, -EOPNOTSUPP);
 	return 0;
 }
 
 int aftl_rules_check_owner(struct file *file, u32 *reason)
 {
 	if (!S_ISREG(file_inode(file)->i_mode))
-		return refuse(reason, APPROXFTL_REASON_KIND, -EINVAL);
+		return refuse_rule(reason, APPROXFTL_REASON_KIND, -EINVAL);
 	if (!(file->f_mode & FMODE_WRITE))
-		return refuse(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
+		return refuse_rule(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
 	if (!file_owner_or_capable(file))
-		return refuse(reason, APPROXFTL_REASON_OWNER, -EPERM);
+		return refuse_rule(reason, APPROXFTL_REASON_OWNER, -EPERM);
 	return 0;
 }

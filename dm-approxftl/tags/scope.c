@@ -109,7 +109,7 @@ static struct scope *find_scope(struct aftl_scopes *scopes, const struct pid *pi
 }
 
 /* Drop the references at once: readers compare the pointers, but do not dereference them. */
-static void forget(struct scope *scope)
+static void forget_scope(struct scope *scope)
 {
 	put_pid(scope->writer.pid);
 	mmdrop(scope->writer.mm);
@@ -139,7 +139,7 @@ static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
 	if (!scope)
 		return -ENOMEM;
 	if (rhltable_insert(&table, &scope->node, table_params)) {
-		forget(scope);
+		forget_scope(scope);
 		return -ENOMEM;
 	}
 	list_add(&scope->list, &scopes->list);
@@ -154,7 +154,7 @@ static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
 	rhltable_remove(&table, &scope->node, table_params);
 	list_del(&scope->list);
 	scopes->count--;
-	forget(scope);
+	forget_scope(scope);
 }
 
 static int set_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say, u32 *previous)

@@ -219,7 +219,7 @@ static int enter_table(struct aftl_file *file)
 	return ret;
 }
 
-static int attach(struct aftl_file *file, struct inode *inode)
+static int attach_file(struct aftl_file *file, struct inode *inode)
 {
 	int ret = fsnotify_add_inode_mark(&file->mark.fs, inode, 0);
 
@@ -243,7 +243,7 @@ static struct aftl_file *add_file(struct inode *inode, u32 *reason)
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_FILES;
 	if (!ret)
-		ret = attach(file, inode);
+		ret = attach_file(file, inode);
 	if (!ret)
 		return file;
 	aftl_mark_put(&file->mark);
@@ -276,7 +276,7 @@ static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u
 	return ret;
 }
 
-static int tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
+static int tag_inode_range(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
 {
 	struct aftl_file *file = get_file_of(inode);
 	int ret;
@@ -297,7 +297,7 @@ int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason
 	int ret;
 
 	mutex_lock(&change);
-	ret = tag(inode, first, last, say, reason);
+	ret = tag_inode_range(inode, first, last, say, reason);
 	mutex_unlock(&change);
 	return ret;
 }
@@ -355,7 +355,7 @@ static int say_extent_again(struct inode *inode, u64 from, const struct aftl_sai
 	u64 last = min(extent_last(extent), said->last);
 	u32 reason;
 
-	return first > last ? 0 : tag(inode, first, last, extent->level, &reason);
+	return first > last ? 0 : tag_inode_range(inode, first, last, extent->level, &reason);
 }
 
 void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said)
@@ -365,7 +365,7 @@ void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *
 	u32 i;
 
 	mutex_lock(&change);
-	ret = tag(inode, from, said->last, AFTL_SAY_NONE, &reason);
+	ret = tag_inode_range(inode, from, said->last, AFTL_SAY_NONE, &reason);
 	for (i = 0; !ret && i < said->count; i++)
 		ret = say_extent_again(inode, from, said, &said->extents[i]);
 	mutex_unlock(&change);

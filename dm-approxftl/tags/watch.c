@@ -114,7 +114,7 @@ static int file_opened(struct fsnotify_group *group, u32 mask, const void *data,
 	return 0;
 }
 
-static void leave(struct fsnotify_mark *mark, struct fsnotify_group *group)
+static void leave_mark(struct fsnotify_mark *mark, struct fsnotify_group *group)
 {
 	spin_lock(&marks.lock);
 	aftl_mark_leave(&marks, aftl_mark_of(mark));
@@ -129,7 +129,7 @@ static void free_watch(struct fsnotify_mark *mark)
 
 static const struct fsnotify_ops mark_ops = {
 	.handle_event = file_opened,
-	.freeing_mark = leave,
+	.freeing_mark = leave_mark,
 	.free_mark = free_watch,
 };
 

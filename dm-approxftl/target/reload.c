@@ -152,7 +152,7 @@ static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aft
 }
 
 /* Swap the stores when all else has succeeded, so that a failure leaves the data in @from. */
-static int convert(struct aftl_device *to, struct aftl_device *from, struct aftl_error *error)
+static int convert_store(struct aftl_device *to, struct aftl_device *from, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
@@ -192,17 +192,17 @@ struct run {
 	bool held;
 };
 
-static bool holds(const struct aftl_disk *disk, u32 unit)
+static bool holds_data(const struct aftl_disk *disk, u32 unit)
 {
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
 
-static void forget(const struct aftl_disk *disk, u32 unit, u32 units, struct list_head *bytes)
+static void forget_data(const struct aftl_disk *disk, u32 unit, u32 units, struct list_head *bytes)
 {
 	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
 
-static void accept(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
+static void accept_data(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
 {
 	disk->store->type->accept(disk->store, to_lpn(unit), 0, bytes);
 }
@@ -213,7 +213,7 @@ static struct run look_at(const struct aftl_device *from, u64 unit)
 	struct aftl_spot place = aftl_device_spot(from, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 
-	run.held = holds(place.disk, place.unit);
+	run.held = holds_data(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
 	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
@@ -248,13 +248,13 @@ static void return_bytes(struct aftl_device *to, struct aftl_device *from, u64 f
 		struct aftl_spot there = aftl_device_spot(to, unit, 1);
 		struct aftl_spot here = aftl_device_spot(from, unit, 1);
 
-		if (holds(there.disk, there.unit)) {
+		if (holds_data(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
-			forget(there.disk, there.unit, 1, &back);
-			accept(here.disk, here.unit, &back);
+			forget_data(there.disk, there.unit, 1, &back);
+			accept_data(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
-			accept(here.disk, here.unit, bytes);
+			accept_data(here.disk, here.unit, bytes);
 		}
 	}
 }
@@ -277,7 +277,7 @@ static int transfer_run(struct aftl_device *to, struct aftl_device *from, const 
 	if (run->class == AFTL_CLASSES)
 		return 0;
 	INIT_LIST_HEAD(&io.bytes);
-	forget(here.disk, here.unit, run->units, &io.bytes);
+	forget_data(here.disk, here.unit, run->units, &io.bytes);
 	ret = aftl_disk_carry_out(there.disk, &io);
 	if (ret)
 		return_bytes(to, from, run->first, run->units, &io.bytes);
@@ -326,7 +326,7 @@ static int transfer_losses(struct aftl_device *to, const struct aftl_device *fro
 }
 
 /* Move all of the data, or none on failure. */
-static int transfer(struct aftl_device *to, struct aftl_device *from)
+static int transfer_data(struct aftl_device *to, struct aftl_device *from)
 {
 	u64 end = min(to->shards.units, from->shards.units);
 	u64 unit = 0;
@@ -356,8 +356,8 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 	int ret;
 
 	if (same_flash(to, from, error))
-		return convert(to, from, error);
-	ret = transfer(to, from);
+		return convert_store(to, from, error);
+	ret = transfer_data(to, from);
 	if (ret)
 		return aftl_fail(error, ret,
 				 "the new table has no room for the data of the old one");

@@ -199,8 +199,8 @@ static int open_below(struct aftl_target *target, const char *path, struct aftl_
 }
 
 /* Parse a table line and check all that does not depend on other tables. */
-static int understand(struct aftl_target *target, unsigned int argc, char **argv,
-		      struct aftl_error *error)
+static int parse_target(struct aftl_target *target, unsigned int argc, char **argv,
+			struct aftl_error *error)
 {
 	int ret = aftl_options_parse(&target->options, argc, argv, error);
 
@@ -248,11 +248,11 @@ static int make_spare(struct aftl_target *target, struct aftl_error *error)
 	return aftl_device_create(spare, &target->options, error);
 }
 
-static int build(struct aftl_target *target, unsigned int argc, char **argv,
-		 struct aftl_error *error)
+static int build_target(struct aftl_target *target, unsigned int argc, char **argv,
+			struct aftl_error *error)
 {
 	bool as_it_is;
-	int ret = understand(target, argc, argv, error);
+	int ret = parse_target(target, argc, argv, error);
 
 	if (!ret)
 		ret = check_load(target, &as_it_is, error);
@@ -322,7 +322,7 @@ static void close_volume(struct aftl_target *target)
 	aftl_device_destroy(volume);
 }
 
-static void destroy(struct aftl_target *target)
+static void destroy_target(struct aftl_target *target)
 {
 	if (target->mapped) {
 		close_volume(target);
@@ -348,7 +348,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	mutex_init(&target->gate);
 	ret = aftl_target_add(target);
 	if (!ret)
-		ret = build(target, argc, argv, &error);
+		ret = build_target(target, argc, argv, &error);
 	if (!ret)
 		ret = limit_io(ti, &target->shards);
 	if (ret)
@@ -360,7 +360,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	return 0;
 
 fail_target:
-	destroy(target);
+	destroy_target(target);
 fail:
 	set_error(ti, &error);
 	return ret;
@@ -368,7 +368,7 @@ fail:
 
 static void target_dtr(struct dm_target *ti)
 {
-	destroy(ti->private);
+	destroy_target(ti->private);
 }
 
 /* Resume */

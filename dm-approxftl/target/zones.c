@@ -17,7 +17,7 @@ static u64 zone_sectors(const struct aftl_target *target)
 	return target->options.config.zoned >> SECTOR_SHIFT;
 }
 
-static u8 condition(enum aftl_zone_state state)
+static u8 zone_condition(enum aftl_zone_state state)
 {
 	static const u8 conditions[] = {
 		[AFTL_ZONE_EMPTY] = BLK_ZONE_COND_EMPTY,
@@ -37,7 +37,7 @@ static u8 condition(enum aftl_zone_state state)
  * was never resumed reports empty zones, because device-mapper counts them before the resume: it
  * uses their type only, but 6.19 checks that the condition is legal for a sequential zone.
  */
-static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
+static int describe_zone(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u32 unit_sectors = geo->unit_bytes >> SECTOR_SHIFT;
@@ -58,7 +58,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 	superseded = target->table.state == AFTL_TABLE_SUPERSEDED;
 	if (disk) {
 		spin_lock_bh(&disk->lock);
-		zone->cond = condition(aftl_zone_state(disk->ftl, index / shards, &written));
+		zone->cond = zone_condition(aftl_zone_state(disk->ftl, index / shards, &written));
 		spin_unlock_bh(&disk->lock);
 	}
 	mutex_unlock(&target->gate);
@@ -68,8 +68,8 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 	return superseded ? -EIO : 0;
 }
 
-static int report(struct gendisk *disk, sector_t sector, unsigned int zones,
-		  aftl_zone_fn fn, void *data)
+static int report_disk_zones(struct gendisk *disk, sector_t sector, unsigned int zones,
+			     aftl_zone_fn fn, void *data)
 {
 	struct aftl_target *target = disk->private_data;
 	u32 first = (u32)div64_u64(sector, zone_sectors(target));
@@ -78,7 +78,7 @@ static int report(struct gendisk *disk, sector_t sector, unsigned int zones,
 	u32 i;
 
 	for (i = 0; i < zones && first + i < end; i++) {
-		int ret = describe(target, first + i, &zone);
+		int ret = describe_zone(target, first + i, &zone);
 
 		if (!ret)
 			ret = fn(disk, &zone, i, data);
@@ -88,7 +88,7 @@ static int report(struct gendisk *disk, sector_t sector, unsigned int zones,
 	return (int)i;
 }
 
-AFTL_REPORT_ZONES(report_zones, report)
+AFTL_REPORT_ZONES(report_zones, report_disk_zones)
 
 static const struct block_device_operations ops = {
 	.owner = THIS_MODULE,
@@ -107,7 +107,7 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 }
 
 /* Check that the zone size is legal in Linux and divides the length of the table. */
-static int check(const struct aftl_target *target, struct aftl_error *error)
+static int check_zone_size(const struct aftl_target *target, struct aftl_error *error)
 {
 	if (zone_sectors(target) > BIT(30) || zone_sectors(target) < 8)
 		return aftl_fail(error, -EINVAL, "zoned: Linux has zones of 4 KiB to 512 GiB");
@@ -121,7 +121,7 @@ static int check(const struct aftl_target *target, struct aftl_error *error)
 int aftl_zones_create(struct aftl_target *target, struct aftl_error *error)
 {
 	struct queue_limits limits;
-	int ret = check(target, error);
+	int ret = check_zone_size(target, error);
 
 	if (ret)
 		return ret;

@@ -406,8 +406,8 @@ def test_foreign_files_are_not_overwritten(app: str, content: str, tmp_path: Pat
     path.write_bytes(FOREIGN[content])
     done = run(app, tmp_path, *SMALL[app])
     assert done.code == 1
-    assert done.err == (f"approxftl app: {path}: there is one that is not of this program: "
-                        "another directory, or --force\n")
+    assert done.err == (f"approxftl app: {path}: is another program's; "
+                        "name another directory or --force\n")
     assert path.read_bytes() == FOREIGN[content]
     report(app, tmp_path, *SMALL[app], "--force")
     report(app, tmp_path, *SMALL[app])

@@ -59,14 +59,14 @@ static void become_program(char **argv, int failure)
 	_exit(127);
 }
 
-static void await(struct capture_program *program)
+static void await_program(struct capture_program *program)
 {
 	while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
 		;
 	atomic_store(&running, 0);
 }
 
-static int launch(struct capture_program *program, int failure[2], struct aftl_error *error)
+static int launch_program(struct capture_program *program, int failure[2], struct aftl_error *error)
 {
 	int code;
 
@@ -80,7 +80,7 @@ static int launch(struct capture_program *program, int failure[2], struct aftl_e
 	atomic_store(&running, program->pid);
 	if (read(failure[0], &code, sizeof(code)) != sizeof(code))
 		return 0;
-	await(program);
+	await_program(program);
 	return aftl_fail(error, -code, "%.120s: cannot run: %s", program->argv[0], strerror(code));
 }
 
@@ -93,11 +93,11 @@ int capture_program_run(struct capture_program *program, struct aftl_error *erro
 	if (pipe2(failure, O_CLOEXEC))
 		return aftl_fail(error, -errno, "no pipe: %s", strerror(errno));
 	program->begin_ns = clock_ns(CLOCK_REALTIME);
-	ret = launch(program, failure, error);
+	ret = launch_program(program, failure, error);
 	close(failure[0]);
 	if (ret)
 		return ret;
-	await(program);
+	await_program(program);
 	program->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin;
 	return 0;
 }

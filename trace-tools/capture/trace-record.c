@@ -108,7 +108,7 @@ static int check_words(struct capture *capture, int argc, char **argv, struct af
 	return 0;
 }
 
-static int parse(struct capture *capture, int argc, char **argv, struct aftl_error *error)
+static int parse_capture(struct capture *capture, int argc, char **argv, struct aftl_error *error)
 {
 	int ret = command_line_parse(&command, capture, argc, argv, error);
 
@@ -274,7 +274,7 @@ static int fill_output(struct capture *capture, struct aftl_error *error)
 	return ret;
 }
 
-static int record(struct capture *capture, struct aftl_error *error)
+static int record_trace(struct capture *capture, struct aftl_error *error)
 {
 	char standard[CAPTURE_NAME_SIZE + 8];
 	int ret = blktrace_possible(error);
@@ -311,10 +311,10 @@ static int final_status(const struct capture *capture)
 	return capture->strict && !status ? EXIT_FAILED : status;
 }
 
-static int run(struct capture *capture)
+static int run_capture(struct capture *capture)
 {
 	struct aftl_error error;
-	int ret = record(capture, &error);
+	int ret = record_trace(capture, &error);
 
 	capture_state_free(&capture->before);
 	capture_state_free(&capture->after);
@@ -334,13 +334,13 @@ enum exit_code trace_record_main(int argc, char **argv)
 	capture->buffers = BUFFERS;
 	capture->argc = argc;
 	capture->argv = argv;
-	if (parse(capture, argc, argv, &error)) {
+	if (parse_capture(capture, argc, argv, &error)) {
 		complain_of(VERB, "%s", error.text);
 		code = EXIT_USAGE;
 	} else if (capture->help) {
 		print_help();
 	} else {
-		code = (enum exit_code)run(capture);
+		code = (enum exit_code)run_capture(capture);
 	}
 	free(capture);
 	return code;

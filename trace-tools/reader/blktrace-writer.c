@@ -92,12 +92,12 @@ static u32 kind_of(const struct trace_request *request)
 	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
 }
 
-static bool earlier(const struct completion *a, const struct completion *b)
+static bool ends_earlier(const struct completion *a, const struct completion *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
 }
 
-static void push(struct blktrace_out *out, const struct completion *completion)
+static void push_completion(struct blktrace_out *out, const struct completion *completion)
 {
 	size_t at = out->waiting++;
 
@@ -105,7 +105,7 @@ static void push(struct blktrace_out *out, const struct completion *completion)
 		out->room = out->room ? 2 * out->room : 256;
 		out->heap = memory_grown(out->heap, out->room, sizeof(*out->heap));
 	}
-	for (; at && earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && ends_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];
 	out->heap[at] = *completion;
 }
@@ -116,9 +116,10 @@ static void drop_first(struct blktrace_out *out)
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < out->waiting) {
-		if (child + 1 < out->waiting && earlier(&out->heap[child + 1], &out->heap[child]))
+		if (child + 1 < out->waiting &&
+		    ends_earlier(&out->heap[child + 1], &out->heap[child]))
 			child++;
-		if (!earlier(&out->heap[child], &last))
+		if (!ends_earlier(&out->heap[child], &last))
 			break;
 		out->heap[at] = out->heap[child];
 		at = child;
@@ -183,7 +184,7 @@ static void put_class(struct trace_output *output, const struct trace_request *r
 }
 
 /* blktrace stores whole sectors, and sizes in 32 bits; other requests cannot be written. */
-static bool fits(const struct trace_request *request)
+static bool fits_blktrace(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&
 	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
@@ -194,7 +195,7 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 {
 	struct blktrace_out *out = output->state;
 
-	if (!fits(request)) {
+	if (!fits_blktrace(request)) {
 		output->unfit[request->op]++;
 		return 0;
 	}
@@ -204,7 +205,7 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | kind_of(request), NULL, 0);
 	put_class(output, request);
 	if (request->latency_ns)
-		push(out, &(struct completion){
+		push_completion(out, &(struct completion){
 			.t_ns = request->t_ns + request->latency_ns,
 			.order = out->requests,
 			.request = *request,

@@ -21,7 +21,7 @@ struct aft {
 	u64 records;
 };
 
-static bool known(const u8 *head, size_t size)
+static bool is_aft(const u8 *head, size_t size)
 {
 	return size >= AFTL_RECORD_MAGIC_BYTES && aftl_record_has_magic(head);
 }
@@ -78,7 +78,7 @@ static int check_end(const struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int fill_from_aft(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
 	struct trace_request *requests = out;
 	struct aft *aft = file->state;
@@ -106,7 +106,7 @@ static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error 
 	return (int)done;
 }
 
-static int begin(struct trace_output *output, struct aftl_error *error)
+static int begin_aft(struct trace_output *output, struct aftl_error *error)
 {
 	struct aftl_record_header header;
 	struct record_writer *writer;
@@ -162,8 +162,8 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 	return count;
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error)
+static int put_aft(struct trace_output *output, const struct trace_request *request,
+		   struct aftl_error *error)
 {
 	struct aftl_record records[2];
 	u32 count = trace_request_records(request, records);
@@ -175,7 +175,7 @@ static int put(struct trace_output *output, const struct trace_request *request,
 	return ret;
 }
 
-static int finish(struct trace_output *output, struct aftl_error *error)
+static int finish_aft(struct trace_output *output, struct aftl_error *error)
 {
 	struct record_writer *writer = output->state;
 
@@ -189,10 +189,10 @@ const struct trace_format trace_format_aft = {
 	.units = "times in ns, latencies in 100 ns, sectors of 512 bytes",
 	.time_unit_ns = 1,
 	.open = open_aft,
-	.known = known,
-	.fill = fill,
+	.known = is_aft,
+	.fill = fill_from_aft,
 	.own_file = true,
-	.begin = begin,
-	.put = put,
-	.finish = finish,
+	.begin = begin_aft,
+	.put = put_aft,
+	.finish = finish_aft,
 };

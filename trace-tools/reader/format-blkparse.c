@@ -267,8 +267,8 @@ static bool is_end(struct text_cursor text)
 	       (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7));
 }
 
-static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
-				    const char **cause __maybe_unused)
+static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struct text_cursor text,
+						  void *out, const char **cause __maybe_unused)
 {
 	struct blkparse *state = file->state;
 	enum trace_line_verdict verdict;
@@ -303,7 +303,7 @@ static int open_blkparse(struct trace_file *file, struct aftl_error *error)
 }
 
 /* Detect blkparse output by its first line: device, CPU, number, time with nine decimals. */
-static bool known(const u8 *head, size_t size)
+static bool is_blkparse(const u8 *head, size_t size)
 {
 	const char *end = memchr(head, '\n', size);
 	struct text_cursor text = { (const char *)head, end ? end : (const char *)head + size };
@@ -325,7 +325,7 @@ const struct trace_format trace_format_blkparse = {
 	.units = "times in s, sectors of 512 bytes",
 	.events = true,
 	.time_unit_ns = 1,
-	.known = known,
+	.known = is_blkparse,
 	.open = open_blkparse,
-	.line = line,
+	.line = read_blkparse_line,
 };

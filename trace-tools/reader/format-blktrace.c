@@ -42,7 +42,7 @@ struct raw_event {
 	u16 extra;
 };
 
-static inline u32 load32(const u8 *at, bool swapped)
+static inline u32 load_u32(const u8 *at, bool swapped)
 {
 	u32 value;
 
@@ -50,7 +50,7 @@ static inline u32 load32(const u8 *at, bool swapped)
 	return swapped ? __builtin_bswap32(value) : value;
 }
 
-static inline u64 load64(const u8 *at, bool swapped)
+static inline u64 load_u64(const u8 *at, bool swapped)
 {
 	u64 value;
 
@@ -58,7 +58,7 @@ static inline u64 load64(const u8 *at, bool swapped)
 	return swapped ? __builtin_bswap64(value) : value;
 }
 
-static inline u16 load16(const u8 *at, bool swapped)
+static inline u16 load_u16(const u8 *at, bool swapped)
 {
 	u16 value;
 
@@ -68,7 +68,7 @@ static inline u16 load16(const u8 *at, bool swapped)
 
 static u64 load_be64(const u8 *at)
 {
-	return load64(at, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	return load_u64(at, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 }
 
 static bool magic_known(u32 magic)
@@ -76,16 +76,16 @@ static bool magic_known(u32 magic)
 	return magic == (BLKTRACE_MAGIC | BLKTRACE_V7) || magic == (BLKTRACE_MAGIC | BLKTRACE_V8);
 }
 
-static bool known(const u8 *head, size_t size)
+static bool is_blktrace(const u8 *head, size_t size)
 {
 	return size >= sizeof(u32) &&
-	       (magic_known(load32(head, false)) || magic_known(load32(head, true)));
+	       (magic_known(load_u32(head, false)) || magic_known(load_u32(head, true)));
 }
 
 static void set_version(struct blktrace *trace, const u8 *at)
 {
-	trace->swapped = !magic_known(load32(at, false));
-	trace->version = load32(at, trace->swapped) & 0xff;
+	trace->swapped = !magic_known(load_u32(at, false));
+	trace->version = load_u32(at, trace->swapped) & 0xff;
 	trace->header_bytes = trace->version == BLKTRACE_V7 ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES;
 }
 
@@ -94,7 +94,7 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	struct blktrace *trace = memory_zeroed(1, sizeof(*trace));
 
 	file->state = trace;
-	if (!known(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_blktrace(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
 				 file->input.name);
@@ -104,31 +104,31 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 
 static inline void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
 {
-	raw->action = load32(at + 28, swapped);
-	raw->pid = load32(at + 32, swapped);
-	raw->device = load32(at + 36, swapped);
-	raw->cpu = load32(at + 40, swapped);
-	raw->error = load16(at + 44, swapped);
-	raw->extra = load16(at + 46, swapped);
+	raw->action = load_u32(at + 28, swapped);
+	raw->pid = load_u32(at + 32, swapped);
+	raw->device = load_u32(at + 36, swapped);
+	raw->cpu = load_u32(at + 40, swapped);
+	raw->error = load_u16(at + 44, swapped);
+	raw->extra = load_u16(at + 46, swapped);
 }
 
 static inline void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
 {
-	raw->pid = load32(at + 28, swapped);
-	raw->action = load64(at + 32, swapped);
-	raw->device = load32(at + 40, swapped);
-	raw->cpu = load32(at + 44, swapped);
-	raw->error = load16(at + 48, swapped);
-	raw->extra = load16(at + 50, swapped);
+	raw->pid = load_u32(at + 28, swapped);
+	raw->action = load_u64(at + 32, swapped);
+	raw->device = load_u32(at + 40, swapped);
+	raw->cpu = load_u32(at + 44, swapped);
+	raw->error = load_u16(at + 48, swapped);
+	raw->extra = load_u16(at + 50, swapped);
 }
 
-static inline void load(const struct blktrace *trace, const u8 *at, struct raw_event *raw,
-			bool swapped)
+static inline void load_event(const struct blktrace *trace, const u8 *at, struct raw_event *raw,
+			      bool swapped)
 {
-	raw->sequence = load32(at + 4, swapped);
-	raw->t_ns = load64(at + 8, swapped);
-	raw->sector = load64(at + 16, swapped);
-	raw->bytes = load32(at + 24, swapped);
+	raw->sequence = load_u32(at + 4, swapped);
+	raw->t_ns = load_u64(at + 8, swapped);
+	raw->sector = load_u64(at + 16, swapped);
+	raw->bytes = load_u32(at + 24, swapped);
 	if (trace->version == BLKTRACE_V7)
 		load_v7(at, swapped, raw);
 	else
@@ -224,8 +224,8 @@ static bool take_act(struct trace_file *file, const struct raw_event *raw, const
 }
 
 /* Return: true if the event says something about requests. */
-static bool convert(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
-		    struct trace_event *event)
+static bool convert_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
+			  struct trace_event *event)
 {
 	u32 skipped = raw->action & BLKTRACE_CGROUP && raw->extra >= BLKTRACE_CGROUP_BYTES ?
 		BLKTRACE_CGROUP_BYTES : 0;
@@ -254,7 +254,7 @@ static size_t find_event(const struct trace_file *file, size_t from)
 	size_t left = trace_input_left(&file->input);
 
 	for (; from + sizeof(u32) <= left; from++)
-		if (load32(trace_input_at(&file->input) + from, trace->swapped) ==
+		if (load_u32(trace_input_at(&file->input) + from, trace->swapped) ==
 		    (BLKTRACE_MAGIC | trace->version))
 			return from;
 	return from;
@@ -308,9 +308,9 @@ static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw
 	}
 	if (trace_input_left(input) < trace->header_bytes)
 		return lose_end(file, error);
-	if (load32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
+	if (load_u32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
 		return skip_damage(file, error);
-	load(trace, trace_input_at(input), raw, trace->swapped);
+	load_event(trace, trace_input_at(input), raw, trace->swapped);
 	*size = trace->header_bytes + raw->extra;
 	if (trace_input_left(input) >= *size)
 		return 0;
@@ -377,10 +377,10 @@ static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 r
 	u32 done = 0;
 
 	while (!trace->swapped && done < room && end - at >= BLKTRACE_V8_BYTES &&
-	       load32(at, false) == (BLKTRACE_MAGIC | trace->version)) {
+	       load_u32(at, false) == (BLKTRACE_MAGIC | trace->version)) {
 		u32 size;
 
-		load(trace, at, &raw, false);
+		load_event(trace, at, &raw, false);
 		size = trace->header_bytes + raw.extra;
 		if (size > (size_t)(end - at) || !is_plain(trace, &raw))
 			break;
@@ -406,12 +406,13 @@ static int fill_one(struct trace_file *file, struct trace_event *event, struct a
 		ret = check_sequence(file, &raw, error);
 	if (ret)
 		return ret;
-	ret = convert(file, &raw, trace_input_at(&file->input) + trace->header_bytes, event);
+	ret = convert_event(file, &raw, trace_input_at(&file->input) + trace->header_bytes, event);
 	trace_input_take(&file->input, size);
 	return ret;
 }
 
-static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int fill_from_blktrace(struct trace_file *file, void *out, u32 room,
+			      struct aftl_error *error)
 {
 	struct trace_event *events = out;
 	u32 done = 0;
@@ -439,8 +440,8 @@ const struct trace_format trace_format_blktrace = {
 	.events = true,
 	.time_unit_ns = 1,
 	.open = open_blktrace,
-	.known = known,
-	.fill = fill,
+	.known = is_blktrace,
+	.fill = fill_from_blktrace,
 	.begin = blktrace_begin,
 	.put = blktrace_put,
 	.finish = blktrace_finish,

@@ -60,8 +60,8 @@ static bool take_scaled(struct text_cursor *text, u64 unit, u64 *bytes)
 }
 
 /* @op_known: set to false if the column has no known operation. */
-static bool take(const struct trace_file *file, enum column column, struct text_cursor *text,
-		 struct trace_request *request, bool *op_known)
+static bool take_column(const struct trace_file *file, enum column column, struct text_cursor *text,
+			struct trace_request *request, bool *op_known)
 {
 	u64 number;
 
@@ -98,8 +98,8 @@ static bool take(const struct trace_file *file, enum column column, struct text_
 	}
 }
 
-static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
-				    const char **cause)
+static enum trace_line_verdict read_columns_line(struct trace_file *file, struct text_cursor text,
+						 void *out, const char **cause)
 {
 	const struct trace_columns *columns = file->format->columns;
 	struct trace_request *request = out;
@@ -115,7 +115,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 				break;
 			return TRACE_LINE_WRONG;
 		}
-		if (!take(file, columns->columns[i], &text, request, &op_known))
+		if (!take_column(file, columns->columns[i], &text, request, &op_known))
 			return TRACE_LINE_WRONG;
 	}
 	if (!text_at_end(&text) && !(columns->more && text_is(&text, ',')))
@@ -147,7 +147,7 @@ const struct trace_format trace_format_msr = {
 	.title = "MSR Cambridge CSV",
 	.units = "times and latencies in 100 ns, offsets and sizes in bytes",
 	.time_unit_ns = FILETIME_NS,
-	.line = line,
+	.line = read_columns_line,
 	.columns = &(const struct trace_columns){
 		.columns = { COLUMN_TIME, COLUMN_IGNORED, COLUMN_STREAM, COLUMN_OP, COLUMN_OFFSET,
 			     COLUMN_BYTES, COLUMN_LATENCY },
@@ -162,7 +162,7 @@ const struct trace_format trace_format_spc = {
 	.title = "SPC, as of UMass: Financial, WebSearch",
 	.units = "times in s, blocks of 512 bytes, sizes in bytes",
 	.time_unit_ns = SECOND_NS,
-	.line = line,
+	.line = read_columns_line,
 	.columns = &(const struct trace_columns){
 		.columns = { COLUMN_STREAM, COLUMN_SECTOR, COLUMN_BYTES, COLUMN_OP, COLUMN_TIME },
 		.more = true,
@@ -174,7 +174,7 @@ const struct trace_format trace_format_systor = {
 	.title = "SYSTOR '17 (SNIA 4928)",
 	.units = "times and latencies in s, offsets and sizes in bytes",
 	.time_unit_ns = SECOND_NS,
-	.line = line,
+	.line = read_columns_line,
 	.columns = &(const struct trace_columns){
 		.columns = { COLUMN_TIME, COLUMN_LATENCY, COLUMN_OP, COLUMN_STREAM, COLUMN_OFFSET,
 			     COLUMN_BYTES },
@@ -188,7 +188,7 @@ const struct trace_format trace_format_alibaba = {
 	.title = "Alibaba's block traces",
 	.units = "times in us, offsets and sizes in bytes",
 	.time_unit_ns = US_NS,
-	.line = line,
+	.line = read_columns_line,
 	.columns = &(const struct trace_columns){
 		.columns = { COLUMN_STREAM, COLUMN_OP, COLUMN_OFFSET, COLUMN_BYTES, COLUMN_TIME },
 		.heading = "device_id,opcode,offset,length,timestamp",
@@ -200,7 +200,7 @@ const struct trace_format trace_format_tencent = {
 	.title = "Tencent's block storage (SNIA 27917)",
 	.units = "times in s, offsets and sizes in sectors of 512 bytes",
 	.time_unit_ns = SECOND_NS,
-	.line = line,
+	.line = read_columns_line,
 	.columns = &(const struct trace_columns){
 		.columns = { COLUMN_TIME, COLUMN_SECTOR, COLUMN_SECTORS, COLUMN_TYPE,
 			     COLUMN_STREAM },

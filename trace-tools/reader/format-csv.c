@@ -51,7 +51,7 @@ struct csv {
 	int scsi;
 };
 
-static bool known(const u8 *head, size_t size)
+static bool is_csv(const u8 *head, size_t size)
 {
 	return size >= sizeof(header) && !memcmp(head, header, sizeof(header) - 1);
 }
@@ -126,7 +126,7 @@ static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error 
 	struct trace_line title;
 	u32 i;
 
-	if (!known(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_csv(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s: the columns are not known; say them with --columns",
 				 file->input.name);
@@ -204,8 +204,8 @@ static bool take_scaled(struct text_cursor *word, u64 unit, u64 *number)
 	return text_scaled(word, unit, number) && text_at_end(word);
 }
 
-static bool take(const struct trace_file *file, u8 column, struct text_cursor word,
-		 struct trace_request *request)
+static bool take_csv_field(const struct trace_file *file, u8 column, struct text_cursor word,
+			   struct trace_request *request)
 {
 	u64 number = 0;
 	bool right = true;
@@ -244,7 +244,7 @@ static bool is_title(const struct trace_file *file, u8 column, struct text_curso
 	       !text_is_digit(word.at);
 }
 
-static void trim(struct text_cursor *word)
+static void trim_word(struct text_cursor *word)
 {
 	while (word->at < word->end && *word->at == ' ')
 		word->at++;
@@ -252,8 +252,8 @@ static void trim(struct text_cursor *word)
 		word->end--;
 }
 
-static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
-				    const char **cause)
+static enum trace_line_verdict read_csv_line(struct trace_file *file, struct text_cursor text,
+					     void *out, const char **cause)
 {
 	struct trace_request *request = out;
 	const struct csv *csv = file->state;
@@ -263,9 +263,9 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	for (i = 0; i < WIDTH; i++) {
 		struct text_cursor word = text_until(&text, csv->separator);
 
-		trim(&word);
+		trim_word(&word);
 		if (csv->meaning[i] != NO_COLUMN) {
-			if (!take(file, csv->meaning[i], word, request)) {
+			if (!take_csv_field(file, csv->meaning[i], word, request)) {
 				*cause = names[csv->meaning[i]];
 				return is_title(file, csv->meaning[i], word) ? TRACE_LINE_EMPTY :
 									       TRACE_LINE_WRONG;
@@ -282,14 +282,14 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	return trace_check_request(request, cause);
 }
 
-static int begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int begin_csv(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	fprintf(output->file, "%s\n", header);
 	return 0;
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error __maybe_unused)
+static int put_csv(struct trace_output *output, const struct trace_request *request,
+		   struct aftl_error *error __maybe_unused)
 {
 	const char *class = request->class < output->classes ?
 		output->class_names[request->class] : "";
@@ -308,9 +308,9 @@ const struct trace_format trace_format_csv = {
 	.title = "CSV with --columns, or as written by this program",
 	.units = "as told; written: times in ns, offsets in bytes",
 	.time_unit_ns = 1,
-	.known = known,
+	.known = is_csv,
 	.open = open_csv,
-	.line = line,
-	.begin = begin,
-	.put = put,
+	.line = read_csv_line,
+	.begin = begin_csv,
+	.put = put_csv,
 };

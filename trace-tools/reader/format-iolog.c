@@ -36,7 +36,7 @@ struct iolog {
 
 static const char title[] = "fio version ";
 
-static bool known(const u8 *head, size_t size)
+static bool is_iolog(const u8 *head, size_t size)
 {
 	return size >= sizeof(title) && !memcmp(head, title, sizeof(title) - 1);
 }
@@ -52,7 +52,7 @@ static int open_iolog(struct trace_file *file, struct aftl_error *error)
 	if (ret < 0)
 		return ret;
 	text = ret ? (struct text_cursor){ first.at, first.end } : (struct text_cursor){ 0 };
-	if (!ret || !known((const u8 *)text.at, (size_t)(text.end - text.at)))
+	if (!ret || !is_iolog((const u8 *)text.at, (size_t)(text.end - text.at)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: line 1: not \"fio version 2 iolog\" nor 3",
 				 file->input.name);
@@ -137,7 +137,7 @@ static enum trace_line_verdict wait_for(struct trace_file *file, struct text_cur
 	return TRACE_LINE_EMPTY;
 }
 
-static bool place(struct text_cursor *text, struct trace_request *request)
+static bool parse_iolog_range(struct text_cursor *text, struct trace_request *request)
 {
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
@@ -145,8 +145,8 @@ static bool place(struct text_cursor *text, struct trace_request *request)
 	       text_u64(text, &request->bytes) && text_blanks(text) && text_at_end(text);
 }
 
-static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
-				    const char **cause)
+static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct text_cursor text,
+					       void *out, const char **cause)
 {
 	struct trace_request *request = out;
 	struct iolog *iolog = file->state;
@@ -163,7 +163,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 		return TRACE_LINE_EMPTY;
 	if (text_equals(action, "wait"))
 		return wait_for(file, &text);
-	if (!op_of(action, &request->op) || !place(&text, request))
+	if (!op_of(action, &request->op) || !parse_iolog_range(&text, request))
 		return TRACE_LINE_WRONG;
 	if (!stream_of(iolog, name, &request->stream)) {
 		*cause = "more than 65536 files";
@@ -181,14 +181,14 @@ static void put_name(FILE *file, u32 stream)
 }
 
 /* fio requires add and open lines before a file is used. */
-static int begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int begin_iolog(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	output->state = memory_zeroed(TRACE_STREAMS, sizeof(bool));
 	fputs("fio version 3 iolog\n", output->file);
 	return 0;
 }
 
-static void introduce(struct trace_output *output, const struct trace_request *request)
+static void open_iolog_file(struct trace_output *output, const struct trace_request *request)
 {
 	bool *opened = output->state;
 	static const char *const actions[] = { "add", "open" };
@@ -202,8 +202,8 @@ static void introduce(struct trace_output *output, const struct trace_request *r
 	opened[request->stream] = true;
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error __maybe_unused)
+static int put_iolog(struct trace_output *output, const struct trace_request *request,
+		     struct aftl_error *error __maybe_unused)
 {
 	static const char *const actions[AFTL_OPS] = {
 		[AFTL_OP_READ] = "read",
@@ -216,7 +216,7 @@ static int put(struct trace_output *output, const struct trace_request *request,
 		output->unfit[request->op]++;
 		return 0;
 	}
-	introduce(output, request);
+	open_iolog_file(output, request);
 	fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
 	put_name(output->file, request->stream);
 	fprintf(output->file, " %s %llu %llu\n", actions[request->op],
@@ -224,7 +224,7 @@ static int put(struct trace_output *output, const struct trace_request *request,
 	return 0;
 }
 
-static int finish(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int finish_iolog(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	free(output->state);
 	output->state = NULL;
@@ -238,9 +238,9 @@ const struct trace_format trace_format_iolog = {
 	.time_unit_ns = US_NS,
 	.open = open_iolog,
 	.close = close_iolog,
-	.known = known,
-	.line = line,
-	.begin = begin,
-	.put = put,
-	.finish = finish,
+	.known = is_iolog,
+	.line = read_iolog_line,
+	.begin = begin_iolog,
+	.put = put_iolog,
+	.finish = finish_iolog,
 };

@@ -6,8 +6,8 @@
  */
 #include "trace-format.h"
 
-static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
-				    const char **cause)
+static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct text_cursor text,
+					       void *out, const char **cause)
 {
 	struct trace_request *request = out;
 	u64 device, sector, sectors, type;
@@ -50,8 +50,8 @@ static int open_mqsim(struct trace_file *file, struct aftl_error *error)
 			 file->input.name);
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error __maybe_unused)
+static int put_mqsim(struct trace_output *output, const struct trace_request *request,
+		     struct aftl_error *error __maybe_unused)
 {
 	u64 first = request->offset / TRACE_SECTOR;
 	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
@@ -72,6 +72,6 @@ const struct trace_format trace_format_mqsim = {
 	.units = "times in ns, sectors of 512 bytes",
 	.time_unit_ns = 1,
 	.open = open_mqsim,
-	.line = line,
-	.put = put,
+	.line = read_mqsim_line,
+	.put = put_mqsim,
 };

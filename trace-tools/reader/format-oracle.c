@@ -9,8 +9,8 @@
 #define RECORD_BYTES 24
 #define SECOND_NS 1000000000
 
-static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at,
-				     struct trace_request *request, const char **cause)
+static enum trace_line_verdict parse_oracle(const struct trace_file *file, const u8 *at,
+					    struct trace_request *request, const char **cause)
 {
 	u64 unit = file->hints->offset_unit ? file->hints->offset_unit : 1;
 
@@ -25,9 +25,9 @@ static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at
 	return trace_check_request(request, cause);
 }
 
-static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int fill_from_oracle(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
-	return fixed_records_fill(file, out, room, RECORD_BYTES, parse, error);
+	return fixed_records_fill(file, out, room, RECORD_BYTES, parse_oracle, error);
 }
 
 const struct trace_format trace_format_oracle = {
@@ -36,5 +36,5 @@ const struct trace_format trace_format_oracle = {
 	.units = "times in s, objects taken for offsets in bytes, sizes in bytes",
 	.time_unit_ns = SECOND_NS,
 	.told_only = true,
-	.fill = fill,
+	.fill = fill_from_oracle,
 };

@@ -24,7 +24,7 @@ struct parquet {
 	pid_t program;
 };
 
-static int start(struct parquet *parquet, int input, int output, struct aftl_error *error)
+static int start_converter(struct parquet *parquet, int input, int output, struct aftl_error *error)
 {
 	char program[2 * PATH_MAX], name[] = "approxftl-parquet", standard[] = "-";
 	char *const words[] = { name, standard, NULL };
@@ -49,12 +49,12 @@ static int start_into(struct trace_output *output, int input, struct aftl_error 
 	int fd, ret;
 
 	if (!strcmp(output->path, "-"))
-		return start(output->state, input, STDOUT_FILENO, error);
+		return start_converter(output->state, input, STDOUT_FILENO, error);
 	fd = open(output->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
 		return aftl_fail(error, -errno, "%.120s: cannot create: %s", output->name,
 				 strerror(errno));
-	ret = start(output->state, input, fd, error);
+	ret = start_converter(output->state, input, fd, error);
 	close(fd);
 	return ret;
 }
@@ -73,12 +73,12 @@ static int open_pipe(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static int begin(struct trace_output *output, struct aftl_error *error)
+static int begin_parquet(struct trace_output *output, struct aftl_error *error)
 {
 	int ret;
 
 	output->state = memory_zeroed(1, sizeof(struct parquet));
-	/* If the converter exits early, writes fail with EPIPE and finish() reports the cause. */
+	/* If the converter exits early, writes fail with EPIPE; finish_parquet() reports the cause. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = open_pipe(output, error);
 	if (!ret)
@@ -88,14 +88,14 @@ static int begin(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error)
+static int put_parquet(struct trace_output *output, const struct trace_request *request,
+		       struct aftl_error *error)
 {
 	return trace_format_csv.put(output, request, error);
 }
 
 /* The converter has already printed its own error messages. */
-static int finish(struct trace_output *output, struct aftl_error *error)
+static int finish_parquet(struct trace_output *output, struct aftl_error *error)
 {
 	struct parquet *parquet = output->state;
 	int status = 0;
@@ -119,7 +119,7 @@ const struct trace_format trace_format_parquet = {
 	.time_unit_ns = 1,
 	.told_only = true,
 	.own_file = true,
-	.begin = begin,
-	.put = put,
-	.finish = finish,
+	.begin = begin_parquet,
+	.put = put_parquet,
+	.finish = finish_parquet,
 };

@@ -50,7 +50,7 @@ static const struct layout *layout_of(const u8 *head, size_t size)
 	return NULL;
 }
 
-static bool known(const u8 *head, size_t size)
+static bool is_vscsi(const u8 *head, size_t size)
 {
 	return layout_of(head, size);
 }
@@ -72,8 +72,8 @@ static int open_vscsi(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at,
-				     struct trace_request *request, const char **cause)
+static enum trace_line_verdict parse_vscsi(const struct trace_file *file, const u8 *at,
+					   struct trace_request *request, const char **cause)
 {
 	const struct layout *layout = file->state;
 	const u8 *block = at + layout->block;
@@ -90,11 +90,11 @@ static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at
 	return trace_check_request(request, cause);
 }
 
-static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int fill_from_vscsi(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
 	const struct layout *layout = file->state;
 
-	return fixed_records_fill(file, out, room, layout->bytes, parse, error);
+	return fixed_records_fill(file, out, room, layout->bytes, parse_vscsi, error);
 }
 
 const struct trace_format trace_format_vscsi = {
@@ -103,6 +103,6 @@ const struct trace_format trace_format_vscsi = {
 	.units = "times and latencies in us, blocks of 512 bytes, sizes in bytes",
 	.time_unit_ns = MICROSECOND_NS,
 	.open = open_vscsi,
-	.known = known,
-	.fill = fill,
+	.known = is_vscsi,
+	.fill = fill_from_vscsi,
 };

@@ -48,7 +48,7 @@ struct trace_codec {
 	u8 packed[PACKED_ROOM];
 };
 
-static bool begins(const u8 *bytes, size_t size, const char *magic, size_t length)
+static bool begins_with_magic(const u8 *bytes, size_t size, const char *magic, size_t length)
 {
 	return size >= length && !memcmp(bytes, magic, length);
 }
@@ -78,7 +78,7 @@ static void begin_stream(struct trace_codec *codec)
 	codec->failed = failed;
 }
 
-static struct trace_codec *create(enum compression kind, const u8 *bytes, size_t size)
+static struct trace_codec *create_codec(enum compression kind, const u8 *bytes, size_t size)
 {
 	struct trace_codec *codec = memory_zeroed(1, sizeof(*codec));
 
@@ -107,8 +107,8 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 
 	*out = NULL;
 	for (i = 0; !*out && i < ARRAY_SIZE(known); i++)
-		if (begins(bytes, size, known[i].magic, known[i].length))
-			*out = create(known[i].kind, bytes, size);
+		if (begins_with_magic(bytes, size, known[i].magic, known[i].length))
+			*out = create_codec(known[i].kind, bytes, size);
 	(void)error;
 	return 0;
 }
@@ -200,7 +200,7 @@ static ssize_t expand_gzip(struct trace_codec *codec, u8 *out, size_t room,
 }
 
 /* Prepare for another compressed stream behind the one that has ended. */
-static void restart(struct trace_codec *codec)
+static void restart_codec(struct trace_codec *codec)
 {
 	end_stream(codec);
 	begin_stream(codec);
@@ -221,7 +221,7 @@ static ssize_t expand_xz(struct trace_codec *codec, u8 *out, size_t room, struct
 	room -= xz->avail_out;
 	codec->at_start = false;
 	if (ret == LZMA_STREAM_END)
-		restart(codec);
+		restart_codec(codec);
 	else if (ret == LZMA_MEMLIMIT_ERROR)
 		return aftl_fail(error, -EINVAL,
 				 "the xz data take more than %llu MiB of memory; expand them first: xz -dc",
@@ -246,13 +246,14 @@ static ssize_t expand_bzip2(struct trace_codec *codec, u8 *out, size_t room,
 	room -= bzip2->avail_out;
 	codec->at_start = false;
 	if (ret == BZ_STREAM_END)
-		restart(codec);
+		restart_codec(codec);
 	else if (ret != BZ_OK)
 		return aftl_fail(error, -EINVAL, "the bzip2 data are damaged");
 	return (ssize_t)room;
 }
 
-static ssize_t expand(struct trace_codec *codec, u8 *out, size_t room, struct aftl_error *error)
+static ssize_t expand_stream(struct trace_codec *codec, u8 *out, size_t room,
+			     struct aftl_error *error)
 {
 	switch (codec->kind) {
 	case GZIP:
@@ -276,7 +277,7 @@ ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 		return 0;
 	if (codec->failed)
 		return aftl_fail(error, -ENOMEM, "there is no memory to expand the data in");
-	got = expand(codec, out, room, error);
+	got = expand_stream(codec, out, room, error);
 	if (!got && codec->ended && !codec->at_start)
 		return aftl_fail(error, -EINVAL, "the compressed data end too early");
 	return got;

@@ -127,8 +127,8 @@ static bool probe_text(struct trace_file *file, const u8 *head, size_t size)
 	return done && wrong * PROBE_TOLERANCE <= lines;
 }
 
-static bool probe(const struct trace_file *file, const struct trace_format *format,
-		  const u8 *head, size_t size)
+static bool probe_format(const struct trace_file *file, const struct trace_format *format,
+			 const u8 *head, size_t size)
 {
 	struct trace_file trial = {
 		.format = format,
@@ -145,14 +145,14 @@ static bool probe(const struct trace_file *file, const struct trace_format *form
 	return format->line && probe_text(&trial, head, size);
 }
 
-static int detect(struct trace_file *file, struct aftl_error *error)
+static int detect_format(struct trace_file *file, struct aftl_error *error)
 {
 	const u8 *head = trace_input_at(&file->input);
 	size_t size = min(trace_input_left(&file->input), (size_t)PROBED_BYTES);
 	const struct trace_format *const *format;
 
 	for (format = trace_formats; *format; format++) {
-		if (!probe(file, *format, head, size))
+		if (!probe_format(file, *format, head, size))
 			continue;
 		if (file->format)
 			return aftl_fail(error, -EINVAL,
@@ -179,7 +179,7 @@ static int set_units(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int begin(struct trace_file *file, struct aftl_error *error)
+static int begin_format(struct trace_file *file, struct aftl_error *error)
 {
 	int ret = trace_input_fill(&file->input, PROBED_BYTES, error);
 
@@ -188,7 +188,7 @@ static int begin(struct trace_file *file, struct aftl_error *error)
 	if (!trace_input_left(&file->input))
 		return aftl_fail(error, -ENODATA, "%.120s: the file is empty", file->input.name);
 	if (!file->hints->format)
-		ret = detect(file, error);
+		ret = detect_format(file, error);
 	else
 		file->format = trace_format_find(file->hints->format);
 	if (ret || !file->format)
@@ -209,7 +209,7 @@ int trace_file_adopt(struct trace_file *file, const struct trace_input *input,
 	int ret;
 
 	*file = (struct trace_file){ .input = *input, .hints = hints, .losses = losses };
-	ret = begin(file, error);
+	ret = begin_format(file, error);
 	if (ret)
 		trace_file_close(file);
 	return ret;

@@ -8,8 +8,8 @@
 #include "trace-codec.h"
 #include "trace-input.h"
 
-static int blame(const struct trace_input *input, int code, const char *what,
-		 struct aftl_error *error)
+static int input_error(const struct trace_input *input, int code, const char *what,
+		       struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: %s: %s", input->name, what, strerror(-code));
 }
@@ -34,7 +34,7 @@ static int refill_codec(struct trace_input *input, struct aftl_error *error)
 	ssize_t got = read_some(input, packed, room);
 
 	if (got < 0)
-		return blame(input, (int)got, "cannot read", error);
+		return input_error(input, (int)got, "cannot read", error);
 	trace_codec_filled(input->codec, (size_t)got);
 	return 0;
 }
@@ -65,7 +65,7 @@ static int fill_plain(struct trace_input *input, struct aftl_error *error)
 	ssize_t got = read_some(input, input->bytes + input->end, TRACE_INPUT_ROOM - input->end);
 
 	if (got < 0)
-		return blame(input, (int)got, "cannot read", error);
+		return input_error(input, (int)got, "cannot read", error);
 	input->end += (size_t)got;
 	input->over = !got;
 	return 0;
@@ -113,7 +113,7 @@ int trace_input_open(struct trace_input *input, const char *path, struct aftl_er
 		.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
 	};
 	if (input->fd < 0)
-		return blame(input, -errno, "cannot open", error);
+		return input_error(input, -errno, "cannot open", error);
 	input->bytes = memory_zeroed(TRACE_INPUT_ROOM, 1);
 	ret = trace_input_fill(input, TRACE_CODEC_MAGIC_BYTES, error);
 	if (!ret)

@@ -83,7 +83,7 @@ static int tell_late(struct trace_source *source, u64 before, struct aftl_error 
 				 "before it %llu came too late", (unsigned long long)late);
 }
 
-static int refill(struct trace_source *source, struct aftl_error *error)
+static int refill_source(struct trace_source *source, struct aftl_error *error)
 {
 	while (!source->over && !trace_window_peek(&source->window)) {
 		u64 late = source->window.late;
@@ -103,10 +103,10 @@ static int refill(struct trace_source *source, struct aftl_error *error)
 }
 
 /* Find the time of the next item of file @i, reading from the file if necessary. */
-static int look(struct trace_merge *merge, u32 i, struct aftl_error *error)
+static int load_next_item(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[i];
-	int ret = refill(source, error);
+	int ret = refill_source(source, error);
 
 	if (ret)
 		return ret;
@@ -243,7 +243,7 @@ int trace_merge_gather(struct trace_merge *merge, struct aftl_error *error)
 	merge->run_next = 0;
 	merge->run_end = 0;
 	for (i = 0; i < merge->count && !ret; i++)
-		ret = look(merge, i, error);
+		ret = load_next_item(merge, i, error);
 	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_run(merge))
 		;
 	return ret;

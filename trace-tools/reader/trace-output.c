@@ -4,7 +4,8 @@
 /* Size of the write buffer. */
 #define BUFFER 262144
 
-static int blame(const struct trace_output *output, const char *what, struct aftl_error *error)
+static int output_error(const struct trace_output *output, const char *what,
+			struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "%.120s: %s: %s", output->name, what, strerror(errno));
 }
@@ -20,7 +21,7 @@ static int close_file(struct trace_output *output, struct aftl_error *error)
 	failed = fflush(file) || ferror(file);
 	if (file != stdout && fclose(file))
 		failed = true;
-	return failed ? blame(output, "cannot write", error) : 0;
+	return failed ? output_error(output, "cannot write", error) : 0;
 }
 
 int trace_output_open(struct trace_output *output, struct aftl_error *error)
@@ -30,7 +31,7 @@ int trace_output_open(struct trace_output *output, struct aftl_error *error)
 	if (!output->format->own_file) {
 		output->file = strcmp(output->path, "-") ? fopen(output->path, "wb") : stdout;
 		if (!output->file)
-			return blame(output, "cannot create", error);
+			return output_error(output, "cannot create", error);
 		setvbuf(output->file, NULL, _IOFBF, BUFFER);
 	}
 	ret = output->format->begin ? output->format->begin(output, error) : 0;
@@ -48,7 +49,7 @@ int trace_output_put(struct trace_output *output, const struct trace_request *re
 		return ret;
 	output->written++;
 	if (output->file && ferror(output->file))
-		return blame(output, "cannot write", error);
+		return output_error(output, "cannot write", error);
 	return 0;
 }
 

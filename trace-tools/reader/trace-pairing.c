@@ -387,7 +387,8 @@ static inline bool end_whole(struct trace_pairing *pairing, const struct trace_e
 	return true;
 }
 
-static void complete(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static void complete_request(struct trace_pairing *pairing, const struct trace_event *event,
+			     u16 stream)
 {
 	u32 key = key_of(stream, event->op);
 	u64 begin = begin_of(event), end = begin + sectors_of(event);
@@ -413,7 +414,7 @@ static void complete(struct trace_pairing *pairing, const struct trace_event *ev
 /* Search at most this many of the latest requests for the one that an event refers to. */
 #define RECENT 4096
 
-static bool holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
+static bool pending_holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
 {
 	const struct trace_request *request = &pending->request;
 
@@ -432,7 +433,8 @@ static struct pending *find_recent(const struct trace_pairing *pairing, u16 stre
 	for (i = pairing->next; i > stop; i--) {
 		struct pending *pending = pending_of(pairing, i - 1);
 
-		if (!holds(pending, stream, op, begin, end) || (found && pending->cpu != cpu))
+		if (!pending_holds(pending, stream, op, begin, end) ||
+		    (found && pending->cpu != cpu))
 			continue;
 		found = pending;
 		*number = i - 1;
@@ -477,7 +479,8 @@ static void send_rest(struct trace_pairing *pairing, const struct trace_event *e
 	put_rest(pairing, piece.key, number, event->sector, piece.end);
 }
 
-static void split(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static void split_request(struct trace_pairing *pairing, const struct trace_event *event,
+			  u16 stream)
 {
 	u32 place;
 
@@ -512,7 +515,7 @@ static void add_mark(struct pending *pending, u64 begin, u64 end, const struct t
 	mark->by = event->by;
 }
 
-static void tag(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static void tag_request(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
 	u64 begin = event->sector, end = event->sector + event->bytes / TRACE_PAIRING_SECTOR;
 	struct pending *pending;
@@ -538,7 +541,8 @@ static void tag(struct trace_pairing *pairing, const struct trace_event *event, 
 	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
-static inline void put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static inline void put_event(struct trace_pairing *pairing, const struct trace_event *event,
+			     u16 stream)
 {
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
@@ -547,21 +551,21 @@ static inline void put(struct trace_pairing *pairing, const struct trace_event *
 			begin_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_COMPLETE:
-		complete(pairing, event, stream);
+		complete_request(pairing, event, stream);
 		pairing->ripe++;
 		break;
 	case TRACE_ACT_SPLIT:
-		split(pairing, event, stream);
+		split_request(pairing, event, stream);
 		break;
 	case TRACE_ACT_TAG:
-		tag(pairing, event, stream);
+		tag_request(pairing, event, stream);
 		break;
 	}
 }
 
 void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
-	put(pairing, event, stream);
+	put_event(pairing, event, stream);
 }
 
 u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
@@ -574,7 +578,7 @@ u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *even
 
 		if (event->device != device || event->act > TRACE_ACT_SPLIT)
 			break;
-		put(pairing, event, stream);
+		put_event(pairing, event, stream);
 	}
 	return done;
 }

@@ -21,25 +21,25 @@ void trace_window_free(struct trace_window *window)
 	*window = (struct trace_window){ 0 };
 }
 
-static u8 *item(const struct trace_window *window, u8 *items, size_t i)
+static u8 *window_item(const struct trace_window *window, u8 *items, size_t i)
 {
 	return items + i * window->item_bytes;
 }
 
 static u64 time_of(const struct trace_window *window, u8 *items, size_t i)
 {
-	return *(const u64 *)item(window, items, i);
+	return *(const u64 *)window_item(window, items, i);
 }
 
 void *trace_window_room(struct trace_window *window, u32 *room)
 {
-	memmove(window->items, item(window, window->items, window->next),
+	memmove(window->items, window_item(window, window->items, window->next),
 		(window->count - window->next) * window->item_bytes);
 	window->count -= window->next;
 	window->next = 0;
 	window->ready = 0;
 	*room = TRACE_WINDOW_ROOM * window->size - window->count;
-	return item(window, window->items, window->count);
+	return window_item(window, window->items, window->count);
 }
 
 /* Check the order of the items from @from on; earlier ones are known to be in order. */
@@ -54,8 +54,8 @@ static bool in_order(const struct trace_window *window, u32 from)
 }
 
 /* Merge two sorted runs, [from, middle) and [middle, end), into @to. */
-static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t from, size_t middle,
-		  size_t end)
+static void merge_items(const struct trace_window *window, u8 *to, u8 *items, size_t from,
+			size_t middle, size_t end)
 {
 	size_t left = from, right = middle, i;
 
@@ -63,22 +63,23 @@ static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t f
 		bool take_left = left < middle && (right >= end ||
 			time_of(window, items, left) <= time_of(window, items, right));
 
-		memcpy(item(window, to, i), item(window, items, take_left ? left++ : right++),
+		memcpy(window_item(window, to, i),
+		       window_item(window, items, take_left ? left++ : right++),
 		       window->item_bytes);
 	}
 }
 
 /* Sort stably: items with equal times keep their order. */
-static void sort(struct trace_window *window)
+static void sort_items(struct trace_window *window)
 {
 	size_t width, from;
 	u8 *kept;
 
 	for (width = 1; width < window->count; width *= 2) {
 		for (from = 0; from < window->count; from += 2 * width)
-			merge(window, window->spare, window->items, from,
-			      min(from + width, (size_t)window->count),
-			      min(from + 2 * width, (size_t)window->count));
+			merge_items(window, window->spare, window->items, from,
+				    min(from + width, (size_t)window->count),
+				    min(from + 2 * width, (size_t)window->count));
 		kept = window->items;
 		window->items = window->spare;
 		window->spare = kept;
@@ -102,7 +103,7 @@ void trace_window_filled(struct trace_window *window, u32 items, bool last)
 
 	window->count += items;
 	if (!in_order(window, before))
-		sort(window);
+		sort_items(window);
 	if (last)
 		window->ready = window->count;
 	else

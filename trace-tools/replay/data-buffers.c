@@ -63,7 +63,8 @@ static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *err
 }
 
 /* Reserve one buffer of each size, which is never split for smaller requests. */
-static void reserve(const struct data_buffers *buffers, struct data_arena *arena, u32 largest)
+static void reserve_largest(const struct data_buffers *buffers, struct data_arena *arena,
+			    u32 largest)
 {
 	unsigned int i;
 
@@ -80,7 +81,7 @@ static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 l
 	if (!ret && control >= 0)
 		ret = data_tags_mark(control, arena->memfd, kind, error);
 	if (!ret)
-		reserve(buffers, arena, largest);
+		reserve_largest(buffers, arena, largest);
 	return ret;
 }
 
@@ -117,7 +118,7 @@ void data_buffers_free(struct data_buffers *buffers)
 	pthread_mutex_destroy(&buffers->lock);
 }
 
-static void *take(struct data_buffers *buffers, struct data_arena *arena, unsigned int index)
+static void *take_buffer(struct data_buffers *buffers, struct data_arena *arena, unsigned int index)
 {
 	void *buffer = take_returned(arena, index);
 
@@ -131,7 +132,7 @@ void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 byt
 	void *buffer = NULL;
 
 	pthread_mutex_lock(&buffers->lock);
-	while (!buffers->closed && !(buffer = take(buffers, arena, index)))
+	while (!buffers->closed && !(buffer = take_buffer(buffers, arena, index)))
 		pthread_cond_wait(&buffers->returned, &buffers->lock);
 	pthread_mutex_unlock(&buffers->lock);
 	return buffer;

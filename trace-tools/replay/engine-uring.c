@@ -61,7 +61,8 @@ static bool is_for_pool(const struct ticket *ticket)
 	return ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES;
 }
 
-static void prepare(const struct engine *engine, struct io_uring_sqe *sqe, struct ticket *ticket)
+static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
+			struct ticket *ticket)
 {
 	int fd = engine->config.target->fd;
 
@@ -77,7 +78,7 @@ static void prepare(const struct engine *engine, struct io_uring_sqe *sqe, struc
 }
 
 /* Submit; retry after a pause while the kernel lacks memory or completion entries. */
-static void issue(struct engine *engine)
+static void submit_sqes(struct engine *engine)
 {
 	const struct timespec breath = to_timespec(10000);
 	int ret = io_uring_submit(&engine->ring);
@@ -99,9 +100,9 @@ static void uring_submit(struct engine *engine, struct ticket *ticket)
 		worker_pool_submit(engine->pool, ticket);
 		return;
 	}
-	prepare(engine, io_uring_get_sqe(&engine->ring), ticket);
+	prepare_sqe(engine, io_uring_get_sqe(&engine->ring), ticket);
 	ticket->submit_ns = machine_clock() - engine->config.begin_ns;
-	issue(engine);
+	submit_sqes(engine);
 }
 
 /* Wait for a completion of the ring or of the pool. */

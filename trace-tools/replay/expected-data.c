@@ -68,8 +68,8 @@ void expected_read_begins(const struct expected_data *data, u64 first, u32 count
 }
 
 /* Identify the write that the data come from; without a readable head try the newest write. */
-static bool recognise(const struct expected_data *data, const void *bytes, u64 unit,
-		      struct payload *what, u32 *flips)
+static bool identify_write(const struct expected_data *data, const void *bytes, u64 unit,
+			   struct payload *what, u32 *flips)
 {
 	const struct expected_unit *now = &data->units[unit];
 
@@ -88,7 +88,7 @@ enum data_verdict expected_verdict(const struct expected_data *data, const void 
 	const struct expected_unit *now = &data->units[unit];
 	bool any = !floor || now->unknown >= floor;
 
-	if (!recognise(data, bytes, unit, what, flips))
+	if (!identify_write(data, bytes, unit, what, flips))
 		return any ? DATA_FOREIGN : DATA_LOST;
 	if (what->unit != unit)
 		return any ? DATA_FOREIGN : DATA_MISPLACED;

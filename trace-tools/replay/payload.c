@@ -60,7 +60,7 @@ u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *w
 }
 
 /* Majority vote over each bit of the three copies. */
-static u64 majority(const u64 *words, unsigned int word)
+static u64 majority_of_copies(const u64 *words, unsigned int word)
 {
 	u64 a = le64toh(words[word]);
 	u64 b = le64toh(words[word + HEAD_WORDS]);
@@ -71,8 +71,8 @@ static u64 majority(const u64 *words, unsigned int word)
 
 bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips)
 {
-	u64 first = majority(data, 0);
-	u64 second = majority(data, 1);
+	u64 first = majority_of_copies(data, 0);
+	u64 second = majority_of_copies(data, 1);
 
 	if (first >> 32 != MAGIC)
 		return false;

@@ -31,41 +31,41 @@ struct pilot {
 };
 
 /* Return true if the request changes the content of units. */
-static bool changes(const struct ticket *ticket)
+static bool changes_content(const struct ticket *ticket)
 {
 	return !ticket_reads(ticket) && ticket->request.op != AFTL_OP_FLUSH;
 }
 
-static void expect(struct replay_run *run, struct ticket *ticket)
+static void expect_content(struct replay_run *run, struct ticket *ticket)
 {
 	const struct payload what = { .sequence = (u32)ticket->sequence,
 				      .class = ticket->request.class };
 	u64 first = ticket_first_unit(run, ticket);
 	u32 count = ticket_units(run, ticket);
 
-	if (changes(ticket))
+	if (changes_content(ticket))
 		ticket->alone = expected_write_begins(&run->expected, first, count, &what,
 						      ticket_writes(ticket));
 	else if (ticket->floors)
 		expected_read_begins(&run->expected, first, count, ticket->floors);
 }
 
-static void submit(struct pilot *pilot, struct ticket *ticket)
+static void submit_ticket(struct pilot *pilot, struct ticket *ticket)
 {
 	if (pilot->run->verifies)
-		expect(pilot->run, ticket);
+		expect_content(pilot->run, ticket);
 	pilot->under_way++;
 	pilot->type->submit(pilot->engine, ticket);
 }
 
-static void collect(struct pilot *pilot)
+static void collect_completions(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket;
 
 	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
 		pilot->under_way--;
-		if (run->verifies && changes(ticket))
+		if (run->verifies && changes_content(ticket))
 			expected_write_ends(&run->expected, ticket_first_unit(run, ticket),
 					    ticket_units(run, ticket), (u32)ticket->sequence,
 					    ticket->alone, ticket->error);
@@ -73,7 +73,7 @@ static void collect(struct pilot *pilot)
 	}
 }
 
-static void drop(struct replay_run *run, struct ticket *ticket)
+static void drop_ticket(struct replay_run *run, struct ticket *ticket)
 {
 	ticket->dropped = true;
 	ticket_queue_pop(&run->ready);
@@ -112,7 +112,7 @@ static bool has_landed(const struct pilot *pilot)
 	       !ticket_queue_peek(&pilot->run->ready);
 }
 
-static void step(struct pilot *pilot)
+static void step_pilot(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
@@ -121,7 +121,7 @@ static void step(struct pilot *pilot)
 	if (interrupted())
 		atomic_store(&run->stopping, true);
 	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
-		drop(run, ticket);
+		drop_ticket(run, ticket);
 		return;
 	}
 	moment = next_moment(pilot, ticket);
@@ -129,9 +129,9 @@ static void step(struct pilot *pilot)
 		wait_for(pilot, moment);
 	} else {
 		ticket_queue_pop(&run->ready);
-		submit(pilot, ticket);
+		submit_ticket(pilot, ticket);
 	}
-	collect(pilot);
+	collect_completions(pilot);
 }
 
 void pilot_hold_program(void)
@@ -201,7 +201,7 @@ int pilot_fly(struct replay_run *run, struct aftl_error *error)
 	if (!ret)
 		ret = take_priority(run->options, error);
 	while (!ret && !has_landed(&pilot))
-		step(&pilot);
+		step_pilot(&pilot);
 	if (pilot.engine)
 		pilot.type->close(pilot.engine);
 	return ret;

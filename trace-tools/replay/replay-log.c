@@ -57,7 +57,7 @@ static const struct field fields[] = {
 
 static_assert(ARRAY_SIZE(fields) == REPLAY_LOG_FIELDS, "as the header says");
 
-static u64 member(const struct replay_log_entry *entry, const struct field *field)
+static u64 entry_member(const struct replay_log_entry *entry, const struct field *field)
 {
 	const void *at = (const u8 *)entry + field->member;
 
@@ -92,7 +92,7 @@ static void set_member(struct replay_log_entry *entry, const struct field *field
 	}
 }
 
-static int blame(const struct replay_log *log, const char *what, struct aftl_error *error)
+static int log_error(const struct replay_log *log, const char *what, struct aftl_error *error)
 {
 	int code = errno ? errno : EIO;
 
@@ -155,7 +155,8 @@ static void put_header(struct replay_log *log)
  * The log is a file that cannot be replaced, such as a device: the commit has copied the header
  * there; continue to write at its end.
  */
-static int reopen(struct replay_log *log, const struct output_file *file, struct aftl_error *error)
+static int reopen_log(struct replay_log *log, const struct output_file *file,
+		      struct aftl_error *error)
 {
 	fclose(log->file);
 	log->file = fopen(file->target, "r+e");
@@ -171,7 +172,7 @@ static int name_log(struct replay_log *log, struct output_file *file, struct aft
 
 	if (!fflush(log->file)) {
 		ret = output_file_commit(file, error);
-		return !ret && file->apart ? reopen(log, file, error) : ret;
+		return !ret && file->apart ? reopen_log(log, file, error) : ret;
 	}
 	log->file = NULL;
 	aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
@@ -208,7 +209,7 @@ void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry
 	unsigned int i;
 
 	for (i = 0; i < REPLAY_LOG_FIELDS; i++)
-		aftl_put(bytes + fields[i].offset, member(entry, &fields[i]), fields[i].size);
+		aftl_put(bytes + fields[i].offset, entry_member(entry, &fields[i]), fields[i].size);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 	log->entries++;
 }
@@ -240,7 +241,7 @@ int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 	failed = (log->file == stdout ? fflush(stdout) : fclose(log->file)) || failed;
 	log->file = NULL;
 	if (failed)
-		ret = blame(log, "cannot write", error);
+		ret = log_error(log, "cannot write", error);
 	replay_log_close(log);
 	return ret;
 }
@@ -311,9 +312,9 @@ int replay_log_open(struct replay_log **out, const char *path, struct replay_log
 	log->path = path;
 	log->file = fopen(path, "rbe");
 	if (!log->file)
-		ret = blame(log, "cannot open", error);
+		ret = log_error(log, "cannot open", error);
 	else if (fread(bytes, 1, sizeof(bytes), log->file) < sizeof(bytes))
-		ret = ferror(log->file) ? blame(log, "cannot read", error) :
+		ret = ferror(log->file) ? log_error(log, "cannot read", error) :
 		      complain_content(log, "the file ends inside its header", error);
 	else
 		ret = decode_header(log, bytes, &log->header, error);
@@ -339,7 +340,7 @@ static int check_entry(const struct replay_log *log, const struct replay_log_ent
 static int end_of_log(const struct replay_log *log, struct aftl_error *error)
 {
 	if (ferror(log->file))
-		return blame(log, "cannot read", error);
+		return log_error(log, "cannot read", error);
 	if (log->header.entries && log->entries != log->header.entries)
 		return aftl_fail(error, -EINVAL, "%.120s: the file ends after %llu of %llu entries",
 				 log->path, (unsigned long long)log->entries,

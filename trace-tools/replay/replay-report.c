@@ -105,12 +105,12 @@ u64 replay_report_lag(const struct replay_report *report)
 	return aftl_histogram_quantile(&report->lag, 9900);
 }
 
-static u64 mean(const struct aftl_histogram *histogram)
+static u64 histogram_mean(const struct aftl_histogram *histogram)
 {
 	return histogram->count ? histogram->sum / histogram->count : 0;
 }
 
-static u64 rate(u64 requests, u64 ns)
+static u64 rate_per_s(u64 requests, u64 ns)
 {
 	return scaled_ratio(requests, ns, NS_PER_S);
 }
@@ -121,7 +121,7 @@ static void json_times(struct json_writer *json, const struct aftl_histogram *hi
 {
 	unsigned int i;
 
-	json_u64(json, "mean_ns", mean(histogram));
+	json_u64(json, "mean_ns", histogram_mean(histogram));
 	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
 		json_u64(json, quantiles[i].key,
 			 aftl_histogram_quantile(histogram, quantiles[i].share));
@@ -144,9 +144,9 @@ static void json_fidelity(const struct replay_report *report, struct json_writer
 		json_u64(json, "late_requests", report->late);
 		json_fixed(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
 			   6);
-		json_u64(json, "offered_per_second", rate(report->done, report->last_due_ns));
+		json_u64(json, "offered_per_second", rate_per_s(report->done, report->last_due_ns));
 	}
-	json_u64(json, "achieved_per_second", rate(report->done, report->last_submit_ns));
+	json_u64(json, "achieved_per_second", rate_per_s(report->done, report->last_submit_ns));
 	json_end_object(json);
 }
 
@@ -214,7 +214,7 @@ static void time_cells(struct text_table *table, const struct aftl_histogram *hi
 	char text[HUMAN_SIZE];
 	unsigned int i;
 
-	human_time(text, mean(histogram));
+	human_time(text, histogram_mean(histogram));
 	text_table_cell(table, "%s", text);
 	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		quantile_print(text, quantile_of(histogram, quantiles[i].share));
@@ -280,7 +280,7 @@ static void print_table(const struct replay_report *report, FILE *out)
 
 static void print_rates(const struct replay_report *report, FILE *out)
 {
-	unsigned long long achieved = rate(report->done, report->last_submit_ns);
+	unsigned long long achieved = rate_per_s(report->done, report->last_submit_ns);
 	char share[HUMAN_SIZE];
 	char late[HUMAN_SIZE];
 
@@ -292,7 +292,7 @@ static void print_rates(const struct replay_report *report, FILE *out)
 	human_span(late, report->late_ns);
 	human_fixed(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
-		(unsigned long long)rate(report->done, report->last_due_ns), late, share);
+		(unsigned long long)rate_per_s(report->done, report->last_due_ns), late, share);
 	if (scaled_ratio(report->late, report->done, 100) >= LATE_MATTERS)
 		fprintf(out, TOO_SLOW, share, late);
 }

@@ -63,7 +63,7 @@ void replay_run_help(const struct replay_run *run)
 		setpriority(PRIO_PROCESS, 0, HELPER_NICE);
 }
 
-static int fly(struct replay_run *run, struct aftl_error *error)
+static int run_threads(struct replay_run *run, struct aftl_error *error)
 {
 	pthread_t feeder;
 	int ret = start_thread(&feeder, feeder_thread, run, error);
@@ -93,7 +93,7 @@ int replay_run_phase(struct replay_run *run, const struct request_source *source
 	ret = start_thread(&scribe, scribe_thread, run, error);
 	if (ret)
 		return ret;
-	ret = fly(run, error);
+	ret = run_threads(run, error);
 	atomic_store(&run->flown, true);
 	pthread_join(scribe, NULL);
 	if (!ret && run->feeder_error.text[0]) {

@@ -17,8 +17,8 @@
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
-static int blame(const struct target_wish *wish, int code, const char *what,
-		 struct aftl_error *error)
+static int target_error(const struct target_wish *wish, int code, const char *what,
+			struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: %s: %s", wish->path, what, strerror(-code));
 }
@@ -41,9 +41,9 @@ static int create_file(const struct target_wish *wish, struct aftl_error *error)
 				 wish->path);
 	fd = open(wish->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return blame(wish, -errno, "cannot create", error);
+		return target_error(wish, -errno, "cannot create", error);
 	if (ftruncate(fd, (off_t)wish->size))
-		ret = blame(wish, -errno, "cannot give it its size", error);
+		ret = target_error(wish, -errno, "cannot give it its size", error);
 	close(fd);
 	return ret;
 }
@@ -90,7 +90,7 @@ static int open_file(struct replay_target *target, const struct target_wish *wis
 		target->direct = false;
 		target->fd = open_with(wish, 0);
 	}
-	return target->fd < 0 ? blame(wish, -errno, "cannot open", error) : 0;
+	return target->fd < 0 ? target_error(wish, -errno, "cannot open", error) : 0;
 }
 
 static int finish_file(struct replay_target *target, const struct target_wish *wish,
@@ -99,7 +99,7 @@ static int finish_file(struct replay_target *target, const struct target_wish *w
 	struct stat found;
 
 	if (fstat(target->fd, &found))
-		return blame(wish, -errno, "cannot look at it", error);
+		return target_error(wish, -errno, "cannot look at it", error);
 	target->size = (u64)found.st_size;
 	target->sector = FILE_SECTOR;
 	return 0;
@@ -127,7 +127,7 @@ static int open_device(struct replay_target *target, const struct target_wish *w
 	target->fd = open_with(wish, flags);
 	if (target->fd < 0 && errno == EBUSY)
 		return complain_in_use(wish, found, error);
-	return target->fd < 0 ? blame(wish, -errno, "cannot open", error) : 0;
+	return target->fd < 0 ? target_error(wish, -errno, "cannot open", error) : 0;
 }
 
 static bool all_zero(const u8 *bytes, size_t count)
@@ -143,7 +143,7 @@ static int check_marks(const struct replay_target *target, const struct target_w
 	int fd = open(wish->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
 	bool empty = got >= 0 && all_zero(bytes, (size_t)got);
-	int ret = got < 0 ? blame(wish, -errno, "cannot read", error) : 0;
+	int ret = got < 0 ? target_error(wish, -errno, "cannot read", error) : 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -160,7 +160,7 @@ static int finish_device(struct replay_target *target, const struct target_wish 
 
 	if (ioctl(target->fd, BLKGETSIZE64, &target->size) ||
 	    ioctl(target->fd, BLKSSZGET, &sector))
-		return blame(wish, -errno, "cannot ask for its size", error);
+		return target_error(wish, -errno, "cannot ask for its size", error);
 	target->sector = (u32)sector;
 	if (!wish->writes || wish->overwrite || wish->only_look)
 		return 0;
@@ -200,7 +200,7 @@ int target_open(struct replay_target *target, const struct target_wish *wish,
 		fresh = true;
 	}
 	if (!ret && stat(wish->path, &found))
-		ret = blame(wish, -errno, "cannot look at it", error);
+		ret = target_error(wish, -errno, "cannot look at it", error);
 	if (!ret)
 		ret = open_found(target, wish, &found, fresh, error);
 	if (ret)

@@ -307,7 +307,7 @@ static void write_about(struct replay *replay)
 		header->about[0] = '\0';
 }
 
-static void describe(struct replay *replay)
+static void describe_replay(struct replay *replay)
 {
 	const struct aftl_record_header *stream = stream_header(replay->stream);
 	struct replay_log_header *header = &replay->log_header;
@@ -366,8 +366,8 @@ static enum exit_code write_json(const struct replay_options *options,
 	return close_json();
 }
 
-static enum exit_code tell(const struct replay_options *options,
-			   const struct replay_report *report, bool was_interrupted)
+static enum exit_code print_summary(const struct replay_options *options,
+				    const struct replay_report *report, bool was_interrupted)
 {
 	if (!options->json || strcmp(options->json, "-") != 0)
 		replay_report_print(report, stdout);
@@ -375,8 +375,8 @@ static enum exit_code tell(const struct replay_options *options,
 }
 
 /* Determine the exit code; the most serious problem goes first. */
-static enum exit_code verdict(const struct replay_options *options,
-			      const struct replay_report *report)
+static enum exit_code replay_exit_code(const struct replay_options *options,
+				       const struct replay_report *report)
 {
 	char lag[HUMAN_SIZE], most[HUMAN_SIZE];
 
@@ -436,7 +436,7 @@ static int fly(struct replay *replay, struct aftl_error *error)
 
 	run->options = &replay->options;
 	run->stream = replay->stream;
-	describe(replay);
+	describe_replay(replay);
 	run->report = replay_report_create(&replay->log_header, replay->options.late_ns);
 	if (replay->options.record)
 		ret = replay_log_create(&run->log, replay->options.record, &replay->log_header,
@@ -468,9 +468,9 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		complain_of("replay", "%s", error->text);
 		return EXIT_FAILED;
 	}
-	told = tell(&replay->options, replay->run.report, interrupted());
+	told = print_summary(&replay->options, replay->run.report, interrupted());
 	print_lateness(replay);
-	judged = verdict(&replay->options, replay->run.report);
+	judged = replay_exit_code(&replay->options, replay->run.report);
 	if (interrupted())
 		return EXIT_INTERRUPTED;
 	return judged ? judged : told;
@@ -493,7 +493,7 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 		  options->requests || (options->fold && options->size_bytes);
 	if (!options->quiet)
 		simulated_state_print(options->sim_count, options->sim_arguments, stderr);
-	return simulate(options, replay->stream, changed);
+	return simulate_stream(options, replay->stream, changed);
 }
 
 static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
@@ -511,7 +511,7 @@ static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 	return EXIT_DONE;
 }
 
-static void release(struct replay *replay)
+static void release_replay(struct replay *replay)
 {
 	struct replay_run *run = &replay->run;
 
@@ -542,7 +542,7 @@ static int read_log(struct replay_log *log, struct replay_report *report,
 	return ret;
 }
 
-static enum exit_code summarise(const struct replay_options *options)
+static enum exit_code summarise_stream(const struct replay_options *options)
 {
 	struct replay_log_header header;
 	struct replay_report *report;
@@ -559,9 +559,9 @@ static enum exit_code summarise(const struct replay_options *options)
 	ret = read_log(log, report, &error);
 	if (ret)
 		complain_of("replay", "%s", error.text);
-	told = tell(options, report, !header.entries || report->done < header.planned);
+	told = print_summary(options, report, !header.entries || report->done < header.planned);
 	if (!told)
-		told = ret ? EXIT_FAILED : verdict(options, report);
+		told = ret ? EXIT_FAILED : replay_exit_code(options, report);
 	replay_report_free(report);
 	replay_log_close(log);
 	return told;
@@ -600,7 +600,8 @@ static enum exit_code carry_out(struct replay *replay)
 	code = open_json(replay->options.json);
 	if (code)
 		return code;
-	return replay->options.summarise ? summarise(&replay->options) : to_target(replay, &error);
+	return replay->options.summarise ? summarise_stream(&replay->options) :
+ to_target(replay, &error);
 }
 
 int main(int argc, char **argv)
@@ -617,6 +618,6 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	code = carry_out(&replay);
-	release(&replay);
+	release_replay(&replay);
 	return standard_streams_end("approxftl replay", code);
 }

@@ -42,8 +42,8 @@ static void judge_unit(const struct replay_run *run, const struct ticket *ticket
 	}
 }
 
-static void judge(const struct replay_run *run, const struct ticket *ticket,
-		  struct replay_log_entry *entry)
+static void judge_read(const struct replay_run *run, const struct ticket *ticket,
+		       struct replay_log_entry *entry)
 {
 	u32 units = ticket_units(run, ticket);
 	u32 i;
@@ -67,7 +67,7 @@ static void write_down(struct replay_run *run, const struct ticket *ticket)
 	};
 
 	if (ticket->floors && !ticket->error)
-		judge(run, ticket, &entry);
+		judge_read(run, ticket, &entry);
 	replay_report_add(run->report, &entry);
 	if (run->log)
 		replay_log_put(run->log, &entry);
@@ -82,7 +82,7 @@ static void give_back(struct replay_run *run, struct ticket *ticket)
 	sem_post(&run->spare_count);
 }
 
-static void drain(struct replay_run *run)
+static void drain_completions(struct replay_run *run)
 {
 	struct ticket *ticket;
 
@@ -94,7 +94,7 @@ static void drain(struct replay_run *run)
 	}
 }
 
-static void flush(struct replay_run *run, u64 *flushed_ns)
+static void flush_log(struct replay_run *run, u64 *flushed_ns)
 {
 	u64 now = machine_clock();
 
@@ -115,8 +115,8 @@ void *scribe_thread(void *argument)
 	replay_run_help(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
-		drain(run);
-		flush(run, &flushed_ns);
+		drain_completions(run);
+		flush_log(run, &flushed_ns);
 		if (!last)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	}

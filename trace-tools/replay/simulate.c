@@ -61,7 +61,7 @@ static int write_changed(struct replay_stream *stream, char path[NAMELESS_FILE_P
 	return ret ? ret : finished;
 }
 
-static void add(struct command *command, const char *word)
+static void add_argument(struct command *command, const char *word)
 {
 	command->arguments[command->count++] = (char *)word;
 }
@@ -83,35 +83,35 @@ static void make_command(struct command *command, const struct replay_options *o
 	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
 					   sizeof(char *));
 	sibling_program("approxftl", command->program, sizeof(command->program));
-	add(command, "approxftl");
-	add(command, "sim");
-	add(command, "--trace");
-	add(command, path);
-	add(command, "--arrival");
-	add(command, options->closed_loop ? "closed" : "trace");
+	add_argument(command, "approxftl");
+	add_argument(command, "sim");
+	add_argument(command, "--trace");
+	add_argument(command, path);
+	add_argument(command, "--arrival");
+	add_argument(command, options->closed_loop ? "closed" : "trace");
 	if (options->closed_loop) {
 		scnprintf(command->depth, sizeof(command->depth), "--depth=%llu",
 			  (unsigned long long)options->closed_loop);
-		add(command, command->depth);
+		add_argument(command, command->depth);
 	}
 	/* Without a size the simulator wraps addresses at the end of its own device. */
 	if (options->fold)
-		add(command, "--fold");
+		add_argument(command, "--fold");
 	if (options->seed_given) {
 		scnprintf(command->seed, sizeof(command->seed), "--seed=%llu",
 			  (unsigned long long)options->seed);
-		add(command, command->seed);
+		add_argument(command, command->seed);
 	}
 	if (options->json) {
 		command->json = json_word(options->json);
-		add(command, command->json);
+		add_argument(command, command->json);
 	}
 	for (i = 0; i < options->sim_count; i++)
-		add(command, options->sim_arguments[i]);
+		add_argument(command, options->sim_arguments[i]);
 }
 
-enum exit_code simulate(const struct replay_options *options, struct replay_stream *stream,
-			bool changed)
+enum exit_code simulate_stream(const struct replay_options *options, struct replay_stream *stream,
+			       bool changed)
 {
 	struct command command = { .count = 0 };
 	struct aftl_error error;

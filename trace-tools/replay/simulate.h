@@ -10,12 +10,12 @@
 #include "replay-stream.h"
 
 /**
- * simulate() - execute "approxftl sim" on the stream as a target would receive it
+ * simulate_stream() - execute "approxftl sim" on the stream as a target would receive it
  *
  * A changed stream is first written to an unnamed file. The function returns only if that fails or
  * the simulator cannot be executed.
  */
-enum exit_code simulate(const struct replay_options *options, struct replay_stream *stream,
-			bool changed);
+enum exit_code simulate_stream(const struct replay_options *options, struct replay_stream *stream,
+			       bool changed);
 
 #endif

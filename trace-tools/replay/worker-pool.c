@@ -28,7 +28,7 @@ struct worker_pool {
 	pthread_t *ids;
 };
 
-static void append(struct ticket_list *list, struct ticket *ticket)
+static void append_ticket(struct ticket_list *list, struct ticket *ticket)
 {
 	ticket->next = NULL;
 	if (list->first)
@@ -38,7 +38,7 @@ static void append(struct ticket_list *list, struct ticket *ticket)
 	list->last = ticket;
 }
 
-static struct ticket *take(struct ticket_list *list)
+static struct ticket *take_ticket(struct ticket_list *list)
 {
 	struct ticket *ticket = list->first;
 
@@ -63,7 +63,7 @@ static int do_write(const struct replay_target *target, const struct ticket *tic
 	return check_transfer(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
 }
 
-static int perform(const struct replay_target *target, const struct ticket *ticket)
+static int perform_ticket(const struct replay_target *target, const struct ticket *ticket)
 {
 	u64 offset = ticket_offset(ticket);
 
@@ -82,7 +82,7 @@ static int perform(const struct replay_target *target, const struct ticket *tick
 	}
 }
 
-static void announce(const struct worker_pool *pool)
+static void announce_completion(const struct worker_pool *pool)
 {
 	u64 one = 1;
 
@@ -95,21 +95,21 @@ static void work_on(struct worker_pool *pool, struct ticket *ticket)
 {
 	pthread_mutex_unlock(&pool->lock);
 	ticket->submit_ns = machine_clock() - pool->config.begin_ns;
-	ticket->error = -perform(pool->config.target, ticket);
+	ticket->error = -perform_ticket(pool->config.target, ticket);
 	ticket->complete_ns = machine_clock() - pool->config.begin_ns;
 	pthread_mutex_lock(&pool->lock);
-	append(&pool->done, ticket);
-	announce(pool);
+	append_ticket(&pool->done, ticket);
+	announce_completion(pool);
 }
 
-static void *worker(void *argument)
+static void *run_worker(void *argument)
 {
 	struct worker_pool *pool = argument;
 	struct ticket *ticket;
 
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->ending) {
-		ticket = take(&pool->waiting);
+		ticket = take_ticket(&pool->waiting);
 		if (ticket)
 			work_on(pool, ticket);
 		else
@@ -125,7 +125,7 @@ static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_erro
 
 	pool->ids = memory_zeroed(threads, sizeof(*pool->ids));
 	while (!ret && pool->threads < threads) {
-		ret = pthread_create(&pool->ids[pool->threads], NULL, worker, pool);
+		ret = pthread_create(&pool->ids[pool->threads], NULL, run_worker, pool);
 		if (!ret)
 			pool->threads++;
 	}
@@ -177,7 +177,7 @@ void worker_pool_free(struct worker_pool *pool)
 void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket)
 {
 	pthread_mutex_lock(&pool->lock);
-	append(&pool->waiting, ticket);
+	append_ticket(&pool->waiting, ticket);
 	pthread_cond_signal(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -187,7 +187,7 @@ struct ticket *worker_pool_reap(struct worker_pool *pool)
 	struct ticket *ticket;
 
 	pthread_mutex_lock(&pool->lock);
-	ticket = take(&pool->done);
+	ticket = take_ticket(&pool->done);
 	pthread_mutex_unlock(&pool->lock);
 	return ticket;
 }

@@ -177,8 +177,8 @@ static bool name_fits(const char *wanted, const char *name)
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 
-static bool fits(const struct class_rules *rules, const struct class_rule *rule,
-		 const struct trace_request *request, const char *name)
+static bool rule_fits(const struct class_rules *rules, const struct class_rule *rule,
+		      const struct trace_request *request, const char *name)
 {
 	u64 draw = aftl_hash64_pair(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
 
@@ -199,7 +199,7 @@ void class_rules_apply(const struct class_rules *rules, struct trace_request *re
 	request->class = TRACE_PRECISE;
 	request->by = TRACE_BY_NOBODY;
 	for (i = 0; i < rules->count; i++) {
-		if (!fits(rules, &rules->rules[i], request, name))
+		if (!rule_fits(rules, &rules->rules[i], request, name))
 			continue;
 		request->class = rules->rules[i].class;
 		request->by = TRACE_BY_RULE;

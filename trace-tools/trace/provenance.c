@@ -41,7 +41,7 @@ static void put_facts(struct json_writer *json, const struct trace_options *opti
 }
 
 /* Up to 32 texts of 64 bytes, each byte up to 6 when escaped: the result may be too long. */
-static char *render(const struct trace_run *run, u32 words)
+static char *render_provenance(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;
 	bool interrupted = false;
@@ -74,12 +74,12 @@ static char *render(const struct trace_run *run, u32 words)
 char *provenance_text(const struct trace_run *run, struct aftl_error *error)
 {
 	u32 words = WORDS;
-	char *text = render(run, words);
+	char *text = render_provenance(run, words);
 
 	while (words && strlen(text) >= AFTL_RECORD_PROVENANCE_SIZE) {
 		free(text);
 		words /= 2;
-		text = render(run, words);
+		text = render_provenance(run, words);
 	}
 	if (strlen(text) < AFTL_RECORD_PROVENANCE_SIZE)
 		return text;

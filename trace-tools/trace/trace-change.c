@@ -42,7 +42,7 @@ static bool in_sample(const struct trace_change *change, const struct trace_requ
 }
 
 /* Scale in steps of 4 KiB and keep the offset within the step, so that the alignment is kept. */
-static void scale(const struct trace_change *change, struct trace_request *request)
+static void scale_request(const struct trace_change *change, struct trace_request *request)
 {
 	u64 step = request->offset / TRACE_SCALE_BYTES;
 
@@ -69,7 +69,7 @@ static int fold_back(struct trace_change *change, struct trace_request *request,
 	return 0;
 }
 
-static void rebase(struct trace_change *change, struct trace_request *request)
+static void rebase_request(struct trace_change *change, struct trace_request *request)
 {
 	if (!change->begun)
 		change->first_ns = request->t_ns;
@@ -88,9 +88,9 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 		return 0;
 	}
 	if (!change->keep_time)
-		rebase(change, request);
+		rebase_request(change, request);
 	if (change->scale)
-		scale(change, request);
+		scale_request(change, request);
 	if (change->fold)
 		ret = fold_back(change, request, rest, error);
 	if (!ret && rest->bytes && !change->keep_time)

@@ -129,7 +129,7 @@ static void tell_preview(const struct copy *copy)
 		share);
 }
 
-static int begin(struct copy *copy, const char *path, struct aftl_error *error)
+static int begin_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct trace_run *run = copy->run;
 	struct trace_classes classes = trace_reader_classes(&run->reader);
@@ -249,7 +249,7 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 static int run_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct aftl_error other;
-	int ret = begin(copy, path, error);
+	int ret = begin_copy(copy, path, error);
 	int closed;
 
 	if (ret) {

@@ -87,7 +87,7 @@ static int put_json(struct trace_run *run, struct aftl_error *error)
 	return trace_run_json_end(run, &json, error);
 }
 
-static int check(struct trace_options *options, struct aftl_error *error)
+static int check_format_options(struct trace_options *options, struct aftl_error *error)
 {
 	int ret = list_choose(&options->list, columns, ARRAY_SIZE(columns), options->show,
 			      options->sort, error);
@@ -103,7 +103,7 @@ static enum exit_code run_formats(struct trace_run *run)
 	struct aftl_error error;
 	int ret = 0;
 
-	if (check(&run->options, &error))
+	if (check_format_options(&run->options, &error))
 		return trace_complain_usage(&error);
 	if (options->list.explain)
 		list_explain(&options->list, stdout);

@@ -112,7 +112,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error __m
 	return 0;
 }
 
-static bool takes(const struct command_line *line, const struct command_option *option)
+static bool verb_takes_option(const struct command_line *line, const struct command_option *option)
 {
 	return option->users & *(const enum trace_verb_bit *)line->context;
 }
@@ -125,7 +125,7 @@ static struct command_line command_of(const enum trace_verb_bit *verb, const cha
 		.count = ARRAY_SIZE(options_table),
 		.column = 28,
 		.context = verb,
-		.takes = takes,
+		.takes = verb_takes_option,
 		.word = add_word,
 		.other = take_other,
 	};

@@ -104,7 +104,7 @@ static void warn_of_siblings(const struct trace_run *run)
 	trace_paths_free(&all);
 }
 
-static enum exit_code begin(struct trace_run *run, const struct trace_verb *verb)
+static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_verb *verb)
 {
 	struct aftl_error error;
 	struct trace_wish wish;
@@ -161,7 +161,7 @@ enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **ar
 		fputs(verb->usage, stdout);
 		trace_options_help(verb->bit);
 	} else {
-		code = verb->sourceless ? EXIT_DONE : begin(&run, verb);
+		code = verb->sourceless ? EXIT_DONE : begin_trace_run(&run, verb);
 		code = code ? code : verb->run(&run);
 	}
 	return end_run(&run, code);

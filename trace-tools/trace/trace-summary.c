@@ -157,7 +157,7 @@ struct selection {
 
 static const struct selection everything = { -1, -1, -1, -1 };
 
-static bool selected(const struct trace_leaf *leaf, const struct selection *wanted)
+static bool leaf_is_selected(const struct trace_leaf *leaf, const struct selection *wanted)
 {
 	return (wanted->process < 0 || wanted->process == leaf->process) &&
 	       (wanted->op < 0 || wanted->op == leaf->op) &&
@@ -175,7 +175,7 @@ static struct trace_share sum_of(const struct trace_summary *summary,
 	for (i = 0; i < SUMMARY_LEAVES; i++) {
 		const struct trace_leaf *leaf = summary->leaves[i];
 
-		if (!leaf || !selected(leaf, wanted))
+		if (!leaf || !leaf_is_selected(leaf, wanted))
 			continue;
 		sum.requests += leaf->share.requests;
 		sum.bytes += leaf->share.bytes;

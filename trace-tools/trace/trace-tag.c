@@ -15,12 +15,13 @@ static const char usage[] =
 	"A rule with several terms, separated by commas, matches if all terms do. The first\n"
 	"matching rule decides; a write that no rule matches is precise.\n";
 
-static void edit(void *context, struct trace_request *request, const char *name)
+static void edit_tag(void *context, struct trace_request *request, const char *name)
 {
 	class_rules_apply(context, request, name);
 }
 
-static int prepare(struct trace_run *run, struct class_rules *rules, struct aftl_error *error)
+static int prepare_tagging(struct trace_run *run, struct class_rules *rules,
+			   struct aftl_error *error)
 {
 	const struct trace_file *first = &run->reader.merge.sources[0].file;
 	int ret;
@@ -44,8 +45,8 @@ static enum exit_code run_tag(struct trace_run *run)
 {
 	struct class_rules rules = { 0 };
 	struct aftl_error error;
-	enum exit_code code = prepare(run, &rules, &error) ? trace_complain_usage(&error) :
-							     trace_copy(run, edit, &rules);
+	enum exit_code code = prepare_tagging(run, &rules, &error) ? trace_complain_usage(&error) :
+							     trace_copy(run, edit_tag, &rules);
 
 	class_rules_free(&rules);
 	return code;

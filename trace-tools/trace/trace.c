@@ -59,7 +59,7 @@ static enum exit_code complain_verb(const char *name)
 	return EXIT_USAGE;
 }
 
-static enum exit_code run(int argc, char **argv)
+static enum exit_code run_trace_verb(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct trace_verb *verb;
@@ -86,5 +86,5 @@ static enum exit_code run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	standard_streams_begin();
-	return standard_streams_end("approxftl trace", run(argc, argv));
+	return standard_streams_end("approxftl trace", run_trace_verb(argc, argv));
 }

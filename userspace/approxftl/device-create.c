@@ -210,7 +210,7 @@ static int make_volume(struct plan *plan, struct aftl_error *error)
 	return volume_ensure(line->store, super, &plan->made, error);
 }
 
-static int create(struct plan *plan, const char *arguments, struct aftl_error *error)
+static int create_device(struct plan *plan, const char *arguments, struct aftl_error *error)
 {
 	int ret = dm_device_ready(error);
 
@@ -223,7 +223,7 @@ static int create(struct plan *plan, const char *arguments, struct aftl_error *e
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_create(const struct device_options *options)
 {
 	char arguments[TARGET_LINE_SIZE];
 	struct aftl_error error;
@@ -236,7 +236,7 @@ static enum exit_code run(const struct device_options *options)
 		return EXIT_USAGE;
 	}
 	target_line_print(&plan.line, arguments);
-	ret = options->dry_run ? 0 : create(&plan, arguments, &error);
+	ret = options->dry_run ? 0 : create_device(&plan, arguments, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
 	print_plan(options, &plan, arguments);
@@ -254,5 +254,5 @@ const struct device_verb verb_create = {
 		 "sets any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
 		 "it gets as many blocks as that size needs. An empty block device is formatted\n"
 		 "first, as by \"approxftl format\"; one with data is refused.",
-	.run = run,
+	.run = run_create,
 };

@@ -53,8 +53,8 @@ static int list_lost(const struct dm_device *device, struct lost_runs *runs,
 	return 0;
 }
 
-static int examine(const struct device_options *options, struct device_view *view,
-		   struct health *health, struct lost_runs *runs, struct aftl_error *error)
+static int examine_health(const struct device_options *options, struct device_view *view,
+			  struct health *health, struct lost_runs *runs, struct aftl_error *error)
 {
 	struct target_stats stats;
 	int ret = device_look(view, options->words[0], error);
@@ -227,7 +227,7 @@ static void print_health_json(const struct device_options *options,
 	json_envelope_end(&json);
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_health(const struct device_options *options)
 {
 	static const enum exit_code codes[] = {
 		[HEALTH_GOOD] = EXIT_DONE,
@@ -238,7 +238,7 @@ static enum exit_code run(const struct device_options *options)
 	struct device_view view;
 	struct aftl_error error;
 	struct health health;
-	int ret = examine(options, &view, &health, &runs, &error);
+	int ret = examine_health(options, &view, &health, &runs, &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);
@@ -257,5 +257,5 @@ const struct device_verb verb_health = {
 	.options = "",
 	.about = "Prints wear, bad blocks, errors and a verdict. Exit status: 0 good, 1 it needs\n"
 		 "attention, 4 it is read-only, 3 there is no such device.",
-	.run = run,
+	.run = run_health,
 };

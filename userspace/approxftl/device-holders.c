@@ -58,7 +58,7 @@ static bool swapped_on(const struct dm_device *device, char *phrase, size_t size
 }
 
 /* Look for a block device on top of this one; sysfs has a link for each. */
-static bool stacked(const struct dm_device *device, char *phrase, size_t size)
+static bool has_stacked_device(const struct dm_device *device, char *phrase, size_t size)
 {
 	char path[80];
 	const struct dirent *entry;
@@ -113,7 +113,7 @@ static bool process_holds(const struct dm_device *device, const char *pid)
 	return found;
 }
 
-static bool opened(const struct dm_device *device, char *phrase, size_t size)
+static bool has_opener(const struct dm_device *device, char *phrase, size_t size)
 {
 	const struct dirent *entry;
 	DIR *processes = opendir("/proc");
@@ -136,5 +136,5 @@ static bool opened(const struct dm_device *device, char *phrase, size_t size)
 bool device_holder(const struct dm_device *device, char *phrase, size_t size)
 {
 	return has_mount(device, phrase, size) || swapped_on(device, phrase, size) ||
-	       stacked(device, phrase, size) || opened(device, phrase, size);
+	       has_stacked_device(device, phrase, size) || has_opener(device, phrase, size);
 }

@@ -263,7 +263,8 @@ static void put_luns(const struct metrics *metrics)
 
 /* Queries */
 
-static int ask(struct metrics *metrics, const struct dm_device *device, struct aftl_error *error)
+static int ask_device(struct metrics *metrics, const struct dm_device *device,
+		      struct aftl_error *error)
 {
 	struct scraped *scraped;
 	int ret;
@@ -286,7 +287,7 @@ static int ask_all(struct metrics *metrics, struct aftl_error *error)
 	if (ret)
 		return ret;
 	for (i = 0; !ret && i < count; i++)
-		ret = ask(metrics, &devices[i], error);
+		ret = ask_device(metrics, &devices[i], error);
 	free(devices);
 	return ret;
 }
@@ -296,10 +297,10 @@ static int ask_named(struct metrics *metrics, const char *name, struct aftl_erro
 	struct dm_device device;
 	int ret = dm_device_find(&device, name, error);
 
-	return ret ? ret : ask(metrics, &device, error);
+	return ret ? ret : ask_device(metrics, &device, error);
 }
 
-static void forget(struct metrics *metrics)
+static void forget_metrics(struct metrics *metrics)
 {
 	unsigned int i;
 
@@ -324,6 +325,6 @@ enum exit_code metrics_print(const struct device_options *options)
 		put_late(&metrics);
 		put_luns(&metrics);
 	}
-	forget(&metrics);
+	forget_metrics(&metrics);
 	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
 }

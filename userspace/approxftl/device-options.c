@@ -77,7 +77,8 @@ static const struct command_option options_table[] = {
 	SWITCH('h', 'h', "help", help, "print this"),
 };
 
-static bool takes(const struct command_line *line, const struct command_option *option)
+static bool takes_device_option(const struct command_line *line,
+				const struct command_option *option)
 {
 	const struct device_verb *verb = line->context;
 
@@ -144,7 +145,7 @@ static struct command_line command_of(const struct device_verb *verb)
 		.count = ARRAY_SIZE(options_table),
 		.column = 34,
 		.context = verb,
-		.takes = takes,
+		.takes = takes_device_option,
 		.word = add_word,
 		.other = take_key,
 	};
@@ -156,8 +157,8 @@ static int words_before(const struct device_verb *verb)
 	return strchr(verb->name, ' ') ? 2 : 1;
 }
 
-static int parse(const struct device_verb *verb, struct device_options *options, int argc,
-		 char **argv, struct aftl_error *error)
+static int parse_device_options(const struct device_verb *verb, struct device_options *options,
+				int argc, char **argv, struct aftl_error *error)
 {
 	struct command_line line = command_of(verb);
 	int skip = words_before(verb);
@@ -193,8 +194,8 @@ static void print_help(const struct device_verb *verb)
 
 /* Output */
 
-static enum exit_code refused(const struct device_verb *verb, const struct aftl_error *error,
-			      enum exit_code code)
+static enum exit_code print_refusal(const struct device_verb *verb, const struct aftl_error *error,
+				    enum exit_code code)
 {
 	complain_of(verb->name, "%s", error->text);
 	return code;
@@ -209,13 +210,13 @@ static enum exit_code answer_into_file(const struct device_verb *verb,
 	enum exit_code code;
 
 	if (output_file_open(&file, options->json, "--json", true, &error))
-		return refused(verb, &error, EXIT_FAILED);
+		return print_refusal(verb, &error, EXIT_FAILED);
 	options->out = file.stream;
 	code = verb->run(options);
 	if (ftell(file.stream) <= 0)
 		output_file_drop(&file);
 	else if (output_file_close(&file, &error))
-		return refused(verb, &error, EXIT_FAILED);
+		return print_refusal(verb, &error, EXIT_FAILED);
 	return code;
 }
 
@@ -224,8 +225,8 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	static struct device_options options;
 	struct aftl_error error;
 
-	if (parse(verb, &options, argc, argv, &error))
-		return refused(verb, &error, EXIT_USAGE);
+	if (parse_device_options(verb, &options, argc, argv, &error))
+		return print_refusal(verb, &error, EXIT_USAGE);
 	if (options.help)
 		print_help(verb);
 	else if (options.list.explain)

@@ -396,7 +396,7 @@ static int parse_options(struct series *series, struct aftl_error *error)
 	return ret;
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_stat(const struct device_options *options)
 {
 	struct series series = { .options = options };
 	struct aftl_error error;
@@ -426,5 +426,5 @@ const struct device_verb verb_stat = {
 	.about = "Prints every counter of a device since the last message reset. With --interval\n"
 		 "it prints a line of rates after each, until Ctrl-C or --count ends it. With\n"
 		 "--prometheus and without NAME it prints the counters of all devices.",
-	.run = run,
+	.run = run_stat,
 };

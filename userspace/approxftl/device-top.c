@@ -32,7 +32,7 @@ struct watch {
 	unsigned int count;
 };
 
-static void forget(struct watch *watch)
+static void forget_watch(struct watch *watch)
 {
 	unsigned int i;
 
@@ -63,8 +63,8 @@ static int list_devices(const struct device_options *options, struct dm_device *
 }
 
 /* Skip a device that is removed meanwhile, unless the command line names it. */
-static int look(const struct device_options *options, struct watch *watch,
-		struct aftl_error *error)
+static int watch_devices(const struct device_options *options, struct watch *watch,
+			 struct aftl_error *error)
 {
 	struct dm_device *devices = NULL;
 	unsigned int count = 0, i;
@@ -145,7 +145,7 @@ static void print_all(const struct watch *now, const struct watch *before)
 	screen_clear_rest();
 }
 
-static bool quits(int key)
+static bool user_quits(int key)
 {
 	return interrupted() || key == 'q' || key == 'Q';
 }
@@ -157,30 +157,30 @@ static bool wait_for(u64 at_ns)
 
 	do
 		key = screen_wait(at_ns);
-	while (!quits(key) && sample_clock() < at_ns);
-	return !quits(key);
+	while (!user_quits(key) && sample_clock() < at_ns);
+	return !user_quits(key);
 }
 
-static int show(const struct device_options *options, u64 interval_ns, u64 count,
-		struct aftl_error *error)
+static int show_frame(const struct device_options *options, u64 interval_ns, u64 count,
+		      struct aftl_error *error)
 {
 	u64 number, next_ns = sample_clock() + interval_ns;
 	struct watch before, now;
-	int ret = look(options, &before, error);
+	int ret = watch_devices(options, &before, error);
 
 	for (number = 0; !ret && (!count || number < count) && wait_for(next_ns); number++) {
-		ret = look(options, &now, error);
+		ret = watch_devices(options, &now, error);
 		if (!ret)
 			print_all(&now, &before);
-		forget(&before);
+		forget_watch(&before);
 		before = now;
 		next_ns += interval_ns;
 	}
-	forget(&before);
+	forget_watch(&before);
 	return ret;
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_top(const struct device_options *options)
 {
 	u64 interval_ns = SECOND_NS, count = 0;
 	struct aftl_error error;
@@ -198,7 +198,7 @@ static enum exit_code run(const struct device_options *options)
 	if (!ret) {
 		interruption_catch();
 		screen_begin();
-		ret = show(options, interval_ns, count, &error);
+		ret = show_frame(options, interval_ns, count, &error);
 		screen_end();
 	}
 	if (ret)
@@ -216,5 +216,5 @@ const struct device_verb verb_top = {
 	.about = "Shows the present activity of devices: requests, queue, space, write\n"
 		 "amplification, tags, and how busy each LUN is. The key q or Ctrl-C ends it. If\n"
 		 "standard output is not a terminal, it prints one picture after the other.",
-	.run = run,
+	.run = run_top,
 };

@@ -204,7 +204,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Skip devices that are removed meanwhile. */
-static void collect(const struct dm_names *names, struct dm_device **devices, unsigned int *count)
+static void add_to_devices(const struct dm_names *names, struct dm_device **devices,
+			   unsigned int *count)
 {
 	struct aftl_error unused;
 	struct dm_device device;
@@ -233,7 +234,7 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	ret = task_run(&task, error);
 	names = ret ? NULL : dm_task_get_names(task.dmt);
 	if (names)
-		collect(names, devices, count);
+		add_to_devices(names, devices, count);
 	if (*count)
 		qsort(*devices, *count, sizeof(**devices), by_name);
 	task_end(&task);

@@ -25,7 +25,7 @@ __printf(2, 3) static void found(struct diagnosis *diagnosis, const char *format
 	va_end(args);
 }
 
-static void missing(struct diagnosis *diagnosis, const char *what)
+static void set_missing(struct diagnosis *diagnosis, const char *what)
 {
 	diagnosis->finding = FINDING_MISSING;
 	scnprintf(diagnosis->found, sizeof(diagnosis->found), "%s", what);
@@ -41,14 +41,14 @@ __printf(2, 3) static void mend(struct diagnosis *diagnosis, const char *format,
 }
 
 /* Set the diagnosis of a check with two outcomes and one remedy. */
-static void judge(struct diagnosis *diagnosis, bool there, const char *good, const char *bad,
-		  const char *remedy)
+static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *good,
+			  const char *bad, const char *remedy)
 {
 	if (there) {
 		found(diagnosis, "%s", good);
 		return;
 	}
-	missing(diagnosis, bad);
+	set_missing(diagnosis, bad);
 	mend(diagnosis, "%s", remedy);
 }
 
@@ -107,8 +107,8 @@ static bool in_path(const struct machine *machine, const char *program)
 static void look_root(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	(void)machine;
-	judge(diagnosis, !geteuid(), "you are root", "you are not root, who alone may make devices",
-	      "sudo approxftl ...");
+	set_diagnosis(diagnosis, !geteuid(), "you are root",
+		      "you are not root, who alone may make devices", "sudo approxftl ...");
 }
 
 static void look_modules(const struct machine *machine, struct diagnosis *diagnosis)
@@ -116,14 +116,14 @@ static void look_modules(const struct machine *machine, struct diagnosis *diagno
 	char line[4096];
 
 	if (!exists(machine, "/proc/modules")) {
-		missing(diagnosis, "this kernel cannot load modules");
+		set_missing(diagnosis, "this kernel cannot load modules");
 		mend(diagnosis, "boot a kernel of the distribution, or use a virtual machine");
 	} else if (find_line(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
-		missing(diagnosis, "the kernel was started with \"nomodule\"");
+		set_missing(diagnosis, "the kernel was started with \"nomodule\"");
 		mend(diagnosis, "reboot without it, or use a virtual machine");
 	} else if (find_line(machine, "/proc/sys/kernel/modules_disabled", "1", line,
 			     sizeof(line))) {
-		missing(diagnosis, "loading modules has been switched off");
+		set_missing(diagnosis, "loading modules has been switched off");
 		mend(diagnosis, "reboot; sysctl kernel.modules_disabled cannot be taken back");
 	} else {
 		found(diagnosis, "modules can be loaded");
@@ -134,15 +134,15 @@ static void look_device_mapper(const struct machine *machine, struct diagnosis *
 {
 	char line[4096];
 
-	judge(diagnosis, exists(machine, "/sys/module/dm_mod") ||
-	      find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line)),
-	      "in the kernel", "not in the kernel", "modprobe dm-mod");
+	set_diagnosis(diagnosis, exists(machine, "/sys/module/dm_mod") ||
+		      find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line)),
+		      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
 static void look_control(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	judge(diagnosis, exists(machine, "/dev/mapper/control"), "/dev/mapper/control",
-	      "/dev/mapper/control is not there", "modprobe dm-mod && dmsetup mknodes");
+	set_diagnosis(diagnosis, exists(machine, "/dev/mapper/control"), "/dev/mapper/control",
+		      "/dev/mapper/control is not there", "modprobe dm-mod && dmsetup mknodes");
 }
 
 static bool is_loaded(const struct machine *machine)
@@ -167,7 +167,7 @@ static void look_headers(const struct machine *machine, struct diagnosis *diagno
 	} else if (is_loaded(machine) || is_installed(machine)) {
 		found(diagnosis, "not there, and not needed: the module is built");
 	} else {
-		missing(diagnosis, "not there: the module cannot be built");
+		set_missing(diagnosis, "not there: the module cannot be built");
 		mend(diagnosis, "apt-get install linux-headers-%s", machine->release);
 	}
 }
@@ -179,7 +179,7 @@ static void look_module(const struct machine *machine, struct diagnosis *diagnos
 	} else if (is_loaded(machine)) {
 		found(diagnosis, "loaded, but not installed: the next boot will not find it");
 	} else {
-		missing(diagnosis, "not installed for this kernel");
+		set_missing(diagnosis, "not installed for this kernel");
 		mend(diagnosis,
 		     "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
 		     machine->release);
@@ -193,7 +193,7 @@ static void look_loaded(const struct machine *machine, struct diagnosis *diagnos
 	} else if (is_installed(machine)) {
 		found(diagnosis, "not loaded; the first \"approxftl create\" does that");
 	} else {
-		missing(diagnosis, "not loaded");
+		set_missing(diagnosis, "not loaded");
 		mend(diagnosis, "modprobe %s, once it is installed", MODULE);
 	}
 }
@@ -213,10 +213,10 @@ static void look_signature(const struct machine *machine, struct diagnosis *diag
 	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
 				  sizeof(line));
 
-	judge(diagnosis, is_loaded(machine) || (!is_locked(machine) && !enforced),
-	      "modules need no signature",
-	      "Secure Boot or lockdown: only signed modules can be loaded",
-	      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
+	set_diagnosis(diagnosis, is_loaded(machine) || (!is_locked(machine) && !enforced),
+		      "modules need no signature",
+		      "Secure Boot or lockdown: only signed modules can be loaded",
+		      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
 /* The module creates the device through which programs tag their data. */
@@ -232,15 +232,15 @@ static void look_tags(const struct machine *machine, struct diagnosis *diagnosis
 	if (!access(path, R_OK | W_OK)) {
 		found(diagnosis, "/dev/approxftl");
 	} else if (access(path, F_OK)) {
-		missing(diagnosis, "/dev/approxftl is not there, though the module is loaded");
+		set_missing(diagnosis, "/dev/approxftl is not there, though the module is loaded");
 		mend(diagnosis, "udevadm trigger --subsystem-match=misc");
 	} else {
-		missing(diagnosis, "you may not use /dev/approxftl");
+		set_missing(diagnosis, "you may not use /dev/approxftl");
 		mend(diagnosis, "adduser \"$USER\" approxftl, then log in again");
 	}
 }
 
-static bool matches(const char *format, const char *root, const char *name)
+static bool path_matches(const char *format, const char *root, const char *name)
 {
 	char pattern[PATH_SIZE];
 	glob_t hits;
@@ -261,14 +261,14 @@ static void look_python(const struct machine *machine, struct diagnosis *diagnos
 {
 	const char *home = getenv("HOME");
 
-	if (matches("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
-	    matches("%s/usr/local/lib/python3*/dist-packages/%s", machine->root, package)) {
+	if (path_matches("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
+	    path_matches("%s/usr/local/lib/python3*/dist-packages/%s", machine->root, package)) {
 		found(diagnosis, "installed");
-	} else if (home && matches("%s%s/.cache/approxftl/venv-*/bin/python3", machine->root,
-				   home)) {
+	} else if (home && path_matches("%s%s/.cache/approxftl/venv-*/bin/python3", machine->root,
+					home)) {
 		found(diagnosis, "installed for the programs in the build directory");
 	} else {
-		missing(diagnosis, "not installed");
+		set_missing(diagnosis, "not installed");
 		mend(diagnosis, "apt-get install python3-%s", package);
 	}
 }
@@ -306,9 +306,9 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 	}
 	human_bytes(text, kib << 10);
 	scnprintf(line, sizeof(line), "%s available", text);
-	judge(diagnosis, kib << 10 >= MEMORY_LEAST, line,
-	      "less than 256 MiB available: not enough for data in memory",
-	      "use --store none, or a block device as store");
+	set_diagnosis(diagnosis, kib << 10 >= MEMORY_LEAST, line,
+		      "less than 256 MiB available: not enough for data in memory",
+		      "use --store none, or a block device as store");
 }
 
 static void look_program(const struct machine *machine, const struct doctor_check *check,
@@ -318,7 +318,7 @@ static void look_program(const struct machine *machine, const struct doctor_chec
 		found(diagnosis, "installed");
 		return;
 	}
-	missing(diagnosis, "not installed");
+	set_missing(diagnosis, "not installed");
 	mend(diagnosis, "apt-get install %s", check->package);
 }
 

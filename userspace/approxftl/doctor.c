@@ -53,7 +53,7 @@ static void set_machine(const struct device_options *options, struct machine *ma
 		scnprintf(machine->release, sizeof(machine->release), "%s", name.release);
 }
 
-static void examine(const struct device_options *options, struct examination *examination)
+static void examine_system(const struct device_options *options, struct examination *examination)
 {
 	unsigned int i;
 
@@ -192,11 +192,11 @@ static void print_json(const struct device_options *options, const struct examin
 	json_envelope_end(&json);
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_doctor(const struct device_options *options)
 {
 	struct examination examination;
 
-	examine(options, &examination);
+	examine_system(options, &examination);
 	if (options->list.chosen)
 		print_checks(options, &examination);
 	else if (options->json)
@@ -215,5 +215,5 @@ const struct device_verb verb_doctor = {
 	.about = "Finds out what this machine lacks for devices in the kernel, and the command\n"
 		 "that installs it. Changes nothing. Exit status: 0 devices can be created,\n"
 		 "1 they cannot.",
-	.run = run,
+	.run = run_doctor,
 };

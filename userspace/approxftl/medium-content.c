@@ -8,7 +8,8 @@
 
 #define PART_BYTES 1048576
 
-static int refuse(const struct medium_file *file, const char *what, struct aftl_error *error)
+static int refuse_content(const struct medium_file *file, const char *what,
+			  struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST, "%.80s %s; approxftl format --force if nobody needs it",
 			 file->path, what);
@@ -24,7 +25,7 @@ static int refuse_volume(const struct medium_file *file, struct aftl_volume *vol
 
 	uuid_print(aftl_volume_get_header(volume)->uuid, what + used);
 	aftl_volume_release(volume);
-	return refuse(file, what, error);
+	return refuse_content(file, what, error);
 }
 
 static int check_volume(struct medium_file *file, struct aftl_error *error)
@@ -44,7 +45,7 @@ static int check_volume(struct medium_file *file, struct aftl_error *error)
 	case -EINVAL:
 	case -ENOSPC:
 		scnprintf(what, sizeof(what), "is a volume (%s)", cause.text);
-		return refuse(file, what, error);
+		return refuse_content(file, what, error);
 	default:
 		*error = cause;
 		return ret;
@@ -60,7 +61,7 @@ static const char *value_of(blkid_probe probe, const char *name)
 	return blkid_probe_lookup_value(probe, name, &value, NULL) ? NULL : value;
 }
 
-static void append(char *text, size_t size, const char *format, const char *value)
+static void append_text(char *text, size_t size, const char *format, const char *value)
 {
 	size_t used = strlen(text);
 
@@ -80,9 +81,9 @@ static int refuse_known(const struct medium_file *file, blkid_probe probe,
 	else if (value_of(probe, "TYPE"))
 		scnprintf(what, sizeof(what), "holds %.20s (%.12s)", value_of(probe, "TYPE"),
 			  usage ? usage : "signature");
-	append(what, sizeof(what), ", label \"%.24s\"", value_of(probe, "LABEL"));
-	append(what, sizeof(what), ", UUID %.36s", value_of(probe, "UUID"));
-	return refuse(file, what, error);
+	append_text(what, sizeof(what), ", label \"%.24s\"", value_of(probe, "LABEL"));
+	append_text(what, sizeof(what), ", UUID %.36s", value_of(probe, "UUID"));
+	return refuse_content(file, what, error);
 }
 
 /* Probe like wipefs: each signature by itself, at all offsets, even with a wrong checksum. */
@@ -138,7 +139,7 @@ static int refuse_bytes(const struct medium_file *file, u64 offset, struct aftl_
 
 	scnprintf(what, sizeof(what), "is not empty: there are bytes that nobody knows at %llu",
 		  (unsigned long long)offset);
-	return refuse(file, what, error);
+	return refuse_content(file, what, error);
 }
 
 static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aftl_error *error)

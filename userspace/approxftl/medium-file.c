@@ -11,7 +11,7 @@
 #include "run.h"
 
 /* Transfer all bytes; continue after a signal or a short transfer. */
-static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
+static int transfer_bytes(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
 {
 	offset += file->base;
 	while (size) {
@@ -35,7 +35,7 @@ static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size,
 
 static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	return transfer(host, offset, bytes, size, false);
+	return transfer_bytes(host, offset, bytes, size, false);
 }
 
 /* Start reading into the page cache. */
@@ -52,7 +52,8 @@ static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
 
-	file->whole->write_failure = transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
+	file->whole->write_failure = transfer_bytes(file, offset, (void *)(uintptr_t)bytes, size,
+						    true);
 	return file->whole->write_failure;
 }
 
@@ -64,7 +65,7 @@ static int medium_flush(void *host)
 	return file->whole->write_failure;
 }
 
-static int refuse(struct aftl_error *error, const char *path, int code)
+static int refuse_medium(struct aftl_error *error, const char *path, int code)
 {
 	if (code == EBUSY)
 		return aftl_fail(error, -EBUSY,
@@ -104,7 +105,7 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 		flags |= O_EXCL;
 	file->fd = open(file->path, flags | O_CLOEXEC, 0666);
 	if (file->fd < 0 || fstat(file->fd, &info))
-		return refuse(error, file->path, errno);
+		return refuse_medium(error, file->path, errno);
 	file->device = S_ISBLK(info.st_mode);
 	file->size = (u64)info.st_size;
 	if (file->device)
@@ -112,7 +113,7 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 	else if (!S_ISREG(info.st_mode))
 		code = ENOTBLK;
 	if (code)
-		return refuse(error, file->path, code);
+		return refuse_medium(error, file->path, code);
 	file->medium.bytes = file->size - file->size % AFTL_FRAME_BYTES;
 	return 0;
 }
@@ -160,7 +161,7 @@ int medium_file_make(struct medium_file *file, const char *path, struct aftl_err
 int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *error)
 {
 	if (ftruncate(file->fd, (off_t)bytes))
-		return refuse(error, file->path, errno);
+		return refuse_medium(error, file->path, errno);
 	file->medium.bytes = bytes;
 	file->size = bytes;
 	return 0;

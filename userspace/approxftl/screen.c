@@ -22,7 +22,7 @@ static struct termios before;
 static bool taken;
 static atomic_bool to_stop;
 
-static void put(const char *text)
+static void put_on_screen(const char *text)
 {
 	const char *at = text, *end = text + strlen(text);
 
@@ -35,7 +35,7 @@ static void put(const char *text)
 	}
 }
 
-static void take(void)
+static void take_terminal(void)
 {
 	struct termios raw = before;
 
@@ -44,14 +44,14 @@ static void take(void)
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	put(TAKE);
+	put_on_screen(TAKE);
 }
 
 /* Also runs in signal handlers. */
 static void give_back(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
-	put(GIVE_BACK);
+	put_on_screen(GIVE_BACK);
 }
 
 static void note_stop(int number)
@@ -70,7 +70,7 @@ void screen_begin(void)
 	sigaction(SIGTSTP, &stop, NULL);
 	interruption_clean_up(give_back);
 	interruption_catch();
-	take();
+	take_terminal();
 }
 
 void screen_end(void)
@@ -117,7 +117,7 @@ static void stop_here(void)
 	fflush(stdout);
 	give_back();
 	kill(getpid(), SIGSTOP);
-	take();
+	take_terminal();
 }
 
 static int poll_key(u64 left_ns)

@@ -70,7 +70,7 @@ static int get_units(struct approxftl *library, int fd, struct query *query)
 }
 
 /* Write dirty pages back first, so that all data are on the device. */
-static int get(struct approxftl *library, int fd, struct query *query)
+static int get_tags(struct approxftl *library, int fd, struct query *query)
 {
 	int ret;
 
@@ -256,7 +256,7 @@ static enum exit_code query_verb(struct approxftl *library, const struct device_
 
 	if (tag_open(options, options->words[0], O_RDONLY, &fd))
 		return EXIT_FAILED;
-	ret = get(library, fd, &query);
+	ret = get_tags(library, fd, &query);
 	close(fd);
 	if (!ret && device_answer_whole(options))
 		print_json(options, &query);

@@ -196,7 +196,8 @@ static void print_file(const struct device_options *options, const char *path,
 }
 
 /* Print the resulting tags of the file. */
-static int answer(struct approxftl *library, const struct device_options *options, int fd)
+static int print_resulting_tags(struct approxftl *library, const struct device_options *options,
+				int fd)
 {
 	struct approxftl_extent *extents;
 	int count = tag_ranges_of(library, fd, &extents);
@@ -238,14 +239,15 @@ static enum exit_code make_change(const struct change *change)
 	if (!ret && options->rewrite && each_range(change, rewrite_range))
 		return EXIT_FAILED;
 	if (!ret)
-		ret = answer(change->library, options, change->fd);
+		ret = print_resulting_tags(change->library, options, change->fd);
 	if (!ret)
 		warn_of_direct_writes(change);
 	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
 }
 
-static enum exit_code say(struct approxftl *library, const struct device_options *options,
-			  enum approxftl_class kind)
+static enum exit_code say_range_class(struct approxftl *library,
+				      const struct device_options *options,
+				      enum approxftl_class kind)
 {
 	struct change change = { .library = library, .options = options, .kind = kind };
 	enum exit_code code = check_ranges(options);
@@ -261,13 +263,13 @@ static enum exit_code say(struct approxftl *library, const struct device_options
 
 static enum exit_code add_verb(struct approxftl *library, const struct device_options *options)
 {
-	return say(library, options, options->precise ? APPROXFTL_PRECISE :
+	return say_range_class(library, options, options->precise ? APPROXFTL_PRECISE :
 				     approxftl_level_class(max((unsigned int)options->level, 1U)));
 }
 
 static enum exit_code del_verb(struct approxftl *library, const struct device_options *options)
 {
-	return say(library, options, APPROXFTL_NONE);
+	return say_range_class(library, options, APPROXFTL_NONE);
 }
 
 static enum exit_code run_add(const struct device_options *options)

@@ -33,7 +33,7 @@ static int why_not(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int store(int fd, off_t offset, size_t bytes)
+static int store_bytes(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -48,7 +48,7 @@ static int store(int fd, off_t offset, size_t bytes)
 	return ret;
 }
 
-static void tell(const struct device_options *options, off_t done, off_t end)
+static void tell_progress(const struct device_options *options, off_t done, off_t end)
 {
 	static time_t told;
 	time_t now = time(NULL);
@@ -84,9 +84,9 @@ static int store_data(const struct device_options *options, int fd, off_t at, of
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = store(fd, at, bytes);
+		ret = store_bytes(fd, at, bytes);
 		at += bytes;
-		tell(options, at, end);
+		tell_progress(options, at, end);
 	}
 	return ret;
 }

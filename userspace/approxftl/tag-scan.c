@@ -68,7 +68,7 @@ static void look_at(struct scan *scan, const FTSENT *entry)
 	}
 }
 
-static void walk(struct scan *scan)
+static void walk_files(struct scan *scan)
 {
 	char *const paths[] = { (char *)scan->options->words[0], NULL };
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
@@ -107,7 +107,7 @@ static enum exit_code scan_verb(struct approxftl *library, const struct device_o
 {
 	struct scan scan = { .library = library, .options = options };
 
-	walk(&scan);
+	walk_files(&scan);
 	print_scan(&scan);
 	return scan.failed ? EXIT_FAILED : EXIT_DONE;
 }

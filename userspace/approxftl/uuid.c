@@ -21,7 +21,7 @@ void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
 
 #define NO_DIGIT 16U
 
-static unsigned int digit(char letter)
+static unsigned int hex_digit_value(char letter)
 {
 	if (letter >= '0' && letter <= '9')
 		return (unsigned int)(letter - '0');
@@ -37,9 +37,9 @@ int uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text, struct aftl_error *er
 	for (i = 0; i < AFTL_UUID_BYTES; i++) {
 		if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-')
 			break;
-		if (digit(at[0]) == NO_DIGIT || digit(at[1]) == NO_DIGIT)
+		if (hex_digit_value(at[0]) == NO_DIGIT || hex_digit_value(at[1]) == NO_DIGIT)
 			break;
-		uuid[i] = (u8)(digit(at[0]) << 4 | digit(at[1]));
+		uuid[i] = (u8)(hex_digit_value(at[0]) << 4 | hex_digit_value(at[1]));
 		at += 2;
 	}
 	if (i == AFTL_UUID_BYTES && !*at)

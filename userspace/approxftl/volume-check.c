@@ -76,7 +76,7 @@ static bool has_shards(const struct checkup *checkup)
 	return checkup->super.config.shards > 1;
 }
 
-static void find(struct checkup *checkup, const char *sentence)
+static void add_finding(struct checkup *checkup, const char *sentence)
 {
 	char text[256];
 	u32 shard = aftl_volume_get_header(checkup->now.volume)->shard;
@@ -98,7 +98,7 @@ static __printf(2, 3) void find_that(struct checkup *checkup, const char *format
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	find(checkup, text);
+	add_finding(checkup, text);
 }
 
 static void cannot_read(struct checkup *checkup, u64 frame, int ret)
@@ -142,7 +142,7 @@ static int check_supers(struct checkup *checkup)
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
-		find(checkup, "the volume header and its copy differ");
+		add_finding(checkup, "the volume header and its copy differ");
 	return 0;
 }
 
@@ -212,8 +212,8 @@ static const struct aftl_host_ops ops = {
 	.free = core_memory_free,
 };
 
-static int load(struct checkup *checkup, bool scan, struct aftl **ftl,
-		struct aftl_recovery *recovery, struct aftl_error *error)
+static int load_volume(struct checkup *checkup, bool scan, struct aftl **ftl,
+		       struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	const struct aftl_volume_header *super = aftl_volume_get_header(checkup->now.volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
@@ -257,14 +257,14 @@ static int check_recovery(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	int ret = load(checkup, true, &ftl, &checkup->now.recovery, &error);
+	int ret = load_volume(checkup, true, &ftl, &checkup->now.recovery, &error);
 
 	if (ret) {
-		find(checkup, error.text);
+		add_finding(checkup, error.text);
 		return ret == -ENOMEM || ret == -EINTR ? ret : 0;
 	}
 	if (checkup->now.recovery.state)
-		find(checkup, "one of the states is damaged, or cannot be read");
+		add_finding(checkup, "one of the states is damaged, or cannot be read");
 	checkup->now.loaded = true;
 	remember_device(checkup, ftl);
 	list_lost(checkup, ftl);
@@ -313,14 +313,14 @@ static int check_snapshot(struct checkup *checkup)
 	if (!checkup->now.loaded || checkup->options->scan ||
 	    !aftl_volume_state(checkup->now.volume)->closed)
 		return 0;
-	ret = load(checkup, false, &ftl, &recovery, &error);
+	ret = load_volume(checkup, false, &ftl, &recovery, &error);
 	if (ret)
 		return ret;
 	if (recovery.closed) {
 		compare_units(checkup, ftl);
 		compare_blocks(checkup, ftl);
 	} else {
-		find(checkup, recovery.snapshot.text);
+		add_finding(checkup, recovery.snapshot.text);
 	}
 	aftl_destroy(ftl);
 	return 0;
@@ -329,8 +329,8 @@ static int check_snapshot(struct checkup *checkup)
 /* Repairs */
 
 /* The recovered device knows the correct content of the damaged sectors: write it. */
-static int mend(struct checkup *checkup, const struct aftl *ftl,
-		const struct aftl_recovery *recovery, struct aftl_error *error)
+static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *ftl,
+				   const struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	int ret;
 
@@ -349,7 +349,7 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 	return 0;
 }
 
-static int repair(struct checkup *checkup)
+static int repair_volume(struct checkup *checkup)
 {
 	struct aftl_recovery recovery = { 0 };
 	struct aftl_error error = { "" };
@@ -362,9 +362,9 @@ static int repair(struct checkup *checkup)
 	if (!ret && checkup->options->give_up)
 		aftl_volume_ignore_damage(checkup->now.volume);
 	if (!ret)
-		ret = load(checkup, checkup->options->scan, &ftl, &recovery, &error);
+		ret = load_volume(checkup, checkup->options->scan, &ftl, &recovery, &error);
 	if (!ret)
-		ret = mend(checkup, ftl, &recovery, &error);
+		ret = rewrite_damaged_sectors(checkup, ftl, &recovery, &error);
 	if (ret)
 		aftl_fail(&checkup->repaired, 0, "not repaired: %.180s", error.text);
 	/* The volume counts as repaired only if all of its shards were repaired. */
@@ -385,7 +385,7 @@ static int check_volume(struct checkup *checkup)
 	if (!ret)
 		ret = check_snapshot(checkup);
 	if (!ret && checkup->options->repair && checkup->found > checkup->now.before)
-		ret = repair(checkup);
+		ret = repair_volume(checkup);
 	return ret;
 }
 

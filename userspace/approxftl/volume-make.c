@@ -77,7 +77,7 @@ static int set_uuid(struct making *making, struct aftl_error *error)
 		      uuid_draw(making->super.uuid, error);
 }
 
-static int understand(struct making *making, struct aftl_error *error)
+static int parse_volume_options(struct making *making, struct aftl_error *error)
 {
 	int ret = set_names(making, error);
 
@@ -109,7 +109,7 @@ static u64 volume_bytes(const struct making *making)
 	       layout->frames * AFTL_FRAME_BYTES;
 }
 
-static bool fits(struct making *making, u64 blocks, u64 bytes)
+static bool volume_fits(struct making *making, u64 blocks, u64 bytes)
 {
 	struct aftl_error error;
 
@@ -130,7 +130,7 @@ static int fit_blocks(struct making *making, struct aftl_error *error)
 	blocks = bytes / ((u64)making->geo.ppns / standard * making->geo.unit_bytes *
 			  making->super.config.shards + 1);
 	blocks = min(blocks, aftl_param_at(aftl_param_find("blocks"))->largest);
-	while (blocks && !fits(making, blocks, bytes))
+	while (blocks && !volume_fits(making, blocks, bytes))
 		blocks--;
 	if (blocks)
 		return 0;
@@ -280,7 +280,7 @@ static int check_device(struct making *making, struct aftl_error *error)
 	return 0;
 }
 
-static int make(struct making *making, struct aftl_error *error)
+static int make_volume(struct making *making, struct aftl_error *error)
 {
 	int ret = open_file(making, making->options->words[0], error);
 
@@ -364,14 +364,14 @@ static enum exit_code run_format(const struct device_options *options)
 {
 	struct making making = { .options = options };
 	struct aftl_error error = { "" };
-	int ret = understand(&making, &error);
+	int ret = parse_volume_options(&making, &error);
 
 	if (ret) {
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
 	}
 	interruption_catch();
-	ret = make(&making, &error);
+	ret = make_volume(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);

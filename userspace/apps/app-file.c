@@ -23,7 +23,8 @@ void *file_buffer(size_t bytes)
 	return memset(buffer, 0, bytes);
 }
 
-static int fail(const struct app_file *file, int cause, const char *what, struct aftl_error *error)
+static int fail_file(const struct app_file *file, int cause, const char *what,
+		     struct aftl_error *error)
 {
 	return aftl_fail(error, -cause, "%.80s/%s: cannot %s: %s", file->place->path, file->name,
 			 what, strerror(cause));
@@ -37,14 +38,14 @@ static int map_file(struct app_file *file, struct aftl_error *error)
 		return 0;
 	map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	if (map == MAP_FAILED)
-		return fail(file, errno, "map", error);
+		return fail_file(file, errno, "map", error);
 	file->map = map;
 	return 0;
 }
 
 /* Tag a range of the file. For data in the page cache only the tag of the file counts. */
-static int tag(struct app_file *file, u64 offset, off_t length, enum approxftl_class kind,
-	       struct aftl_error *error)
+static int tag_written_range(struct app_file *file, u64 offset, off_t length,
+			     enum approxftl_class kind, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -64,7 +65,7 @@ static int open_file(struct app_file *file, int flags, struct aftl_error *error)
 	if (file->fd >= 0)
 		return 0;
 	if (errno != ENOENT)
-		return fail(file, errno, "open", error);
+		return fail_file(file, errno, "open", error);
 	return aftl_fail(error, -ENOENT, "%.80s/%s: there is none; --phase write makes it",
 			 file->place->path, file->name);
 }
@@ -83,7 +84,7 @@ static bool is_ours(const struct app_file *file)
 	return ours;
 }
 
-static int refuse(const struct app_file *file, const char *why, struct aftl_error *error)
+static int refuse_app_file(const struct app_file *file, const char *why, struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
@@ -96,18 +97,17 @@ static int empty_old(struct app_file *file, struct aftl_error *error)
 	file->fd = openat(file->place->folder, file->name,
 			  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (file->fd < 0 && errno == ELOOP)
-		return refuse(file, "is a link, which is not followed; remove it", error);
+		return refuse_app_file(file, "is a link, which is not followed; remove it", error);
 	if (file->fd < 0)
-		return fail(file, errno, "open", error);
+		return fail_file(file, errno, "open", error);
 	if (fstat(file->fd, &status))
-		return fail(file, errno, "examine", error);
+		return fail_file(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode))
-		return refuse(file, "is no regular file; remove it", error);
+		return refuse_app_file(file, "is no regular file; remove it", error);
 	if (status.st_size && !file->place->force && !is_ours(file))
-		return refuse(file,
-			      "there is one that is not of this program: another directory, or --force",
-			      error);
-	return ftruncate(file->fd, 0) ? fail(file, errno, "empty", error) : 0;
+		return refuse_app_file(file, "is another program's; name another directory or --force",
+				       error);
+	return ftruncate(file->fd, 0) ? fail_file(file, errno, "empty", error) : 0;
 }
 
 static int make_empty(struct app_file *file, struct aftl_error *error)
@@ -116,7 +116,7 @@ static int make_empty(struct app_file *file, struct aftl_error *error)
 			  0644);
 	if (file->fd >= 0)
 		return 0;
-	return errno == EEXIST ? empty_old(file, error) : fail(file, errno, "make", error);
+	return errno == EEXIST ? empty_old(file, error) : fail_file(file, errno, "make", error);
 }
 
 static int give_room(struct app_file *file, struct aftl_error *error)
@@ -124,12 +124,12 @@ static int give_room(struct app_file *file, struct aftl_error *error)
 	int ret;
 
 	if (file->place->io == APP_IO_DIRECT && fcntl(file->fd, F_SETFL, O_RDWR | O_DIRECT))
-		return fail(file, errno, "open", error);
+		return fail_file(file, errno, "open", error);
 	ret = posix_fallocate(file->fd, 0, (off_t)file->bytes);
 	if (ret)
-		return fail(file, ret, "make room", error);
+		return fail_file(file, ret, "make room", error);
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag(file, 0, APPROXFTL_TO_END, file->kind, error);
+		ret = tag_written_range(file, 0, APPROXFTL_TO_END, file->kind, error);
 	return ret ? ret : map_file(file, error);
 }
 
@@ -159,7 +159,7 @@ int app_file_open(struct app_file *file, const struct app_place *place, const ch
 	if (ret)
 		return ret;
 	if (fstat(file->fd, &status))
-		return fail(file, errno, "examine", error);
+		return fail_file(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES)
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: no file of this program; --phase write --force makes it",
@@ -184,7 +184,7 @@ static int write_as(struct app_file *file, const void *data, u64 offset, size_t 
 				done = -errno;
 		}
 		if (done <= 0)
-			return fail(file, done ? (int)-done : EIO, "write", error);
+			return fail_file(file, done ? (int)-done : EIO, "write", error);
 		from += done;
 		offset += done;
 		bytes -= done;
@@ -206,8 +206,8 @@ int app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *
 	return beyond_end(file, bytes, 0, error);
 }
 
-static int put(struct app_file *file, const void *data, u64 offset, size_t bytes,
-	       enum approxftl_class kind, struct aftl_error *error)
+static int put_bytes(struct app_file *file, const void *data, u64 offset, size_t bytes,
+		     enum approxftl_class kind, struct aftl_error *error)
 {
 	int ret = beyond_end(file, offset, bytes, error);
 
@@ -225,14 +225,14 @@ int app_file_protect(struct app_file *file, const void *data, u64 offset, size_t
 	int ret = 0;
 
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
-	return ret ? ret : put(file, data, offset, bytes, APPROXFTL_PRECISE, error);
+		ret = tag_written_range(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
+	return ret ? ret : put_bytes(file, data, offset, bytes, APPROXFTL_PRECISE, error);
 }
 
 int app_file_write(struct app_file *file, const void *data, u64 offset, size_t bytes,
 		   struct aftl_error *error)
 {
-	return put(file, data, offset, bytes, file->kind, error);
+	return put_bytes(file, data, offset, bytes, file->kind, error);
 }
 
 int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
@@ -247,7 +247,7 @@ int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 		ssize_t done = pread(file->fd, to, bytes, (off_t)offset);
 
 		if (done <= 0)
-			return fail(file, done ? errno : EIO, "read", error);
+			return fail_file(file, done ? errno : EIO, "read", error);
 		to += done;
 		offset += done;
 		bytes -= done;
@@ -273,11 +273,11 @@ int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_e
 int app_file_settle(struct app_file *file, struct aftl_error *error)
 {
 	if (file->map && msync(file->map, file->bytes, MS_SYNC))
-		return fail(file, errno, "write", error);
+		return fail_file(file, errno, "write", error);
 	if (fdatasync(file->fd))
-		return fail(file, errno, "write", error);
+		return fail_file(file, errno, "write", error);
 	if (file->map && madvise(file->map, file->bytes, MADV_DONTNEED))
-		return fail(file, errno, "drop", error);
+		return fail_file(file, errno, "drop", error);
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
 	return 0;
 }

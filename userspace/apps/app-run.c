@@ -180,7 +180,7 @@ static int precise_run(struct app_run *run, const struct app_place *place,
 }
 
 /* Predict the quality from the number of flipped bits, regardless of their positions. */
-static void predict(struct app_run *run)
+static void predict_quality(struct app_run *run)
 {
 	const struct app *app = run->options->app;
 	struct app_forecast forecast;
@@ -193,7 +193,8 @@ static void predict(struct app_run *run)
 	run->deviation = sqrt(rate * forecast.variance);
 }
 
-static int compare(struct app_run *run, const struct app_place *place, struct aftl_error *error)
+static int compare_results(struct app_run *run, const struct app_place *place,
+			   struct aftl_error *error)
 {
 	struct app_place reference;
 	char path[4096];
@@ -204,7 +205,7 @@ static int compare(struct app_run *run, const struct app_place *place, struct af
 		ret = precise_run(run, place, &reference, error);
 	remove_reference(&reference);
 	if (!ret)
-		predict(run);
+		predict_quality(run);
 	return ret;
 }
 
@@ -227,7 +228,7 @@ int run_app(struct app_run *run, const struct app_options *options, struct aftl_
 	if (!ret && run_computed(run))
 		ret = compute_phase(run, &place, error);
 	if (!ret && run_computed(run))
-		ret = compare(run, &place, error);
+		ret = compare_results(run, &place, error);
 	if (place.tags)
 		approxftl_close(place.tags);
 	close(place.folder);

@@ -34,7 +34,7 @@ static u32 slots_for(const struct array *array)
 	return (u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
 }
 
-static void prepare(struct array *array, const struct array_shape *shape)
+static void prepare_array(struct array *array, const struct array_shape *shape)
 {
 	*array = (struct array){ .shape = *shape };
 	array->pages = DIV_ROUND_UP(shape->words, ARRAY_PAGE_WORDS);
@@ -60,7 +60,7 @@ int array_create(struct array *array, const struct app_place *place,
 	char *header = file_buffer(HEADER_BYTES);
 	int ret;
 
-	prepare(array, shape);
+	prepare_array(array, shape);
 	ret = app_file_create(&array->file, place, shape->name, page_offset(array->pages),
 			      kind_of(shape), error);
 	header_make(header, MAGIC_ARRAY, setup, "");
@@ -79,7 +79,7 @@ int array_open(struct array *array, const struct app_place *place,
 	struct app_setup found;
 	int ret;
 
-	prepare(array, shape);
+	prepare_array(array, shape);
 	ret = app_file_open(&array->file, place, shape->name, kind_of(shape), error);
 	if (!ret)
 		ret = app_file_setup(&array->file, &found, error);
@@ -93,7 +93,7 @@ int array_open(struct array *array, const struct app_place *place,
 	return ret;
 }
 
-static void remember(struct array *array, int failure, const struct aftl_error *error)
+static void remember_failure(struct array *array, int failure, const struct aftl_error *error)
 {
 	if (failure && !array->failed) {
 		array->failed = failure;
@@ -106,12 +106,13 @@ static void write_back(struct array *array, struct array_slot *slot)
 	struct aftl_error error;
 
 	if (slot->dirty)
-		remember(array, app_file_write(&array->file, slot->data, page_offset(slot->page),
-					       PAGE_BYTES, &error), &error);
+		remember_failure(array,
+				 app_file_write(&array->file, slot->data, page_offset(slot->page),
+						       PAGE_BYTES, &error), &error);
 	slot->dirty = false;
 }
 
-static void repair(struct array *array, double *values, u64 page)
+static void repair_values(struct array *array, double *values, u64 page)
 {
 	const struct array_shape *shape = &array->shape;
 	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
@@ -126,7 +127,7 @@ static void repair(struct array *array, double *values, u64 page)
 	}
 }
 
-static struct array_slot *oldest(struct array *array)
+static struct array_slot *oldest_page(struct array *array)
 {
 	struct array_slot *slot = array->slots;
 	u32 i;
@@ -146,24 +147,24 @@ static struct array_slot *free_slot(struct array *array)
 		slot->data = file_buffer(PAGE_BYTES);
 		return slot;
 	}
-	slot = oldest(array);
+	slot = oldest_page(array);
 	write_back(array, slot);
 	array->slot_of[slot->page] = 0;
 	return slot;
 }
 
-static struct array_slot *load(struct array *array, u64 page)
+static struct array_slot *load_page(struct array *array, u64 page)
 {
 	struct array_slot *slot = free_slot(array);
 	struct aftl_error error;
 	int ret;
 
 	ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
-	remember(array, ret, &error);
+	remember_failure(array, ret, &error);
 	if (ret)
 		memset(slot->data, 0, PAGE_BYTES);
 	if (array->shape.bound > 0)
-		repair(array, slot->data, page);
+		repair_values(array, slot->data, page);
 	slot->page = page;
 	array->slot_of[page] = slot - array->slots + 1;
 	return slot;
@@ -176,11 +177,14 @@ static void *get_page(struct array *array, u64 page, bool write)
 	if (page >= array->pages) {
 		struct aftl_error error;
 
-		remember(array, aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
-					  array->file.place->path, array->shape.name), &error);
+		remember_failure(array,
+				 aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
+						  array->file.place->path, array->shape.name),
+				 &error);
 		return array->spare;
 	}
-	slot = array->slot_of[page] ? &array->slots[array->slot_of[page] - 1] : load(array, page);
+	slot = array->slot_of[page] ? &array->slots[array->slot_of[page] - 1] :
+ load_page(array, page);
 	slot->use = ++array->clock;
 	slot->dirty |= write;
 	return slot->data;

@@ -25,7 +25,7 @@ static const double (*basis(void))[BLOCK_SIDE]
  * Transform the columns of @from to rows of @to. The second call transforms the other dimension
  * and restores the orientation.
  */
-static void transform(const double *from, double *to, bool back)
+static void transform_block(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
 	unsigned int column, u, x;
@@ -43,7 +43,7 @@ static void transform(const double *from, double *to, bool back)
 }
 
 /* List the coefficients diagonal by diagonal, from top to bottom in each. */
-static void order(u8 places[BLOCK_CELLS])
+static void list_diagonals(u8 places[BLOCK_CELLS])
 {
 	unsigned int diagonal, row, count = 0;
 
@@ -72,9 +72,9 @@ void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_C
 
 	for (i = 0; i < BLOCK_CELLS; i++)
 		values[i] = pixels[place_of(i, width)] - MIDDLE;
-	transform(values, turned, false);
-	transform(turned, values, false);
-	order(places);
+	transform_block(values, turned, false);
+	transform_block(turned, values, false);
+	list_diagonals(places);
 	for (i = 0; i < BLOCK_CELLS; i++)
 		cells[i] = clamp_byte(values[places[i]] / step + MIDDLE);
 }
@@ -85,11 +85,11 @@ void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u6
 	u8 places[BLOCK_CELLS];
 	unsigned int i;
 
-	order(places);
+	list_diagonals(places);
 	for (i = 0; i < BLOCK_CELLS; i++)
 		values[places[i]] = ((double)cells[i] - MIDDLE) * step;
-	transform(values, turned, true);
-	transform(turned, values, true);
+	transform_block(values, turned, true);
+	transform_block(turned, values, true);
 	for (i = 0; i < BLOCK_CELLS; i++)
 		pixels[place_of(i, width)] = clamp_byte(values[i] + MIDDLE);
 }

@@ -33,7 +33,7 @@ static struct grid grid_of(const struct app_setup *setup)
 	return (struct grid){ rows / TILE, setup->size / rows / TILE };
 }
 
-static bool refuses(const struct app_setup *setup)
+static bool fft_refuses(const struct app_setup *setup)
 {
 	return setup->size < 2 * TILE * TILE || (setup->size & (setup->size - 1)) ||
 	       setup->size > 1 << 28;
@@ -72,8 +72,8 @@ static struct array_shape half_shape(const struct app_setup *setup)
 	return shape_of("half-way", setup, largest_sum(grid_of(setup).rows * TILE));
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_fft_input(const struct app_place *place, const struct app_setup *setup,
+			    struct aftl_error *error)
 {
 	struct array_shape shape = signal_shape(setup);
 
@@ -151,7 +151,7 @@ static void swap_bits(complex double *x, u64 n)
 }
 
 /* @roots: exp(-+2 pi i k / @n) */
-static void transform(complex double *x, u64 n, const complex double *roots)
+static void transform_row(complex double *x, u64 n, const complex double *roots)
 {
 	u64 half, begin, k;
 
@@ -180,7 +180,7 @@ static complex double *roots_of(u64 n, double sign)
 }
 
 /* Multiply a strip of columns by the twiddle factors exp(-+2 pi i row column / size). */
-static void twiddle(struct strip *strip, double sign)
+static void twiddle_columns(struct strip *strip, double sign)
 {
 	double size = (double)(strip->grid.rows * strip->grid.columns * TILE * TILE);
 	u64 line, row;
@@ -195,8 +195,8 @@ static void twiddle(struct strip *strip, double sign)
 }
 
 /* Transform one dimension of the matrix, from @from to @to. @sign 1 is the inverse. */
-static void pass(struct grid grid, bool columns, double sign, struct array *from,
-		 struct array *to)
+static void transform_dimension(struct grid grid, bool columns, double sign, struct array *from,
+				struct array *to)
 {
 	struct strip strip = {
 		.grid = grid,
@@ -210,19 +210,19 @@ static void pass(struct grid grid, bool columns, double sign, struct array *from
 	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {
 		move_strip(&strip, from, false);
 		if (columns && sign > 0)
-			twiddle(&strip, sign);
+			twiddle_columns(&strip, sign);
 		for (line = 0; line < TILE; line++)
-			transform(strip.points + line * strip.length, strip.length, roots);
+			transform_row(strip.points + line * strip.length, strip.length, roots);
 		if (columns && sign < 0)
-			twiddle(&strip, sign);
+			twiddle_columns(&strip, sign);
 		move_strip(&strip, to, true);
 	}
 	free(strip.points);
 	free(roots);
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_fft(const struct app_place *place, const struct app_setup *setup,
+		       struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = signal_shape(setup), half = half_shape(setup);
 	struct array_shape out = spectrum_shape(setup);
@@ -236,11 +236,11 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	if (!ret)
 		ret = array_create(&spectrum, place, &out, setup, error);
 	if (!ret) {
-		pass(grid_of(setup), true, -1, &signal, &between);
+		transform_dimension(grid_of(setup), true, -1, &signal, &between);
 		ret = array_settle(&between, error);
 	}
 	if (!ret)
-		pass(grid_of(setup), false, -1, &between, &spectrum);
+		transform_dimension(grid_of(setup), false, -1, &between, &spectrum);
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
@@ -268,8 +268,8 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	if (!ret)
 		ret = array_create(&inverse, place, &out, setup, error);
 	if (!ret) {
-		pass(grid_of(setup), false, 1, &spectrum, &inverse);
-		pass(grid_of(setup), true, 1, &inverse, &inverse);
+		transform_dimension(grid_of(setup), false, 1, &spectrum, &inverse);
+		transform_dimension(grid_of(setup), true, 1, &inverse, &inverse);
 		result->error = largest_difference(setup, &inverse);
 		result->tolerance = APP_ROUNDING;
 	}
@@ -284,9 +284,9 @@ const struct app app_fft = {
 	.usual = { .size = 1 << 18, .seed = 1 },
 	.inputs = { { "signal", APPROXFTL_APPROXIMATE } },
 	.output = "spectrum",
-	.refuses = refuses,
+	.refuses = fft_refuses,
 	.output_shape = spectrum_shape,
-	.create = create,
-	.compute = compute,
+	.create = create_fft_input,
+	.compute = compute_fft,
 	.check_result = check_result,
 };

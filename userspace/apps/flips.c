@@ -45,8 +45,8 @@ static void add_piece(struct app_flips *flips, const struct comparison *of, cons
 	}
 }
 
-static int compare(const struct comparison *of, struct app_file *a, struct app_file *b,
-		   struct app_flips *flips, struct aftl_error *error)
+static int compare_range(const struct comparison *of, struct app_file *a, struct app_file *b,
+			 struct app_flips *flips, struct aftl_error *error)
 {
 	char *pieces = file_buffer(2 * PIECE);
 	u64 offset;
@@ -81,7 +81,7 @@ int flips_count(const struct app *app, const struct app_setup *setup,
 		if (!ret)
 			ret = app_file_open(&b, reference, input->name, input->kind, error);
 		if (!ret)
-			ret = compare(&of, &a, &b, flips, error);
+			ret = compare_range(&of, &a, &b, flips, error);
 		app_file_close(&a);
 		app_file_close(&b);
 	}

@@ -10,12 +10,12 @@
 #define BLOCK 64
 static_assert(BLOCK * BLOCK == ARRAY_PAGE_WORDS, "a block is a page");
 
-static bool refuses(const struct app_setup *setup)
+static bool lu_refuses(const struct app_setup *setup)
 {
 	return setup->size % BLOCK || setup->size > 1 << 15;
 }
 
-static double element(const struct app_setup *setup, u64 row, u64 column)
+static double matrix_element(const struct app_setup *setup, u64 row, u64 column)
 {
 	return row == column ? (double)setup->size :
 			       2 * app_uniform(setup, PURPOSE_MATRIX, row << 32 | column) - 1;
@@ -26,8 +26,8 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 	u64 side = setup->size / BLOCK, block = index / ARRAY_PAGE_WORDS;
 	u64 inside = index % ARRAY_PAGE_WORDS;
 
-	return element(setup, block / side * BLOCK + inside / BLOCK,
-		       block % side * BLOCK + inside % BLOCK);
+	return matrix_element(setup, block / side * BLOCK + inside / BLOCK,
+			      block % side * BLOCK + inside % BLOCK);
 }
 
 /* Elimination at most doubles the elements of a diagonally dominant matrix. */
@@ -53,8 +53,8 @@ static struct array_shape factors_shape(const struct app_setup *setup)
 	return shape_of("factors", setup);
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_lu_input(const struct app_place *place, const struct app_setup *setup,
+			   struct aftl_error *error)
 {
 	struct array_shape shape = shape_of("matrix", setup);
 
@@ -62,7 +62,7 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 }
 
 /* Get a pivot. One that differs much from the diagonal is damaged and would spoil all results. */
-static double pivot(const double *block, unsigned int k, double usual)
+static double checked_pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
 
@@ -70,12 +70,12 @@ static double pivot(const double *block, unsigned int k, double usual)
 }
 
 /* Factorise a diagonal block in place. */
-static void factor(double *a, double usual)
+static void factor_diagonal_block(double *a, double usual)
 {
 	unsigned int i, j, k;
 
 	for (k = 0; k < BLOCK; k++) {
-		a[k * BLOCK + k] = pivot(a, k, usual);
+		a[k * BLOCK + k] = checked_pivot(a, k, usual);
 		for (i = k + 1; i < BLOCK; i++) {
 			double l = a[i * BLOCK + k] /= a[k * BLOCK + k];
 
@@ -103,7 +103,7 @@ static void solve_below(const double *diagonal, double *a, double usual)
 
 	for (i = 0; i < BLOCK; i++) {
 		for (k = 0; k < BLOCK; k++) {
-			double l = a[i * BLOCK + k] /= pivot(diagonal, k, usual);
+			double l = a[i * BLOCK + k] /= checked_pivot(diagonal, k, usual);
 
 			for (j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * diagonal[k * BLOCK + j];
@@ -121,13 +121,13 @@ static void subtract_product(double *a, const double *left, const double *right)
 				a[i * BLOCK + j] -= left[i * BLOCK + k] * right[k * BLOCK + j];
 }
 
-static void eliminate(struct array *a, u64 side, u64 k)
+static void eliminate_block(struct array *a, u64 side, u64 k)
 {
 	double usual = (double)(side * BLOCK);
 	const double *diagonal;
 	u64 i, j;
 
-	factor(array_values(a, k * side + k, true), usual);
+	factor_diagonal_block(array_values(a, k * side + k, true), usual);
 	for (i = k + 1; i < side; i++) {
 		diagonal = array_values(a, k * side + k, false);
 		solve_right(diagonal, array_values(a, k * side + i, true));
@@ -143,7 +143,7 @@ static void eliminate(struct array *a, u64 side, u64 k)
 	}
 }
 
-static void copy(struct array *from, struct array *to)
+static void copy_block(struct array *from, struct array *to)
 {
 	u64 page;
 
@@ -152,8 +152,8 @@ static void copy(struct array *from, struct array *to)
 		       ARRAY_PAGE_WORDS * sizeof(double));
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_lu(const struct app_place *place, const struct app_setup *setup,
+		      struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = shape_of("matrix", setup), out = factors_shape(setup);
 	struct array matrix = { 0 }, factors = { 0 }, *const all[] = { &matrix, &factors };
@@ -164,9 +164,9 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	if (!ret)
 		ret = array_create(&factors, place, &out, setup, error);
 	if (!ret)
-		copy(&matrix, &factors);
+		copy_block(&matrix, &factors);
 	for (k = 0; !ret && k < side; k++) {
-		eliminate(&factors, side, k);
+		eliminate_block(&factors, side, k);
 		ret = array_settle(&factors, error);
 	}
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
@@ -188,7 +188,8 @@ static void add_product(const double *block, s64 below, bool upper, const double
 }
 
 /* @out = U * @in, or L * @in, where L has ones on its diagonal */
-static void multiply(struct array *factors, u64 side, bool upper, const double *in, double *out)
+static void multiply_factor(struct array *factors, u64 side, bool upper, const double *in,
+			    double *out)
 {
 	u64 i, j;
 
@@ -202,7 +203,7 @@ static void multiply(struct array *factors, u64 side, bool upper, const double *
 }
 
 /* |L U x - A x| / |A x| for a vector x of ones, in the maximum norm */
-static double residual(struct array *factors, const struct app_setup *setup)
+static double lu_residual(struct array *factors, const struct app_setup *setup)
 {
 	u64 i, j, n = setup->size;
 	double *x = file_buffer(3 * n * sizeof(*x)), *ux = x + n, *lux = ux + n;
@@ -210,13 +211,13 @@ static double residual(struct array *factors, const struct app_setup *setup)
 
 	for (i = 0; i < n; i++)
 		x[i] = 1;
-	multiply(factors, n / BLOCK, true, x, ux);
-	multiply(factors, n / BLOCK, false, ux, lux);
+	multiply_factor(factors, n / BLOCK, true, x, ux);
+	multiply_factor(factors, n / BLOCK, false, ux, lux);
 	for (i = 0; i < n; i++) {
 		double sum = 0;
 
 		for (j = 0; j < n; j++)
-			sum += element(setup, i, j);
+			sum += matrix_element(setup, i, j);
 		difference = fmax(difference, fabs(lux[i] - sum));
 		whole = fmax(whole, fabs(sum));
 	}
@@ -233,7 +234,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 
 	ret = array_open(&factors, place, &shape, setup, error);
 	if (!ret)
-		result->error = residual(&factors, setup);
+		result->error = lu_residual(&factors, setup);
 	result->tolerance = APP_ROUNDING;
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
@@ -246,9 +247,9 @@ const struct app app_lu = {
 	.usual = { .size = 512, .seed = 1 },
 	.inputs = { { "matrix", APPROXFTL_APPROXIMATE } },
 	.output = "factors",
-	.refuses = refuses,
+	.refuses = lu_refuses,
 	.output_shape = factors_shape,
-	.create = create,
-	.compute = compute,
+	.create = create_lu_input,
+	.compute = compute_lu,
 	.check_result = check_result,
 };

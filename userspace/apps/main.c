@@ -12,21 +12,21 @@
 #include "sibling-program.h"
 #include "standard-streams.h"
 
-static int refuse(const struct aftl_error *error, enum exit_code code)
+static int refuse_command(const struct aftl_error *error, enum exit_code code)
 {
 	fprintf(stderr, "approxftl app: %s\n", error->text);
 	return code;
 }
 
-static enum exit_code report(const struct app_run *run, struct output_file *json, int argc,
-			     char **argv)
+static enum exit_code report_run(const struct app_run *run, struct output_file *json, int argc,
+				 char **argv)
 {
 	struct aftl_error error;
 
 	if (json->stream)
 		run_print_json(run, json->stream, argc, argv);
 	if (json->stream && output_file_close(json, &error))
-		return refuse(&error, EXIT_FAILED);
+		return refuse_command(&error, EXIT_FAILED);
 	if (!run->options->json || strcmp(run->options->json, "-") != 0)
 		run_print(run);
 	if (run_verified(run))
@@ -34,7 +34,7 @@ static enum exit_code report(const struct app_run *run, struct output_file *json
 	aftl_fail(&error, 0, run->flips.damaged ?
 		  "precise data are damaged: the device, or what is below it, is at fault" :
 		  "the precise run has not given the right result: more --rounds, or a bug");
-	return refuse(&error, EXIT_NOT_VERIFIED);
+	return refuse_command(&error, EXIT_NOT_VERIFIED);
 }
 
 /* Open the file of --json first, so that a wrong name fails before the run. */
@@ -46,12 +46,12 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	int ret;
 
 	if (options->json && output_file_open(&json, options->json, "--json", true, &error))
-		return refuse(&error, EXIT_FAILED);
+		return refuse_command(&error, EXIT_FAILED);
 	ret = run_app(&run, options, &error);
 	if (!ret)
-		return report(&run, &json, argc, argv);
+		return report_run(&run, &json, argc, argv);
 	output_file_drop(&json);
-	return refuse(&error, exit_code_of_input(ret));
+	return refuse_command(&error, exit_code_of_input(ret));
 }
 
 /* Return true for a program in Python, which parses its own command line. */
@@ -71,7 +71,7 @@ static enum exit_code run_other(char **argv)
 	sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
 	aftl_fail(&error, -errno, "%s does not run: %s", name, strerror(errno));
-	return refuse(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+	return refuse_command(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
 int main(int argc, char **argv)
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && is_other(argv[1]))
 		return run_other(argv);
 	if (app_options_parse(&options, argc, argv, &error))
-		return refuse(&error, EXIT_USAGE);
+		return refuse_command(&error, EXIT_USAGE);
 	if (!options.help)
 		return standard_streams_end("approxftl app",
 					    run_and_report(&options, argc, argv));

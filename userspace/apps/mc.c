@@ -10,7 +10,7 @@
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
-static bool refuses(const struct app_setup *setup)
+static bool mc_refuses(const struct app_setup *setup)
 {
 	return setup->size % PAGE_POINTS || setup->size > 1ULL << 32;
 }
@@ -31,15 +31,15 @@ static struct array_shape estimates_shape(const struct app_setup *setup)
 	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_mc_input(const struct app_place *place, const struct app_setup *setup,
+			   struct aftl_error *error)
 {
 	struct array_shape shape = samples_shape(setup);
 
 	return app_fill(place, &shape, setup, sample_word, error);
 }
 
-static double estimate(const double *words)
+static double estimate_pi(const double *words)
 {
 	const double *end = words + ARRAY_PAGE_WORDS;
 	unsigned int inside = 0;
@@ -49,8 +49,8 @@ static double estimate(const double *words)
 	return 4.0 * inside / PAGE_POINTS;
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_mc(const struct app_place *place, const struct app_setup *setup,
+		      struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = samples_shape(setup), out = estimates_shape(setup);
 	struct array samples = { 0 }, estimates = { 0 }, *const all[] = { &samples, &estimates };
@@ -61,7 +61,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	if (!ret)
 		ret = array_create(&estimates, place, &out, setup, error);
 	for (page = 0; !ret && page < out.words; page++)
-		array_put(&estimates, page, estimate(array_values(&samples, page, false)));
+		array_put(&estimates, page, estimate_pi(array_values(&samples, page, false)));
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
@@ -91,9 +91,9 @@ const struct app app_mc = {
 	.usual = { .size = 1 << 19, .seed = 1 },
 	.inputs = { { "samples", APPROXFTL_APPROXIMATE } },
 	.output = "estimates",
-	.refuses = refuses,
+	.refuses = mc_refuses,
 	.output_shape = estimates_shape,
-	.create = create,
-	.compute = compute,
+	.create = create_mc_input,
+	.compute = compute_mc,
 	.check_result = check_result,
 };

@@ -5,7 +5,7 @@
 #define WINDOW 8
 
 /* A triangle wave between 0 and @period / 2. */
-static u32 wave(u64 x, u32 period)
+static u32 triangle_wave(u64 x, u32 period)
 {
 	u32 at = x % period;
 
@@ -16,7 +16,7 @@ static u32 wave(u64 x, u32 period)
 u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 {
 	u64 index = (frame * setup->height + y) * setup->width + x;
-	u32 value = 24 + wave(x + 2 * frame, 160) + wave(y + frame, 120);
+	u32 value = 24 + triangle_wave(x + 2 * frame, 160) + triangle_wave(y + frame, 120);
 
 	if (((x + 4 * frame) / 48 + y / 40) % 3 == 0)
 		value += 48;
@@ -32,7 +32,7 @@ void picture_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels
 }
 
 /* Structural similarity (SSIM) of a window, with the usual constants for 8-bit pixels. */
-static double similarity(const u8 *a, const u8 *b, u64 width)
+static double window_similarity(const u8 *a, const u8 *b, u64 width)
 {
 	const double c1 = 6.5025, c2 = 58.5225, count = WINDOW * WINDOW;
 	double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
@@ -65,8 +65,8 @@ static void compare_windows(const u8 *pixels, const u8 *wanted, u64 width,
 
 	for (y = 0; y < PIECE_ROWS; y += WINDOW) {
 		for (x = 0; x < width; x += WINDOW) {
-			result->similarity += similarity(pixels + y * width + x,
-							 wanted + y * width + x, width);
+			result->similarity += window_similarity(pixels + y * width + x,
+								wanted + y * width + x, width);
 			result->windows++;
 		}
 	}

@@ -36,7 +36,7 @@ struct video {
 	u8 *pixels;
 };
 
-static bool refuses(const struct app_setup *setup)
+static bool pictures_refuse(const struct app_setup *setup)
 {
 	bool other = setup->scans || setup->group;
 
@@ -44,30 +44,30 @@ static bool refuses(const struct app_setup *setup)
 	       (other && setup->segment > 1) || (setup->scans && setup->scans % 2 == 0);
 }
 
-static bool moves(const struct app_setup *setup)
+static bool is_video(const struct app_setup *setup)
 {
 	return setup->frames > 0;
 }
 
-static u64 frames(const struct app_setup *setup)
+static u64 frame_count(const struct app_setup *setup)
 {
 	return max(setup->frames, 1ULL);
 }
 
-static u64 stride(const struct app_setup *setup)
+static u64 row_stride(const struct app_setup *setup)
 {
 	return HEADER_BYTES + picture_pixels(setup);
 }
 
 /* Return: distance of raw frames, or of raw pixels in a row. */
-static u64 period(const struct app_setup *setup)
+static u64 raw_period(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
 
-static const char *magic(const struct app_setup *setup)
+static const char *format_magic(const struct app_setup *setup)
 {
-	return period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
+	return raw_period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
 }
 
 /* Return true for a precise frame of a video in groups. */
@@ -80,23 +80,24 @@ static bool is_precise(const struct app_setup *setup, u64 offset)
 {
 	if (setup->scans)
 		return progressive_is_precise(setup, offset);
-	return offset % stride(setup) < HEADER_BYTES || is_intra(setup, offset / stride(setup));
+	return offset % row_stride(setup) < HEADER_BYTES ||
+ is_intra(setup, offset / row_stride(setup));
 }
 
 static bool begins_anew(const struct video *video, u64 x)
 {
-	return (moves(&video->setup) ? video->frame : x) % period(&video->setup) == 0;
+	return (is_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0;
 }
 
 /* Return: the prediction that the difference of pixel @x is relative to. */
-static u8 predicted(const struct video *video, u64 x, u64 index, const u8 *before)
+static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if (begins_anew(video, x))
 		return 0;
-	return moves(&video->setup) ? before[index] : video->pixels[index - 1];
+	return is_video(&video->setup) ? before[index] : video->pixels[index - 1];
 }
 
-static void begin(struct video *video, const struct app_setup *setup)
+static void begin_video(struct video *video, const struct app_setup *setup)
 {
 	size_t piece = setup->width * PIECE_ROWS;
 
@@ -106,7 +107,7 @@ static void begin(struct video *video, const struct app_setup *setup)
 	video->before = file_buffer(picture_pixels(setup));
 }
 
-static void end(struct video *video)
+static void end_video(struct video *video)
 {
 	free(video->stored);
 	free(video->pixels);
@@ -116,7 +117,7 @@ static void end(struct video *video)
 
 static u64 piece_offset(const struct video *video, u64 row)
 {
-	return video->frame * stride(&video->setup) + HEADER_BYTES + row * video->setup.width;
+	return video->frame * row_stride(&video->setup) + HEADER_BYTES + row * video->setup.width;
 }
 
 static int write_piece(struct video *video, u64 row, struct aftl_error *error)
@@ -127,7 +128,7 @@ static int write_piece(struct video *video, u64 row, struct aftl_error *error)
 
 	picture_piece(&video->setup, video->frame, row, video->pixels);
 	for (i = 0; i < width * PIECE_ROWS; i++)
-		video->stored[i] = video->pixels[i] - predicted(video, i % width, i, before);
+		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return (is_intra(&video->setup, video->frame) ? app_file_protect : app_file_write)
 		(&video->file, video->stored, piece_offset(video, row), width * PIECE_ROWS, error);
@@ -138,7 +139,7 @@ static int write_frame(struct video *video, const char *header, struct aftl_erro
 	u64 row;
 	int ret;
 
-	ret = app_file_protect(&video->file, header, video->frame * stride(&video->setup),
+	ret = app_file_protect(&video->file, header, video->frame * row_stride(&video->setup),
 			       HEADER_BYTES, error);
 	for (row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
 		ret = write_piece(video, row, error);
@@ -147,7 +148,7 @@ static int write_frame(struct video *video, const char *header, struct aftl_erro
 
 static const char *file_name(const struct app_setup *setup)
 {
-	return moves(setup) ? "video" : "image";
+	return is_video(setup) ? "video" : "image";
 }
 
 static void make_header(const struct app_setup *setup, char *header)
@@ -155,11 +156,11 @@ static void make_header(const struct app_setup *setup, char *header)
 	char tail[64];
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
-	header_make(header, magic(setup), setup, tail);
+	header_make(header, format_magic(setup), setup, tail);
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_pictures(const struct app_place *place, const struct app_setup *setup,
+			   struct aftl_error *error)
 {
 	char *header;
 	struct video video = { .frame = 0 };
@@ -169,15 +170,15 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 		return progressive_create(place, setup, error);
 	header = file_buffer(HEADER_BYTES);
 	make_header(setup, header);
-	begin(&video, setup);
-	ret = app_file_create(&video.file, place, file_name(setup), frames(setup) * stride(setup),
-			      APPROXFTL_APPROXIMATE, error);
-	for (; !ret && video.frame < frames(setup); video.frame++)
+	begin_video(&video, setup);
+	ret = app_file_create(&video.file, place, file_name(setup),
+			      frame_count(setup) * row_stride(setup), APPROXFTL_APPROXIMATE, error);
+	for (; !ret && video.frame < frame_count(setup); video.frame++)
 		ret = write_frame(&video, header, error);
 	if (!ret)
 		ret = app_file_settle(&video.file, error);
 	free(header);
-	end(&video);
+	end_video(&video);
 	return ret;
 }
 
@@ -192,7 +193,7 @@ static int read_piece(struct video *video, u64 row, struct aftl_error *error)
 	if (ret)
 		return ret;
 	for (i = 0; i < width * PIECE_ROWS; i++)
-		video->pixels[i] = video->stored[i] + predicted(video, i % width, i, before);
+		video->pixels[i] = video->stored[i] + predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return 0;
 }
@@ -211,7 +212,7 @@ static int check_header(struct video *video, struct aftl_error *error)
 	int ret;
 
 	make_header(&video->setup, wanted);
-	ret = app_file_read(&video->file, header, video->frame * stride(&video->setup),
+	ret = app_file_read(&video->file, header, video->frame * row_stride(&video->setup),
 			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
 		ret = aftl_fail(error, -EINVAL,
@@ -239,19 +240,19 @@ static int read_frame(struct video *video, struct app_result *result, struct aft
 	return ret;
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_pictures(const struct app_place *place, const struct app_setup *setup,
+			    struct app_result *result, struct aftl_error *error)
 {
 	struct video video = { .frame = 0 };
 	int ret;
 
 	if (setup->scans)
 		return progressive_compute(place, setup, result, error);
-	begin(&video, setup);
+	begin_video(&video, setup);
 	ret = app_file_open(&video.file, place, file_name(setup), APPROXFTL_APPROXIMATE, error);
-	for (; !ret && video.frame < frames(setup); video.frame++)
+	for (; !ret && video.frame < frame_count(setup); video.frame++)
 		ret = read_frame(&video, result, error);
-	end(&video);
+	end_video(&video);
 	return ret;
 }
 
@@ -259,7 +260,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 			struct app_result *result, struct aftl_error *error)
 {
 	struct app_result again = { 0 };
-	int ret = compute(place, setup, &again, error);
+	int ret = compute_pictures(place, setup, &again, error);
 
 	result->error = again.squared +
 			fmax(0, again.coding - (double)again.pixels * PROGRESSIVE_BOUND);
@@ -271,9 +272,9 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 #define FOURTH_POWERS_OF_BITS 286331153.0
 
 /* The expected mean square error is the sum over bits of flip probability times squared weight. */
-static bool forecast(const struct app_setup *setup, struct app_forecast *forecast)
+static bool forecast_psnr(const struct app_setup *setup, struct app_forecast *forecast)
 {
-	double pixels = (double)(frames(setup) * picture_pixels(setup));
+	double pixels = (double)(frame_count(setup) * picture_pixels(setup));
 
 	if (setup->scans)
 		progressive_forecast(setup, forecast);
@@ -294,12 +295,12 @@ const struct app app_img = {
 	.usual = { .width = 1024, .height = 1024, .segment = 1, .seed = 1 },
 	.forms = { .scans = 9 },
 	.inputs = { { "image", APPROXFTL_APPROXIMATE } },
-	.refuses = refuses,
+	.refuses = pictures_refuse,
 	.is_precise = is_precise,
-	.create = create,
-	.compute = compute,
+	.create = create_pictures,
+	.compute = compute_pictures,
 	.check_result = check_result,
-	.forecast = forecast,
+	.forecast = forecast_psnr,
 };
 
 const struct app app_vid = {
@@ -311,10 +312,10 @@ const struct app app_vid = {
 	.usual = { .width = 320, .height = 192, .frames = 32, .segment = 1, .seed = 1 },
 	.forms = { .group = 8 },
 	.inputs = { { "video", APPROXFTL_APPROXIMATE } },
-	.refuses = refuses,
+	.refuses = pictures_refuse,
 	.is_precise = is_precise,
-	.create = create,
-	.compute = compute,
+	.create = create_pictures,
+	.compute = compute_pictures,
 	.check_result = check_result,
-	.forecast = forecast,
+	.forecast = forecast_psnr,
 };

@@ -41,7 +41,7 @@ static u32 scan_of(const struct app_setup *setup, u32 cell, u32 plane)
 	return 2 * (late_planes(setup) - plane) - (cell < HIGH_CELL);
 }
 
-static u64 blocks(const struct app_setup *setup)
+static u64 block_count(const struct app_setup *setup)
 {
 	return picture_pixels(setup) / BLOCK_CELLS;
 }
@@ -49,7 +49,7 @@ static u64 blocks(const struct app_setup *setup)
 /* Bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
 static u64 run_bytes(const struct app_setup *setup)
 {
-	return blocks(setup) / 8;
+	return block_count(setup) / 8;
 }
 
 static u32 scan_runs(const struct app_setup *setup, u32 scan)
@@ -86,7 +86,7 @@ bool progressive_is_precise(const struct app_setup *setup, u64 offset)
 	return offset - scan_offset(setup, scan) < HEADER_BYTES;
 }
 
-static void begin(struct progressive *image, const struct app_setup *setup)
+static void begin_image(struct progressive *image, const struct app_setup *setup)
 {
 	image->setup = *setup;
 	image->cells = file_buffer(picture_pixels(setup));
@@ -94,7 +94,7 @@ static void begin(struct progressive *image, const struct app_setup *setup)
 	image->scan = file_buffer(scan_bytes(setup, 0));
 }
 
-static void end(struct progressive *image)
+static void end_image(struct progressive *image)
 {
 	free(image->cells);
 	free(image->scan);
@@ -104,7 +104,7 @@ static void end(struct progressive *image)
 /* Code or decode the blocks of the piece that begins at @row. */
 static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
-	u64 i, width = image->setup.width, count = blocks(&image->setup);
+	u64 i, width = image->setup.width, count = block_count(&image->setup);
 	u8 cells[BLOCK_CELLS];
 	u32 cell;
 
@@ -126,7 +126,7 @@ static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool sto
 /* Copy a bit plane of a coefficient to the buffer of a scan, or add it from there. */
 static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
 {
-	u64 i, count = blocks(&image->setup);
+	u64 i, count = block_count(&image->setup);
 	u8 *cells = image->cells + cell * count;
 
 	for (i = 0; i < count; i++) {
@@ -198,7 +198,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 	u32 scan;
 	int ret;
 
-	begin(&image, setup);
+	begin_image(&image, setup);
 	code_picture(&image);
 	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
@@ -206,7 +206,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 		ret = write_scan(&image, scan, error);
 	if (!ret)
 		ret = app_file_settle(&image.file, error);
-	end(&image);
+	end_image(&image);
 	return ret;
 }
 
@@ -268,12 +268,12 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	if (!ret)
 		ret = app_file_reaches(&image.file, scan_offset(setup, (u32)setup->scans), error);
 	if (!ret)
-		begin(&image, setup);
+		begin_image(&image, setup);
 	for (scan = 0; !ret && scan < setup->scans; scan++)
 		ret = read_scan(&image, scan, error);
 	if (!ret)
 		compare_picture(&image, result);
-	end(&image);
+	end_image(&image);
 	return ret;
 }
 

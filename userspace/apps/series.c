@@ -59,19 +59,19 @@ struct block {
 	u64 span;
 };
 
-static bool refuses(const struct app_setup *setup)
+static bool series_refuses(const struct app_setup *setup)
 {
 	return setup->size > 1 << 30;
 }
 
-static u64 blocks(const struct app_setup *setup)
+static u64 series_blocks(const struct app_setup *setup)
 {
 	return DIV_ROUND_UP(setup->size, BLOCK_SAMPLES);
 }
 
 static u64 samples_bytes(const struct app_setup *setup)
 {
-	return HEADER_BYTES + blocks(setup) * FILE_UNIT;
+	return HEADER_BYTES + series_blocks(setup) * FILE_UNIT;
 }
 
 static bool is_outlier(const struct app_setup *setup, u64 at)
@@ -98,7 +98,7 @@ static s64 usual_value(const struct app_setup *setup, u64 at)
 }
 
 /* Generate a sample; outliers are far above or below all others. */
-static s64 original(const struct app_setup *setup, u64 at)
+static s64 original_sample(const struct app_setup *setup, u64 at)
 {
 	u64 draw = app_draw(setup, PURPOSE_OUTLIERS, at) / RARITY;
 	s64 jump = 100000 + (s64)(draw / 2 % 900000);
@@ -117,7 +117,7 @@ static void fill_block(const struct app_setup *setup, u64 number, struct block *
 	block->count = (u32)min(BLOCK_SAMPLES, setup->size - first);
 	block->least = INT64_MAX;
 	for (i = 0; i < block->count; i++) {
-		block->values[i] = original(setup, first + i);
+		block->values[i] = original_sample(setup, first + i);
 		block->is_outlier[i] = is_outlier(setup, first + i);
 		if (block->is_outlier[i])
 			continue;
@@ -141,7 +141,7 @@ static int open_indices(struct series *series, open_function get, const struct a
 			struct aftl_error *error)
 {
 	const struct app_setup *setup = &series->setup;
-	struct array_shape index = { "index", 2 * blocks(setup), 0, 0, NULL };
+	struct array_shape index = { "index", 2 * series_blocks(setup), 0, 0, NULL };
 	struct array_shape outliers = { "outliers", outlier_words(setup), 0, 0, NULL };
 	int ret = get(&series->index, place, &index, setup, error);
 
@@ -153,12 +153,12 @@ static u64 *word_at(struct array *array, u64 word, bool write)
 	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
 
-static void begin(struct series *series, const struct app_setup *setup)
+static void begin_series(struct series *series, const struct app_setup *setup)
 {
 	*series = (struct series){ .setup = *setup, .stored = file_buffer(FILE_UNIT) };
 }
 
-static int end(struct series *series, int ret, struct aftl_error *error)
+static int end_series(struct series *series, int ret, struct aftl_error *error)
 {
 	struct array *const all[] = { &series->index, &series->outliers };
 	u64 repaired = 0;
@@ -207,24 +207,24 @@ static int create_samples(struct series *series, const struct app_place *place,
 	return ret;
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_series(const struct app_place *place, const struct app_setup *setup,
+			 struct aftl_error *error)
 {
 	struct series series;
 	u64 number;
 	int ret;
 
-	begin(&series, setup);
+	begin_series(&series, setup);
 	ret = create_samples(&series, place, error);
 	if (!ret)
 		ret = open_indices(&series, array_create, place, error);
-	for (number = 0; !ret && number < blocks(setup); number++)
+	for (number = 0; !ret && number < series_blocks(setup); number++)
 		ret = write_block(&series, number, error);
 	if (!ret) {
 		*word_at(&series.outliers, series.next, true) = NOWHERE;
 		ret = app_file_settle(&series.file, error);
 	}
-	return end(&series, ret, error);
+	return end_series(&series, ret, error);
 }
 
 /* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
@@ -253,7 +253,7 @@ static void compare_block(struct series *series, u64 number, struct app_result *
 			value = least + before;
 		}
 		result->absolute += fabs((double)(s64)value -
-					 (double)original(&series->setup, first + i));
+					 (double)original_sample(&series->setup, first + i));
 	}
 	result->samples += i;
 }
@@ -264,32 +264,32 @@ static int read_block(struct series *series, u64 number, struct aftl_error *erro
 			     FILE_UNIT, error);
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_series(const struct app_place *place, const struct app_setup *setup,
+			  struct app_result *result, struct aftl_error *error)
 {
 	struct series series;
 	u64 number;
 	int ret;
 
-	begin(&series, setup);
+	begin_series(&series, setup);
 	ret = app_file_open(&series.file, place, SAMPLES_NAME, APPROXFTL_APPROXIMATE, error);
 	if (!ret)
 		ret = app_file_reaches(&series.file, samples_bytes(setup), error);
 	if (!ret)
 		ret = open_indices(&series, array_open, place, error);
-	for (number = 0; !ret && number < blocks(setup); number++) {
+	for (number = 0; !ret && number < series_blocks(setup); number++) {
 		ret = read_block(&series, number, error);
 		if (!ret)
 			compare_block(&series, number, result);
 	}
-	return end(&series, ret, error);
+	return end_series(&series, ret, error);
 }
 
 static int check_result(const struct app_place *place, const struct app_setup *setup,
 			struct app_result *result, struct aftl_error *error)
 {
 	struct app_result again = { 0 };
-	int ret = compute(place, setup, &again, error);
+	int ret = compute_series(place, setup, &again, error);
 
 	result->error = again.absolute;
 	result->repaired = again.repaired;
@@ -323,14 +323,14 @@ static void forecast_block(const struct block *block, struct app_forecast *forec
 	}
 }
 
-static bool forecast(const struct app_setup *setup, struct app_forecast *forecast)
+static bool forecast_series_error(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	double samples = (double)setup->size;
 	struct block block;
 	u64 number;
 
 	*forecast = (struct app_forecast){ 0 };
-	for (number = 0; number < blocks(setup); number++) {
+	for (number = 0; number < series_blocks(setup); number++) {
 		fill_block(setup, number, &block);
 		forecast_block(&block, forecast);
 	}
@@ -348,9 +348,9 @@ const struct app app_log = {
 	.usual = { .size = 1 << 20, .seed = 1 },
 	.inputs = { { SAMPLES_NAME, APPROXFTL_APPROXIMATE }, { "index", APPROXFTL_PRECISE },
 		    { "outliers", APPROXFTL_PRECISE } },
-	.refuses = refuses,
-	.create = create,
-	.compute = compute,
+	.refuses = series_refuses,
+	.create = create_series,
+	.compute = compute_series,
 	.check_result = check_result,
-	.forecast = forecast,
+	.forecast = forecast_series_error,
 };

@@ -30,7 +30,7 @@ int setup_check(const struct app_setup *setup, struct aftl_error *error)
 #define COMMENT_BYTES 72
 
 /* Pad the header with comment lines up to its tail. */
-static void pad(char *at, const char *end)
+static void pad_header(char *at, const char *end)
 {
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
@@ -59,7 +59,7 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 			used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
 					  app_parameters[i].name,
 					  (unsigned long long)*setup_value(&copy, i));
-	pad(text + used, end);
+	pad_header(text + used, end);
 	scnprintf(end, strlen(tail) + 1, "%s", tail);
 	memcpy(header, text, HEADER_BYTES);
 }

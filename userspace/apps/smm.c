@@ -10,7 +10,7 @@
 
 #include "app.h"
 
-static bool refuses(const struct app_setup *setup)
+static bool smm_refuses(const struct app_setup *setup)
 {
 	return setup->size > 1 << 26 || setup->degree > setup->size / 4;
 }
@@ -21,7 +21,7 @@ static u64 row_degree(const struct app_setup *setup, u64 row)
 			      (u32)(2 * setup->degree - 1));
 }
 
-static u64 nonzeros(const struct app_setup *setup)
+static u64 nonzero_count(const struct app_setup *setup)
 {
 	u64 row, count = 0;
 
@@ -38,7 +38,7 @@ static u64 column_of(const struct app_setup *setup, u64 row, u64 position)
 	return position * room + app_draw(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
 }
 
-static double weight(const struct app_setup *setup, u64 row, u64 position)
+static double matrix_weight(const struct app_setup *setup, u64 row, u64 position)
 {
 	return 0.5 + app_uniform(setup, PURPOSE_MATRIX, row << 16 | position);
 }
@@ -62,7 +62,7 @@ typedef int (*open_function)(struct array *array, const struct app_place *place,
 static int get_matrix(struct matrix *matrix, open_function get, const struct app_place *place,
 		      const struct app_setup *setup, struct aftl_error *error)
 {
-	u64 count = nonzeros(setup);
+	u64 count = nonzero_count(setup);
 	struct array_shape values = { "values", count, 1, 0, NULL };
 	struct array_shape columns = { "columns", count, 0, 0, NULL };
 	struct array_shape rows = { "rows", setup->size + 1, 0, 0, NULL };
@@ -95,14 +95,14 @@ static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 r
 	double sum = 0;
 
 	for (i = 0; i < degree; i++)
-		sum += weight(setup, row, i);
+		sum += matrix_weight(setup, row, i);
 	for (i = 0; i < degree; i++) {
-		array_put(&matrix->values, begin + i, weight(setup, row, i) / sum);
+		array_put(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
 		*index_at(&matrix->columns, begin + i, true) = column_of(setup, row, i);
 	}
 }
 
-static void fill(struct matrix *matrix, const struct app_setup *setup)
+static void fill_matrix(struct matrix *matrix, const struct app_setup *setup)
 {
 	u64 row, begin = 0;
 
@@ -127,8 +127,8 @@ static struct array_shape product_shape(const struct app_setup *setup)
 	return shape;
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_smm_input(const struct app_place *place, const struct app_setup *setup,
+			    struct aftl_error *error)
 {
 	struct array_shape shape = vector_shape(setup);
 	struct matrix matrix;
@@ -137,7 +137,7 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 
 	ret = get_matrix(&matrix, array_create, place, setup, error);
 	if (!ret)
-		fill(&matrix, setup);
+		fill_matrix(&matrix, setup);
 	ret = put_matrix(&matrix, ret, &repaired, error);
 	return ret ? ret : app_fill(place, &shape, setup, vector_word, error);
 }
@@ -157,7 +157,7 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 	return sum;
 }
 
-static void multiply(struct matrix *matrix, u64 rows, struct array *in, struct array *out)
+static void multiply_vector(struct matrix *matrix, u64 rows, struct array *in, struct array *out)
 {
 	u64 row;
 
@@ -166,15 +166,15 @@ static void multiply(struct matrix *matrix, u64 rows, struct array *in, struct a
 }
 
 /* Input and output vector swap in each round; the last product must be in the output array. */
-static int iterate(struct matrix *matrix, struct array *vectors, const struct app_setup *setup,
-		   struct aftl_error *error)
+static int iterate_products(struct matrix *matrix, struct array *vectors,
+			    const struct app_setup *setup, struct aftl_error *error)
 {
 	unsigned int from = setup->rounds % 2 ? 0 : 1;
 	u64 round;
 	int ret = 0;
 
 	for (round = 0; !ret && round < setup->rounds; round++, from = !from) {
-		multiply(matrix, setup->size, &vectors[from], &vectors[!from]);
+		multiply_vector(matrix, setup->size, &vectors[from], &vectors[!from]);
 		ret = array_settle(&vectors[!from], error);
 	}
 	return ret;
@@ -201,8 +201,8 @@ static int begin_with(struct array *vectors, const struct app_place *place,
 	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_smm(const struct app_place *place, const struct app_setup *setup,
+		       struct app_result *result, struct aftl_error *error)
 {
 	struct array vectors[2] = { { .shape = { 0 } } };
 	struct array *const all[] = { &vectors[0], &vectors[1] };
@@ -213,7 +213,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	if (!ret)
 		ret = begin_with(vectors, place, setup, &result->repaired, error);
 	if (!ret)
-		ret = iterate(&matrix, vectors, setup, error);
+		ret = iterate_products(&matrix, vectors, setup, error);
 	ret = put_matrix(&matrix, ret, &result->repaired, error);
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
@@ -245,9 +245,9 @@ const struct app app_smm = {
 		{ "rows", APPROXFTL_PRECISE },
 	},
 	.output = "product",
-	.refuses = refuses,
+	.refuses = smm_refuses,
 	.output_shape = product_shape,
-	.create = create,
-	.compute = compute,
+	.create = create_smm_input,
+	.compute = compute_smm,
 	.check_result = check_result,
 };

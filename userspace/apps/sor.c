@@ -13,13 +13,13 @@
 /* Sweeps in one pass. */
 #define SWEEPS 16
 
-static bool refuses(const struct app_setup *setup)
+static bool sor_refuses(const struct app_setup *setup)
 {
 	return setup->size < 8 || setup->size > ARRAY_PAGE_WORDS ||
 	       (setup->size & (setup->size - 1));
 }
 
-static double solution(const struct app_setup *setup, u64 row, u64 column)
+static double exact_solution(const struct app_setup *setup, u64 row, u64 column)
 {
 	double last = (double)(setup->size - 1);
 	double x = (double)column / last, y = (double)row / last;
@@ -38,11 +38,11 @@ static double grid_word(const struct app_setup *setup, u64 index)
 {
 	u64 row = index / setup->size, column = index % setup->size;
 
-	return on_border(setup, row, column) ? solution(setup, row, column) : 0;
+	return on_border(setup, row, column) ? exact_solution(setup, row, column) : 0;
 }
 
 /* Number of pages that hold the rows of a pass, which are used together. */
-static u32 held(const struct app_setup *setup)
+static u32 pages_of_a_pass(const struct app_setup *setup)
 {
 	return (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4);
 }
@@ -55,11 +55,12 @@ static struct array_shape grid_shape(const struct app_setup *setup)
 /* Intermediate values may exceed the solution. */
 static struct array_shape relaxed_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "relaxed", setup->size * setup->size, 4, held(setup), NULL };
+	return (struct array_shape){ "relaxed", setup->size * setup->size, 4,
+				    pages_of_a_pass(setup), NULL };
 }
 
-static int create(const struct app_place *place, const struct app_setup *setup,
-		  struct aftl_error *error)
+static int create_sor_input(const struct app_place *place, const struct app_setup *setup,
+			    struct aftl_error *error)
 {
 	struct array_shape shape = grid_shape(setup);
 
@@ -85,7 +86,7 @@ static void relax_row(struct array *grid, u64 size, u64 row, double omega)
 }
 
 /* Run @sweeps sweeps: while sweep 0 is at row @front, sweep s is at row @front - s. */
-static void pass(struct array *grid, u64 size, u64 sweeps, double omega)
+static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 {
 	u64 front, sweep;
 
@@ -95,21 +96,21 @@ static void pass(struct array *grid, u64 size, u64 sweeps, double omega)
 				relax_row(grid, size, front - sweep, omega);
 }
 
-static int relax(struct array *grid, const struct app_setup *setup, struct aftl_error *error)
+static int relax_grid(struct array *grid, const struct app_setup *setup, struct aftl_error *error)
 {
 	double omega = 2 / (1 + sin(M_PI / (double)(setup->size - 1)));
 	u64 left;
 	int ret = 0;
 
 	for (left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
-		pass(grid, setup->size, min(left, (u64)SWEEPS), omega);
+		sweep_grid(grid, setup->size, min(left, (u64)SWEEPS), omega);
 		ret = array_settle(grid, error);
 	}
 	return ret;
 }
 
-static int compute(const struct app_place *place, const struct app_setup *setup,
-		   struct app_result *result, struct aftl_error *error)
+static int compute_sor(const struct app_place *place, const struct app_setup *setup,
+		       struct app_result *result, struct aftl_error *error)
 {
 	struct array_shape in = grid_shape(setup), out = relaxed_shape(setup);
 	struct array grid = { 0 }, relaxed = { 0 }, *const all[] = { &grid, &relaxed };
@@ -122,7 +123,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	for (i = 0; !ret && i < in.words; i++)
 		array_put(&relaxed, i, array_value(&grid, i));
 	if (!ret)
-		ret = relax(&relaxed, setup, error);
+		ret = relax_grid(&relaxed, setup, error);
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
@@ -148,7 +149,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	ret = array_open(&relaxed, place, &shape, setup, error);
 	for (i = 0; !ret && i < shape.words; i++)
 		result->error = fmax(result->error, fabs(array_value(&relaxed, i) -
-			solution(setup, i / setup->size, i % setup->size)));
+			exact_solution(setup, i / setup->size, i % setup->size)));
 	result->tolerance = expected_error(setup);
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
@@ -161,9 +162,9 @@ const struct app app_sor = {
 	.usual = { .size = 256, .rounds = 1024, .seed = 1 },
 	.inputs = { { "grid", APPROXFTL_APPROXIMATE } },
 	.output = "relaxed",
-	.refuses = refuses,
+	.refuses = sor_refuses,
 	.output_shape = relaxed_shape,
-	.create = create,
-	.compute = compute,
+	.create = create_sor_input,
+	.compute = compute_sor,
 	.check_result = check_result,
 };

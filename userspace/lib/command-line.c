@@ -173,8 +173,9 @@ static int tell_options(const struct command_line *line, const char *form, struc
 	exit(standard_streams_end(line->name, command_help_end(&json)));
 }
 
-static int take(const struct command_line *line, void *fields,
-		const struct command_option *option, const char *value, struct aftl_error *error)
+static int take_option_value(const struct command_line *line, void *fields,
+		       const struct command_option *option, const char *value,
+		       struct aftl_error *error)
 {
 	char *field = (char *)fields + option->field;
 
@@ -204,7 +205,7 @@ static int take_code(const struct command_line *line, void *fields, int code, co
 	const struct command_option *option = find_option(line, code);
 
 	return is_cut(argument, option) ? complain_unknown(line, argument, error) :
-					  take(line, fields, option, optarg, error);
+					  take_option_value(line, fields, option, optarg, error);
 }
 
 int command_word_too_many(const char *name, const char *word, struct aftl_error *error)

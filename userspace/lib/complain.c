@@ -53,7 +53,7 @@ static bool same_letter(char a, char b)
 }
 
 /* Edit distance: insertions, deletions, replacements and swaps of neighbours count 1 each. */
-static unsigned int distance(const char *a, const char *b)
+static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int rows[3][WORD_MAX + 1];
 	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *spare;
@@ -86,7 +86,8 @@ const char *closest_word(const char *wrong, const char *const *words)
 	if (strlen(wrong) > WORD_MAX)
 		return NULL;
 	for (; *words; words++) {
-		unsigned int found = strlen(*words) > WORD_MAX ? U32_MAX : distance(wrong, *words);
+		unsigned int found = strlen(*words) > WORD_MAX ? U32_MAX :
+				 edit_distance(wrong, *words);
 
 		if (found < least || (found == least && !best)) {
 			least = found;

@@ -51,7 +51,7 @@ static char *place_of(const char *path)
 }
 
 /* Return the target of the symbolic link @path; NULL if it is not a link. */
-static char *followed(const char *path)
+static char *link_target(const char *path)
 {
 	char link[PATH_MAX], *next;
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
@@ -72,7 +72,7 @@ static char *final_place(const char *path)
 	char *at = memory_text(path), *next, *place;
 	unsigned int links;
 
-	for (links = 0; links < LINKS && (next = followed(at)); links++) {
+	for (links = 0; links < LINKS && (next = link_target(at)); links++) {
 		free(at);
 		at = next;
 	}
@@ -85,7 +85,7 @@ static char *final_place(const char *path)
  * Several outputs may share a pipe or terminal, and reading from one does not conflict with
  * writing to it. Leave those unidentified.
  */
-static void identify(struct claim *claim, const struct stat *state)
+static void identify_file(struct claim *claim, const struct stat *state)
 {
 	if (S_ISBLK(state->st_mode)) {
 		claim->there = true;
@@ -109,7 +109,7 @@ static struct claim *look_at(const char *path, const char *option)
 	found = !(standard ? fstat(option ? STDOUT_FILENO : STDIN_FILENO, &state) :
 			     stat(path, &state));
 	if (found)
-		identify(claim, &state);
+		identify_file(claim, &state);
 	/*
 	 * A regular file may be replaced while the program runs, which changes its inode: keep
 	 * its path too.
@@ -119,7 +119,7 @@ static struct claim *look_at(const char *path, const char *option)
 	return claim;
 }
 
-static void forget(struct claim *claim)
+static void forget_claim(struct claim *claim)
 {
 	free(claim->path);
 	free(claim->place);
@@ -141,7 +141,8 @@ static bool same_purpose(const struct claim *a, const struct claim *b)
 	return !strcmp(a->option, b->option);
 }
 
-static int blame(const struct claim *new, const struct claim *old, struct aftl_error *error)
+static int claim_conflict(const struct claim *new, const struct claim *old,
+			  struct aftl_error *error)
 {
 	const struct claim *output = new->option ? new : old;
 
@@ -153,7 +154,7 @@ static int blame(const struct claim *new, const struct claim *old, struct aftl_e
 			 output->path, output->option);
 }
 
-static int add(struct claim *claim, struct aftl_error *error)
+static int add_claim(struct claim *claim, struct aftl_error *error)
 {
 	const struct claim *old = claims;
 	int ret = 0;
@@ -166,19 +167,19 @@ static int add(struct claim *claim, struct aftl_error *error)
 		return 0;
 	}
 	if (!same_purpose(claim, old))
-		ret = blame(claim, old, error);
-	forget(claim);
+		ret = claim_conflict(claim, old, error);
+	forget_claim(claim);
 	return ret;
 }
 
 int claim_input(const char *path, struct aftl_error *error)
 {
-	return add(look_at(path, NULL), error);
+	return add_claim(look_at(path, NULL), error);
 }
 
 int claim_output(const char *path, const char *option, struct aftl_error *error)
 {
-	return add(look_at(path, option), error);
+	return add_claim(look_at(path, option), error);
 }
 
 void claims_release(void)
@@ -187,6 +188,6 @@ void claims_release(void)
 		struct claim *claim = claims;
 
 		claims = claim->next;
-		forget(claim);
+		forget_claim(claim);
 	}
 }

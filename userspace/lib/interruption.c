@@ -14,7 +14,7 @@ static const char *last_sentence;
 static atomic_bool embedded;
 static __thread const atomic_bool *stop;
 
-static void die(int number)
+static void die_by_signal(int number)
 {
 	if (last_words)
 		last_words();
@@ -26,10 +26,10 @@ static void die(int number)
 	raise(number);
 }
 
-static void note(int number)
+static void note_signal(int number)
 {
 	if (!atomic_load(&to_note) || (atomic_exchange(&seen, true) && !atomic_load(&patient)))
-		die(number);
+		die_by_signal(number);
 }
 
 static bool is_ignored(int number)
@@ -41,7 +41,7 @@ static bool is_ignored(int number)
 
 static void take_signals(void)
 {
-	struct sigaction action = { .sa_handler = note };
+	struct sigaction action = { .sa_handler = note_signal };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
@@ -93,7 +93,7 @@ void interruption_ends(const char *sentence)
 
 void interruption_clean_up(void (*clean_up)(void))
 {
-	struct sigaction action = { .sa_handler = die };
+	struct sigaction action = { .sa_handler = die_by_signal };
 
 	last_words = clean_up;
 	take_signals();

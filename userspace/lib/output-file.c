@@ -43,7 +43,7 @@ static void keep_watch(void)
 	interruption_clean_up(remove_pending);
 }
 
-static void forget(const struct output_file *file)
+static void forget_output(const struct output_file *file)
 {
 	unsigned int i;
 
@@ -52,7 +52,7 @@ static void forget(const struct output_file *file)
 			pending[i] = NULL;
 }
 
-static void watch(struct output_file *file)
+static void watch_output(struct output_file *file)
 {
 	unsigned int i;
 
@@ -65,8 +65,8 @@ static void watch(struct output_file *file)
 }
 
 /* Always -EIO: exit_code_of_input() would take -ENOENT for a missing input. */
-static int blame(const struct output_file *file, const char *what, int code,
-		 struct aftl_error *error)
+static int set_output_error(const struct output_file *file, const char *what, int code,
+			    struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "%.150s: cannot %s: %s", file->path, what, strerror(code));
 }
@@ -124,10 +124,10 @@ static int find_target(struct output_file *file, struct aftl_error *error)
 
 	if (snprintf(file->target, sizeof(file->target), "%s", file->path) >=
 	    (int)sizeof(file->target))
-		return blame(file, "write", ENAMETOOLONG, error);
+		return set_output_error(file, "write", ENAMETOOLONG, error);
 	while (!is_descriptor(file->target) && read_link(file->target))
 		if (++links > LINKS)
-			return blame(file, "write", ELOOP, error);
+			return set_output_error(file, "write", ELOOP, error);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static void take_over(int fd, const struct stat *old)
 }
 
 /*
- * Block signals between open() and watch(), so that the signal handler removes exactly the
+ * Block signals between open() and watch_output(), so that the signal handler removes exactly the
  * files that this program has created.
  */
 static int create_watched(struct output_file *file)
@@ -163,7 +163,7 @@ static int create_watched(struct output_file *file)
 	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	code = errno;
 	if (fd >= 0)
-		watch(file);
+		watch_output(file);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	errno = code;
 	return fd;
@@ -222,13 +222,13 @@ static int make_temporary(struct output_file *file, const struct stat *old,
 	int fd;
 
 	if (old && access(file->target, W_OK))
-		return blame(file, "write", errno, error);
+		return set_output_error(file, "write", errno, error);
 	fd = create_in(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
 	if (fd < 0 && old && is_forbidden(errno))
 		fd = create_apart(file);
 	if (fd < 0) {
 		file->temporary[0] = '\0';
-		return blame(file, "create", errno, error);
+		return set_output_error(file, "create", errno, error);
 	}
 	if (!file->apart)
 		take_over(fd, old);
@@ -249,7 +249,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	file->target[0] = '\0';
 	file->apart = false;
 	if (!*path)
-		return blame(file, "create", ENOENT, error);
+		return set_output_error(file, "create", ENOENT, error);
 	ret = claim_output(path, option, error);
 	if (ret)
 		return ret;
@@ -284,7 +284,7 @@ static int copy_bytes(int from, int to)
 }
 
 /* Overwrite the existing target. Return: 0 or a positive error number. */
-static int pour(const struct output_file *file)
+static int pour_over_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
@@ -303,7 +303,7 @@ static bool is_irreplaceable(int code)
 	return is_forbidden(code) || code == EBUSY || code == EXDEV;
 }
 
-static int settle(struct output_file *file, struct aftl_error *error)
+static int rename_to_target(struct output_file *file, struct aftl_error *error)
 {
 	int code = file->apart || !rename(file->temporary, file->target) ? 0 : errno;
 
@@ -311,10 +311,10 @@ static int settle(struct output_file *file, struct aftl_error *error)
 		return 0;
 	if (code && (!is_irreplaceable(code) || access(file->target, F_OK))) {
 		unlink(file->temporary);
-		return blame(file, "rename to it", code, error);
+		return set_output_error(file, "rename to it", code, error);
 	}
 	file->apart = true;
-	code = pour(file);
+	code = pour_over_target(file);
 	if (!code) {
 		unlink(file->temporary);
 		return 0;
@@ -326,9 +326,9 @@ static int settle(struct output_file *file, struct aftl_error *error)
 
 int output_file_commit(struct output_file *file, struct aftl_error *error)
 {
-	int ret = *file->target ? settle(file, error) : 0;
+	int ret = *file->target ? rename_to_target(file, error) : 0;
 
-	forget(file);
+	forget_output(file);
 	file->temporary[0] = '\0';
 	return ret;
 }
@@ -340,7 +340,7 @@ void output_file_drop(struct output_file *file)
 	file->stream = NULL;
 	if (*file->temporary && *file->target)
 		unlink(file->temporary);
-	forget(file);
+	forget_output(file);
 	file->temporary[0] = '\0';
 }
 
@@ -354,7 +354,7 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
 	file->stream = strcmp(file->temporary, "-") ? fopen(file->temporary, "we") : stdout;
 	if (file->stream)
 		return 0;
-	ret = blame(file, "create", errno, error);
+	ret = set_output_error(file, "create", errno, error);
 	output_file_drop(file);
 	return ret;
 }
@@ -384,5 +384,5 @@ int output_file_close(struct output_file *file, struct aftl_error *error)
 	if (!code)
 		return output_file_commit(file, error);
 	output_file_drop(file);
-	return blame(file, "write", code, error);
+	return set_output_error(file, "write", code, error);
 }

@@ -29,7 +29,7 @@ static int read_text(const char *path, struct aftl_error *error)
 }
 
 /* Remove blanks at both ends of a line. */
-static char *trim(char *line)
+static char *trim_blanks(char *line)
 {
 	char *end = line + strlen(line);
 
@@ -52,7 +52,7 @@ int parameter_file_take(const char *path,
 		if (next)
 			*next++ = '\0';
 		used = next ? (size_t)(next - text) : used + strlen(line) + 1;
-		line = trim(line);
+		line = trim_blanks(line);
 		if (*line && *line != '#')
 			ret = take(context, line, error);
 	}

@@ -97,7 +97,7 @@ const struct aftl_record_header *record_header(const struct record_reader *reade
 }
 
 /* Move the bytes of an incomplete record to the start of the buffer and fill the rest. */
-static int refill(struct record_reader *reader, struct aftl_error *error)
+static int refill_records(struct record_reader *reader, struct aftl_error *error)
 {
 	size_t left = reader->end - reader->begin;
 
@@ -149,7 +149,7 @@ int record_next(struct record_reader *reader, struct aftl_record *record,
 	if (reader->header.records && reader->records == reader->header.records)
 		return 0;
 	if (reader->end - reader->begin < AFTL_RECORD_BYTES) {
-		int ret = refill(reader, error);
+		int ret = refill_records(reader, error);
 
 		if (ret)
 			return ret;

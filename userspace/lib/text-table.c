@@ -71,20 +71,20 @@ void text_table_heading(struct text_table *table, const char *format, ...)
 	va_end(args);
 }
 
-static void grow(int *width, size_t length)
+static void grow_width(int *width, size_t length)
 {
 	if ((size_t)*width < length)
 		*width = (int)length;
 }
 
-static void measure(const struct text_table *table, int *widths)
+static void measure_widths(const struct text_table *table, int *widths)
 {
 	const struct text_row *row;
 	unsigned int i;
 
 	for (row = table->first; row; row = row->next)
 		for (i = 0; i < row->used && !row->heading; i++)
-			grow(&widths[i], strlen(row->cells[i]));
+			grow_width(&widths[i], strlen(row->cells[i]));
 }
 
 /* The last cell of a line is not padded. */
@@ -120,7 +120,7 @@ void text_table_end(struct text_table *table, FILE *out)
 	int widths[TEXT_TABLE_COLUMNS] = { 0 };
 	struct text_row *row;
 
-	measure(table, widths);
+	measure_widths(table, widths);
 	for (row = table->first; row; row = table->first) {
 		table->first = row->next;
 		if (row->heading)

@@ -58,12 +58,12 @@ struct approxftl_arena {
 	struct piece *first;
 };
 
-static size_t whole(size_t bytes, size_t unit)
+static size_t round_up_to_unit(size_t bytes, size_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
 }
 
-static int reserve(struct approxftl_arena *arena)
+static int reserve_addresses(struct approxftl_arena *arena)
 {
 	for (arena->reserved = MOST_BYTES; arena->reserved >= FEWEST_BYTES; arena->reserved /= 2) {
 		void *base = mmap(NULL, arena->reserved, PROT_NONE,
@@ -112,7 +112,7 @@ static int take_file(struct approxftl_arena *arena)
 
 	if (fstat(arena->fd, &status))
 		return -errno;
-	bytes = whole(status.st_size, arena->page);
+	bytes = round_up_to_unit(status.st_size, arena->page);
 	if (!bytes)
 		return 0;
 	ret = map_to(arena, bytes);
@@ -122,12 +122,12 @@ static int take_file(struct approxftl_arena *arena)
 	return arena->first ? 0 : -ENOMEM;
 }
 
-static int begin(struct approxftl_arena *arena, struct approxftl *a)
+static int begin_arena(struct approxftl_arena *arena, struct approxftl *a)
 {
 	int ret = approxftl_tag(a, arena->fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE);
 
 	if (!ret)
-		ret = reserve(arena);
+		ret = reserve_addresses(arena);
 	if (ret)
 		return ret;
 	ret = take_file(arena);
@@ -147,7 +147,7 @@ int approxftl_arena_create(struct approxftl *a, int fd, struct approxftl_arena *
 	pthread_mutex_init(&arena->lock, NULL);
 	arena->page = sysconf(_SC_PAGESIZE);
 	arena->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : begin(arena, a);
+	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : begin_arena(arena, a);
 	if (ret)
 		approxftl_arena_destroy(arena);
 	else
@@ -174,7 +174,7 @@ void approxftl_arena_destroy(struct approxftl_arena *arena)
 }
 
 /* Shrink @piece to @bytes and insert the rest as a piece after it. */
-static int split(struct piece *piece, size_t bytes)
+static int split_piece(struct piece *piece, size_t bytes)
 {
 	struct piece *rest;
 
@@ -199,7 +199,7 @@ static struct piece *find_free(const struct approxftl_arena *arena, size_t bytes
 }
 
 /* Append a free piece to the arena. */
-static struct piece *grow(struct approxftl_arena *arena, size_t bytes)
+static struct piece *grow_arena(struct approxftl_arena *arena, size_t bytes)
 {
 	size_t more = bytes < GROWTH ? GROWTH : bytes;
 	struct piece *piece = new_piece(arena->mapped, more, false);
@@ -217,15 +217,15 @@ static struct piece *grow(struct approxftl_arena *arena, size_t bytes)
 	return piece;
 }
 
-static void *allocate(struct approxftl_arena *arena, size_t bytes)
+static void *allocate_piece(struct approxftl_arena *arena, size_t bytes)
 {
 	struct piece *piece = find_free(arena, bytes);
 
 	if (!piece)
-		piece = grow(arena, bytes);
+		piece = grow_arena(arena, bytes);
 	if (!piece)
 		return NULL;
-	if (split(piece, bytes)) {
+	if (split_piece(piece, bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -242,13 +242,13 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 		return NULL;
 	}
 	pthread_mutex_lock(&arena->lock);
-	memory = allocate(arena, whole(size, arena->page));
+	memory = allocate_piece(arena, round_up_to_unit(size, arena->page));
 	pthread_mutex_unlock(&arena->lock);
 	return memory;
 }
 
 /* Merge a free piece with free neighbours. */
-static void join(struct piece *piece)
+static void join_free_pieces(struct piece *piece)
 {
 	while (piece) {
 		struct piece *next = piece->next;
@@ -274,7 +274,7 @@ void approxftl_free(struct approxftl_arena *arena, void *memory)
 	for (piece = arena->first; piece; piece = piece->next)
 		if (piece->offset == (size_t)offset)
 			piece->used = false;
-	join(arena->first);
+	join_free_pieces(arena->first);
 	pthread_mutex_unlock(&arena->lock);
 }
 

@@ -62,7 +62,7 @@ static bool is_harmless(const char *path, unsigned int flags)
 	return !(flags & APPROXFTL_REQUIRE) && (!path || !access(path, F_OK));
 }
 
-static int begin(struct approxftl *a, const char *path, unsigned int flags)
+static int begin_handle(struct approxftl *a, const char *path, unsigned int flags)
 {
 	int ret = pthread_mutex_init(&a->lock, NULL);
 
@@ -93,7 +93,7 @@ int approxftl_open(const char *path, unsigned int flags, struct approxftl **out)
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	ret = begin(a, path, flags);
+	ret = begin_handle(a, path, flags);
 	if (ret)
 		free(a);
 	else

@@ -123,7 +123,7 @@ static int tell_kernel(const struct approxftl *a, unsigned int kind, const char 
 	return ret ? aftl_lib_refused(ret, 0, "region") : 0;
 }
 
-static int push(struct approxftl *a, struct region *region)
+static int push_region(struct approxftl *a, struct region *region)
 {
 	struct aftl_lib_regions *regions = regions_of_thread(a);
 	int ret = regions ? tell_kernel(a, region->kind, region->label) : -ENOMEM;
@@ -151,7 +151,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	region->kind = kind;
 	if (label)
 		snprintf(region->label, sizeof(region->label), "%s", label);
-	ret = push(a, region);
+	ret = push_region(a, region);
 	if (ret)
 		free(region);
 	return ret;

@@ -36,7 +36,7 @@ static int print_ranges(struct approxftl *a, int fd, char *text, size_t *length)
 	return count < 0 ? count : 0;
 }
 
-static int forget(int fd)
+static int forget_tags(int fd)
 {
 	if (fremovexattr(fd, AFTL_LIB_ATTRIBUTE) && errno != ENODATA)
 		return aftl_lib_refused(-errno, 0, "remember");
@@ -55,7 +55,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 	if (ret)
 		return ret;
 	if (!length)
-		return forget(fd);
+		return forget_tags(fd);
 	if (fsetxattr(fd, AFTL_LIB_ATTRIBUTE, text, length, 0))
 		return aftl_lib_refused(-errno, 0, "remember");
 	return 0;
@@ -74,7 +74,7 @@ static int read_attribute(int fd, char *text)
 	return length;
 }
 
-static int check(const char *text)
+static int check_attribute(const char *text)
 {
 	struct approxftl_extent extent;
 	const char *rest = text;
@@ -102,7 +102,7 @@ int approxftl_recall(struct approxftl *a, int fd)
 		return 0;
 	ret = read_attribute(fd, text);
 	if (ret > 0)
-		ret = check(text);
+		ret = check_attribute(text);
 	if (ret < 0)
 		return ret;
 	while (aftl_lib_attribute_parse(&rest, &extent) > 0) {

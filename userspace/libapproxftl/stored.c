@@ -33,8 +33,8 @@ struct survey {
 	unsigned int unit_bytes;
 };
 
-static int begin(struct survey *survey, const struct approxftl *a, int fd, off_t from,
-		 off_t length)
+static int begin_stored_survey(struct survey *survey, const struct approxftl *a, int fd, off_t from,
+			       off_t length)
 {
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
 		return aftl_lib_refuse(-EINVAL, "the range makes no sense; %s",
@@ -47,7 +47,7 @@ static int begin(struct survey *survey, const struct approxftl *a, int fd, off_t
 	return aftl_lib_shared_open(a->control, fd, &survey->device);
 }
 
-static void end(const struct survey *survey)
+static void end_stored_survey(const struct survey *survey)
 {
 	if (survey->device >= 0)
 		close(survey->device);
@@ -74,7 +74,7 @@ static int look_below(struct survey *survey, struct approxftl_unit *out, unsigne
 	return ret;
 }
 
-static int look(struct survey *survey, struct approxftl_unit *out, unsigned int room)
+static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out, unsigned int room)
 {
 	off_t left = survey->end == UINT64_MAX ? APPROXFTL_TO_END :
 						 (off_t)(survey->end - survey->cursor);
@@ -105,16 +105,16 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 
 	if (*from == APPROXFTL_TO_END)
 		return 0;
-	ret = begin(&survey, a, fd, *from, length);
+	ret = begin_stored_survey(&survey, a, fd, *from, length);
 	if (ret)
 		return ret;
 	while (count < most && survey.cursor != UINT64_MAX) {
-		ret = look(&survey, out + count, most - count);
+		ret = next_stored_ranges(&survey, out + count, most - count);
 		if (ret < 0)
 			break;
 		count += ret;
 	}
-	end(&survey);
+	end_stored_survey(&survey);
 	if (ret < 0 && ret != -EINTR)
 		return ret;
 	*from = survey.cursor == UINT64_MAX ? APPROXFTL_TO_END : (off_t)survey.cursor;
@@ -146,18 +146,18 @@ static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, u
 	int i, ret;
 
 	memset(out, 0, sizeof(*out));
-	ret = begin(&survey, a, fd, offset, length);
+	ret = begin_stored_survey(&survey, a, fd, offset, length);
 	if (ret)
 		return ret;
 	while (survey.cursor != UINT64_MAX) {
-		ret = look(&survey, units, BATCH);
+		ret = next_stored_ranges(&survey, units, BATCH);
 		if (ret < 0)
 			break;
 		for (i = 0; i < ret; i++)
 			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
 				add_unit(out, &units[i]);
 	}
-	end(&survey);
+	end_stored_survey(&survey);
 	out->unit_bytes = survey.unit_bytes;
 	return ret < 0 ? ret : 0;
 }

@@ -125,7 +125,7 @@ int job_parse(struct sim_options *options, const struct simlib_arguments *argume
 	return EXIT_USAGE;
 }
 
-static int simulate(struct simlib_job *job, void *context)
+static int simulate_job(struct simlib_job *job, void *context)
 {
 	const struct simlib_arguments *arguments = context;
 	struct sim_options options;
@@ -149,5 +149,5 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
 		.keep_requests = keep_requests,
 	};
 
-	return job_perform(job, simulate, &arguments);
+	return job_perform(job, simulate_job, &arguments);
 }

@@ -80,7 +80,7 @@ static bool has_data(const struct look *look)
 }
 
 /* Return: number of inherited errors; their cells were programmed to the wrong state. */
-static u32 baked(const struct look *look)
+static u32 inherited_errors(const struct look *look)
 {
 	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited
 				    : 0;
@@ -188,7 +188,7 @@ static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 static void mark_crossed(const struct look *look)
 {
 	const struct aftl_geometry *geo = look->media->geo;
-	u32 first = baked(look);
+	u32 first = inherited_errors(look);
 	u32 end = min(first + look->errors.raw, geo->unit_bits);
 	u32 i;
 
@@ -228,7 +228,7 @@ static void tell_references(struct json_writer *json)
 	json_end_array(json);
 }
 
-static void tell(struct json_writer *json, const struct look *look)
+static void tell_cells(struct json_writer *json, const struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
@@ -239,7 +239,7 @@ static void tell(struct json_writer *json, const struct look *look)
 	json_u64(json, "bits", look->media->geo->unit_bits);
 	json_bool(json, "data", has_data(look));
 	json_u64(json, "raw", min(look->errors.raw, look->media->geo->unit_bits));
-	json_u64(json, "baked", baked(look));
+	json_u64(json, "baked", inherited_errors(look));
 	json_u64(json, "bins", VOLTAGE_BINS);
 	json_u64(json, "bin_mv", CELL_BIN_UV / 1000);
 	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (u64)CELL_BIN_UV / 1000);
@@ -269,6 +269,6 @@ int play_cells(u32 block, u32 page, u32 slot)
 	if (seen->count)
 		draw_cells(&look);
 	play_begin(&json);
-	tell(&json, &look);
+	tell_cells(&json, &look);
 	return play_end(&json);
 }

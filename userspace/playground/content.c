@@ -41,7 +41,7 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 	}
 }
 
-static int run(u8 op, u32 unit, u32 units, u32 class)
+static int write_content(u8 op, u32 unit, u32 units, u32 class)
 {
 	struct aftl_request *request = request_pool_take(&play.drive.pool);
 	struct aftl_error error;
@@ -63,7 +63,7 @@ static int run(u8 op, u32 unit, u32 units, u32 class)
 
 int play_write(u32 unit, u32 units, u32 class)
 {
-	return run(AFTL_OP_WRITE, unit, units, class);
+	return write_content(AFTL_OP_WRITE, unit, units, class);
 }
 
 /* Complete the stream's pending reads first: they have no bytes to flip. */
@@ -74,7 +74,7 @@ int play_read(u32 unit, u32 units)
 	play.reading = unit;
 	play.returning = true;
 	if (!ret)
-		ret = run(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+		ret = write_content(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 	play.returning = false;
 	return ret;
 }

@@ -22,7 +22,7 @@ static int copy_records(struct foreign_trace *trace, struct record_writer *write
 	return ret;
 }
 
-static int copy(struct foreign_trace *trace, const char *to, struct aftl_error *error)
+static int copy_trace(struct foreign_trace *trace, const char *to, struct aftl_error *error)
 {
 	const struct aftl_record_header *header = foreign_trace_header(trace);
 	struct aftl_error own;
@@ -55,7 +55,7 @@ int play_convert(void)
 	scnprintf(to, sizeof(to), "%s", play_text() + strlen(play_text()) + 1);
 	ret = foreign_trace_open(&trace, from, &reading, &error);
 	if (!ret) {
-		ret = copy(trace, to, &error);
+		ret = copy_trace(trace, to, &error);
 		foreign_trace_close(trace);
 	}
 	return ret ? play_fail(ret, &error) : 0;

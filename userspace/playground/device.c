@@ -14,14 +14,14 @@ struct play play;
 
 /* Callbacks from the core */
 
-static void complete(void *host, struct aftl_request *request)
+static void complete_play_request(void *host, struct aftl_request *request)
 {
 	(void)host;
 	sim_drive_give(&play.drive, request);
 }
 
 /* Record programs and erases. Reads do not change the picture. */
-static void array(void *host, const struct aftl_array_event *event)
+static void record_array_event(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
 	if (!play.begun || (event->op != AFTL_ARRAY_PROGRAM && event->op != AFTL_ARRAY_ERASE))
@@ -42,14 +42,14 @@ static void array(void *host, const struct aftl_array_event *event)
 static const struct aftl_host_ops ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
-	.complete = complete,
-	.array = array,
+	.complete = complete_play_request,
+	.array = record_array_event,
 	.read = play_flip,
 };
 
 /* Creating */
 
-static int parse(u32 count, struct aftl_error *error)
+static int parse_play_options(u32 count, struct aftl_error *error)
 {
 	char **list = memory_zeroed(count + 1, sizeof(*list));
 	size_t used = 0;
@@ -115,7 +115,7 @@ static int open_stream(struct aftl_error *error)
 int play_open(u32 count)
 {
 	struct aftl_error error;
-	int ret = parse(count, &error);
+	int ret = parse_play_options(count, &error);
 
 	if (!ret)
 		ret = check_options(&error);

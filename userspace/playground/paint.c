@@ -106,7 +106,7 @@ static const painter painters[PLAY_VIEWS] = {
 };
 
 /* Wear is a property of the block, so it is shown for erased pages, too. */
-static u8 colour(u32 view, struct subject *of)
+static u8 page_colour(u32 view, struct subject *of)
 {
 	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
 	if (of->block->state == AFTL_BLOCK_BAD)
@@ -136,7 +136,8 @@ struct picture {
 	u32 lun_tall;
 };
 
-static struct picture shape(const struct aftl_geometry *geo, u32 across, u32 columns, u32 width)
+static struct picture picture_shape(const struct aftl_geometry *geo, u32 across, u32 columns,
+				    u32 width)
 {
 	struct picture picture = {
 		.columns = columns,
@@ -158,7 +159,7 @@ static void paint_block(const struct picture *picture, u32 view, u32 *corner, st
 	u32 *row = corner;
 
 	for (of->page = 0; of->page < pages; of->page++) {
-		row[column++] = palette[colour(view, of)];
+		row[column++] = palette[page_colour(view, of)];
 		if (column == picture->width) {
 			column = 0;
 			row += picture->stride;
@@ -235,7 +236,7 @@ u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
 	static struct look *looks;
 	const struct aftl_geometry *geo = play.drive.geo;
 	struct subject of = { .media = aftl_media(play.drive.ftl) };
-	struct picture picture = shape(geo, across, columns, width);
+	struct picture picture = picture_shape(geo, across, columns, width);
 	bool all;
 	u32 i;
 

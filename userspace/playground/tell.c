@@ -188,7 +188,7 @@ int play_events(u32 since)
 	return play_end(&json);
 }
 
-static bool concerns(const struct play_event *event, u32 block, u32 page)
+static bool event_concerns_page(const struct play_event *event, u32 block, u32 page)
 {
 	return event->block == block && (event->op == AFTL_ARRAY_ERASE ||
 		(page >= event->page && page < event->page + event->pages));
@@ -206,7 +206,7 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 	for (n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
 		const struct play_event *event = &play.events[(n - 1) % PLAY_EVENTS];
 
-		if (!concerns(event, block, page))
+		if (!event_concerns_page(event, block, page))
 			continue;
 		tell_event(json, event);
 		told++;

@@ -24,7 +24,7 @@ struct mass {
 	double at[VOLTAGE_BINS];
 };
 
-static void begin(struct mass *mass, double first, double last)
+static void begin_mass(struct mass *mass, double first, double last)
 {
 	mass->first = (s32)first;
 	mass->count = min((u32)(last - first) + 1, (u32)VOLTAGE_BINS);
@@ -45,7 +45,7 @@ static double laplace_tail(double x, double scale)
 }
 
 /* Subtract small tails, not numbers near one, which would lose precision. */
-static double between(double low, double high, double scale, survival beyond)
+static double mass_between(double low, double high, double scale, survival beyond)
 {
 	if (low >= 0)
 		return beyond(low, scale) - beyond(high, scale);
@@ -54,16 +54,16 @@ static double between(double low, double high, double scale, survival beyond)
 	return 1 - beyond(-low, scale) - beyond(high, scale);
 }
 
-static void symmetric(struct mass *mass, double middle, double reach, double scale,
-		      survival beyond)
+static void fill_symmetric(struct mass *mass, double middle, double reach, double scale,
+			   survival beyond)
 {
 	u32 i;
 
-	begin(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
+	begin_mass(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
 	for (i = 0; i < mass->count; i++) {
 		double low = (mass->first + (s32)i - 0.5) * BIN_V - middle;
 
-		mass->at[i] = between(low, low + BIN_V, scale, beyond);
+		mass->at[i] = mass_between(low, low + BIN_V, scale, beyond);
 	}
 }
 
@@ -78,29 +78,29 @@ static void add_point(struct mass *mass, double position, double weight)
 	mass->at[at + 1] += weight * share;
 }
 
-static void normal(struct mass *mass, double mean, double deviation)
+static void fill_normal(struct mass *mass, double mean, double deviation)
 {
 	if (deviation >= BIN_V / 100) {
-		symmetric(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
+		fill_symmetric(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
 		return;
 	}
-	begin(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
+	begin_mass(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
 	add_point(mass, mean, 1);
 }
 
-static void laplace(struct mass *mass, double scale)
+static void fill_laplace(struct mass *mass, double scale)
 {
 	if (scale > 0)
-		symmetric(mass, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
+		fill_symmetric(mass, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
 	else
-		normal(mass, 0, 0);
+		fill_normal(mass, 0, 0);
 }
 
-static void uniform(struct mass *mass, double low, double width)
+static void fill_uniform(struct mass *mass, double low, double width)
 {
 	u32 i;
 
-	begin(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
+	begin_mass(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
 	for (i = 0; i < mass->count; i++) {
 		double edge = (mass->first + (s32)i - 0.5) * BIN_V;
 		double from = fmax(edge, low);
@@ -111,23 +111,23 @@ static void uniform(struct mass *mass, double low, double width)
 }
 
 /* Shift by one neighbour: its states are equally likely, and the shift is proportional. */
-static void neighbour(struct mass *mass, double swing)
+static void shift_by_neighbour(struct mass *mass, double swing)
 {
 	u32 state;
 
-	begin(mass, 0, floor(swing / BIN_V) + 1);
+	begin_mass(mass, 0, floor(swing / BIN_V) + 1);
 	for (state = 0; state < 4; state++)
 		add_point(mass, swing * state / 3, 0.25);
 }
 
 /* Convolve: @mass becomes the distribution of the sum of two independent values. */
-static void add(struct mass *mass, const struct mass *other)
+static void convolve_mass(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_zeroed(1, sizeof(*sum));
 	u32 i, j;
 
-	begin(sum, mass->first + other->first,
-	      mass->first + other->first + (s32)(mass->count + other->count) - 2);
+	begin_mass(sum, mass->first + other->first,
+		   mass->first + other->first + (s32)(mass->count + other->count) - 2);
 	for (i = 0; i < mass->count; i++)
 		for (j = 0; j < other->count && i + j < sum->count; j++)
 			sum->at[i + j] += mass->at[i] * other->at[j];
@@ -144,8 +144,8 @@ static void add_pair(struct mass *mass, struct mass *other, double mv)
 		double share = aftl_disturb_mv[direction][0] /
 			       (double)(aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
-		neighbour(other, mv * share / 1000);
-		add(mass, other);
+		shift_by_neighbour(other, mv * share / 1000);
+		convolve_mass(mass, other);
 	}
 }
 
@@ -170,13 +170,13 @@ static void add_noise(struct mass *mass, struct mass *other, const struct condit
 	double variance = now->cycles ?
 		drain * CELL_RETENTION_VARIANCE_E9 / 1e9 * pow(now->cycles, 0.6) : 0;
 
-	laplace(other, cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root);
-	add(mass, other);
-	normal(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
-	add(mass, other);
+	fill_laplace(other, cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root);
+	convolve_mass(mass, other);
+	fill_normal(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
+	convolve_mass(mass, other);
 }
 
-static void put(double *bins, const struct mass *mass)
+static void put_bins(double *bins, const struct mass *mass)
 {
 	u32 i;
 
@@ -189,18 +189,18 @@ static void put(double *bins, const struct mass *mass)
 	}
 }
 
-static void spread(double *bins, u32 state, const struct condition *now)
+static void spread_state(double *bins, u32 state, const struct condition *now)
 {
 	const u32 *uv = cell_states_uv[now->curve][state];
 	struct mass *mass = memory_zeroed(2, sizeof(*mass));
 
 	if (state)
-		uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
+		fill_uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
 	else
-		normal(mass, uv[0] / 1e6, uv[1] / 1e6);
+		fill_normal(mass, uv[0] / 1e6, uv[1] / 1e6);
 	add_neighbours(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	add_noise(mass, mass + 1, now, uv[2] / 1e6);
-	put(bins, mass);
+	put_bins(bins, mass);
 	free(mass);
 }
 
@@ -259,7 +259,7 @@ const struct voltages *voltages_of(const struct condition *condition)
 	last = now;
 	voltages.count = states_of(now.curve);
 	for (i = 0; i < voltages.count; i++)
-		spread(voltages.mass[i], i, &now);
+		spread_state(voltages.mass[i], i, &now);
 	for (i = 1; i < voltages.count; i++)
 		voltages.crossings[i - 1] = find_crossing(voltages.mass[i - 1], voltages.mass[i]);
 	return &voltages;

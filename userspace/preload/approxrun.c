@@ -173,7 +173,7 @@ static enum exit_code check_device(void)
 	return EXIT_DONE;
 }
 
-static int become(char **argv)
+static int exec_program(char **argv)
 {
 	execvp(argv[0], argv);
 	complain("%s: cannot run: %s", argv[0], strerror(errno));
@@ -193,5 +193,5 @@ int main(int argc, char **argv)
 		return code;
 	if (set_preload() || set_rules(&options))
 		return EXIT_FAILED;
-	return become(argv + optind);
+	return exec_program(argv + optind);
 }

@@ -32,7 +32,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Set while the library itself opens files, which must not be looked up. */
 static __thread bool busy;
 
-static bool talks(const char *how)
+static bool is_verbose(const char *how)
 {
 	const char *wanted = getenv(APPROXRUN_TALK);
 
@@ -66,7 +66,7 @@ static void read_rules(void)
 	}
 }
 
-static int apply(struct approxftl *library, const struct rule *rule, int fd)
+static int apply_rule(struct approxftl *library, const struct rule *rule, int fd)
 {
 	enum approxftl_class kind = rule->precise ? APPROXFTL_PRECISE : APPROXFTL_APPROXIMATE;
 	int ret = approxftl_tag(library, fd, 0, APPROXFTL_TO_END, kind);
@@ -86,13 +86,13 @@ static void tag_file(const struct rule *rule, const char *path, int fd)
 	if (!ret) {
 		bool active = approxftl_active(library);
 
-		ret = apply(library, rule, fd);
-		if (!ret && talks("verbose"))
+		ret = apply_rule(library, rule, fd);
+		if (!ret && is_verbose("verbose"))
 			say("approxrun: %s: %s", path, !active ? approxftl_reason(library) :
 			    rule->precise ? "precise" : "approximate");
 		approxftl_close(library);
 	}
-	if (ret && !talks("quiet"))
+	if (ret && !is_verbose("quiet"))
 		say("approxrun: %s: %s", path, approxftl_reason(NULL));
 }
 
@@ -114,7 +114,7 @@ static void look_up(int fd)
 }
 
 /* Tag the file, and restore errno: the program must not notice the library. */
-static int opened(int fd)
+static int tag_opened_file(int fd)
 {
 	int before = errno;
 
@@ -131,7 +131,7 @@ static int opened(int fd)
 static FILE *opened_stream(FILE *stream)
 {
 	if (stream)
-		opened(fileno(stream));
+		tag_opened_file(fileno(stream));
 	return stream;
 }
 
@@ -162,7 +162,7 @@ HOOK int open(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = mode_of(flags, rest);
 	va_end(rest);
-	return opened(NEXT("open", open_fn)(path, flags, mode));
+	return tag_opened_file(NEXT("open", open_fn)(path, flags, mode));
 }
 
 HOOK int open64(const char *path, int flags, ...)
@@ -173,7 +173,7 @@ HOOK int open64(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = mode_of(flags, rest);
 	va_end(rest);
-	return opened(NEXT("open64", open_fn)(path, flags, mode));
+	return tag_opened_file(NEXT("open64", open_fn)(path, flags, mode));
 }
 
 HOOK int openat(int folder, const char *path, int flags, ...)
@@ -184,7 +184,7 @@ HOOK int openat(int folder, const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = mode_of(flags, rest);
 	va_end(rest);
-	return opened(NEXT("openat", openat_fn)(folder, path, flags, mode));
+	return tag_opened_file(NEXT("openat", openat_fn)(folder, path, flags, mode));
 }
 
 HOOK int openat64(int folder, const char *path, int flags, ...)
@@ -195,37 +195,37 @@ HOOK int openat64(int folder, const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = mode_of(flags, rest);
 	va_end(rest);
-	return opened(NEXT("openat64", openat_fn)(folder, path, flags, mode));
+	return tag_opened_file(NEXT("openat64", openat_fn)(folder, path, flags, mode));
 }
 
 HOOK int __open_2(const char *path, int flags)
 {
-	return opened(NEXT("__open_2", open_2_fn)(path, flags));
+	return tag_opened_file(NEXT("__open_2", open_2_fn)(path, flags));
 }
 
 HOOK int __open64_2(const char *path, int flags)
 {
-	return opened(NEXT("__open64_2", open_2_fn)(path, flags));
+	return tag_opened_file(NEXT("__open64_2", open_2_fn)(path, flags));
 }
 
 HOOK int __openat_2(int folder, const char *path, int flags)
 {
-	return opened(NEXT("__openat_2", openat_2_fn)(folder, path, flags));
+	return tag_opened_file(NEXT("__openat_2", openat_2_fn)(folder, path, flags));
 }
 
 HOOK int __openat64_2(int folder, const char *path, int flags)
 {
-	return opened(NEXT("__openat64_2", openat_2_fn)(folder, path, flags));
+	return tag_opened_file(NEXT("__openat64_2", openat_2_fn)(folder, path, flags));
 }
 
 HOOK int creat(const char *path, mode_t mode)
 {
-	return opened(NEXT("creat", creat_fn)(path, mode));
+	return tag_opened_file(NEXT("creat", creat_fn)(path, mode));
 }
 
 HOOK int creat64(const char *path, mode_t mode)
 {
-	return opened(NEXT("creat64", creat_fn)(path, mode));
+	return tag_opened_file(NEXT("creat64", creat_fn)(path, mode));
 }
 
 HOOK FILE *fopen(const char *path, const char *mode)

@@ -156,7 +156,7 @@ void rules_free(struct rules *rules)
 	*rules = (struct rules){ .rules = NULL };
 }
 
-static bool matches(const struct rule *rule, const char *path, const char *process)
+static bool rule_matches(const struct rule *rule, const char *path, const char *process)
 {
 	const char *name = strrchr(path, '/');
 
@@ -172,7 +172,7 @@ const struct rule *rules_match(const struct rules *rules, const char *path, cons
 	size_t i;
 
 	for (i = 0; i < rules->count; i++)
-		if (matches(&rules->rules[i], path, process))
+		if (rule_matches(&rules->rules[i], path, process))
 			return &rules->rules[i];
 	return NULL;
 }

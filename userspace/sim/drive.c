@@ -55,8 +55,8 @@ struct aftl_waits *sim_drive_waits(struct aftl_request *request)
 	return observed->observed ? &observed->waits : NULL;
 }
 
-static int submit(struct sim_drive *drive, const struct sim_request *wanted,
-		  struct aftl_error *error)
+static int submit_to_drive(struct sim_drive *drive, const struct sim_request *wanted,
+			   struct aftl_error *error)
 {
 	struct aftl_request *request = request_pool_take(&drive->pool);
 	u64 free_ns = aftl_now(drive->ftl) - drive->base_ns;
@@ -87,7 +87,8 @@ static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
 	return hand_over(drive, request, error);
 }
 
-static int draw(struct sim_drive *drive, struct sim_request *wanted, struct aftl_error *error)
+static int draw_request(struct sim_drive *drive, struct sim_request *wanted,
+			struct aftl_error *error)
 {
 	if (unlikely(drive->tenants.count))
 		return sim_tenants_next(&drive->tenants, wanted, error);
@@ -102,9 +103,9 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 
 	if (drive->ended || drive->submitted >= drive->limit)
 		return 0;
-	ret = draw(drive, &wanted, error);
+	ret = draw_request(drive, &wanted, error);
 	if (ret > 0)
-		ret = submit(drive, &wanted, error);
+		ret = submit_to_drive(drive, &wanted, error);
 	else
 		return ret;
 	return ret ? ret : 1;
@@ -143,7 +144,7 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 }
 
 /* Until the next completion only the background writer can submit; without one, run up to it. */
-static int serve(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+static int serve_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
@@ -170,7 +171,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_now(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = serve(drive, last_ns, error);
+		ret = serve_until(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}
@@ -274,7 +275,7 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	return 0;
 }
 
-static void expect(const void *whom, const struct sim_request *request, bool near)
+static void expect_completion(const void *whom, const struct sim_request *request, bool near)
 {
 	const struct sim_drive *drive = whom;
 
@@ -284,7 +285,7 @@ static void expect(const void *whom, const struct sim_request *request, bool nea
 void sim_drive_begin(struct sim_drive *drive)
 {
 	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
-	drive->ahead.expect = expect;
+	drive->ahead.expect = expect_completion;
 	drive->ahead.whom = drive;
 }
 

@@ -15,7 +15,7 @@
  * Count the processors that this process may use, which in a container can be fewer than the
  * machine has.
  */
-static unsigned int processors(void)
+static unsigned int count_processors(void)
 {
 	cpu_set_t set;
 
@@ -83,7 +83,7 @@ static u64 memory_of_run(const struct sim_options *options)
 
 unsigned int sim_threads(const struct sim_options *options)
 {
-	return options->jobs ? (unsigned int)options->jobs : processors();
+	return options->jobs ? (unsigned int)options->jobs : count_processors();
 }
 
 unsigned int sim_jobs(const struct sim_work *work)

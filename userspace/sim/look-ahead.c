@@ -11,7 +11,7 @@ static u32 place_of(const struct look_ahead *ahead, u32 position)
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
-static void draw(struct look_ahead *ahead)
+static void draw_ahead(struct look_ahead *ahead)
 {
 	struct sim_request *request = &ahead->ring[place_of(ahead, ahead->count)];
 
@@ -40,7 +40,7 @@ static void draw_half(struct look_ahead *ahead)
 	u32 first = ahead->count;
 
 	while (ahead->end > 0 && ahead->count < first + LOOK_AHEAD_REQUESTS / 2)
-		draw(ahead);
+		draw_ahead(ahead);
 	expect_from(ahead, first, false);
 }
 

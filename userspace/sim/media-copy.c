@@ -17,7 +17,7 @@ int media_check_blocks(const struct aftl_geometry *geo, const struct sim_options
 	return 0;
 }
 
-static bool fuller(const struct aftl_block *block, const struct aftl_block *other)
+static bool is_fuller(const struct aftl_block *block, const struct aftl_block *other)
 {
 	if (!other || block->programmed != other->programmed)
 		return !other || block->programmed > other->programmed;
@@ -32,7 +32,7 @@ static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
 	const struct aftl_block *found = NULL;
 
 	for (; block < end; block++)
-		if (block->kind == kind && block->programmed && fuller(block, found))
+		if (block->kind == kind && block->programmed && is_fuller(block, found))
 			found = block;
 	return found;
 }

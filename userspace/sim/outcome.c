@@ -17,21 +17,21 @@ struct transfer {
 	bool good;
 };
 
-static bool take(FILE *file, void *data, size_t size)
+static bool take_bytes(FILE *file, void *data, size_t size)
 {
 	return fread(data, 1, size, file) == size;
 }
 
-static bool give(FILE *file, const void *data, size_t size)
+static bool give_bytes(FILE *file, const void *data, size_t size)
 {
 	return fwrite(data, 1, size, file) == size;
 }
 
-static void pass(struct transfer *transfer, void *data, size_t size)
+static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 {
 	if (transfer->good && size)
-		transfer->good = transfer->reading ? take(transfer->file, data, size) :
-						     give(transfer->file, data, size);
+		transfer->good = transfer->reading ? take_bytes(transfer->file, data, size) :
+						     give_bytes(transfer->file, data, size);
 }
 
 /* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */
@@ -41,7 +41,7 @@ static void *pass_list(struct transfer *transfer, void *list, size_t count, size
 		return NULL;
 	if (transfer->reading)
 		list = memory_zeroed(count, size);
-	pass(transfer, list, count * size);
+	transfer_outcome(transfer, list, count * size);
 	return list;
 }
 
@@ -65,7 +65,7 @@ static bool pass_outcome(struct transfer *transfer, struct sim_outcome *outcome)
 {
 	struct sim_result *result = &outcome->result;
 
-	pass(transfer, outcome, sizeof(*outcome));
+	transfer_outcome(transfer, outcome, sizeof(*outcome));
 	if (transfer->good && sim_outcome_has_result(outcome)) {
 		result->luns = pass_list(transfer, result->luns, result->geo.luns,
 					 sizeof(*result->luns));

@@ -114,7 +114,7 @@ static void end_child(struct pool *pool, struct child *child, int status)
 }
 
 /* Collect a child that has ended; return false if there is none. */
-static bool reap(struct pool *pool)
+static bool reap_child(struct pool *pool)
 {
 	unsigned int i;
 	int status;
@@ -156,7 +156,7 @@ static void await_child(struct pool *pool)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	tell_children(pool);
-	while (!reap(pool)) {
+	while (!reap_child(pool)) {
 		ppoll(NULL, 0, &moment, &before);
 		tell_children(pool);
 		show_progress(pool);
@@ -164,7 +164,7 @@ static void await_child(struct pool *pool)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static void wake(int number)
+static void wake_on_signal(int number)
 {
 	(void)number;
 }
@@ -193,7 +193,7 @@ static u64 total_of(const struct sim_work *work)
 
 static void run_pool(struct pool *pool)
 {
-	const struct sigaction action = { .sa_handler = wake };
+	const struct sigaction action = { .sa_handler = wake_on_signal };
 
 	sigaction(SIGCHLD, &action, NULL);
 	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",

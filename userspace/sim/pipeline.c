@@ -77,7 +77,7 @@ static bool may_make(const struct crew *crew, u32 ahead)
 }
 
 /* Called with the lock held; drops it around the callback. */
-static void make(struct crew *crew)
+static void make_batch(struct crew *crew)
 {
 	bool made;
 
@@ -91,7 +91,7 @@ static void make(struct crew *crew)
 }
 
 /* Called with the lock held; drops it around the callback. */
-static void take(struct crew *crew, struct lane *lane)
+static void take_batch(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
 	pthread_mutex_unlock(&crew->lock);
@@ -107,14 +107,14 @@ static bool do_something(struct crew *crew)
 	struct lane *lane;
 
 	if (may_make(crew, PIPELINE_AHEAD / 2)) {
-		make(crew);
+		make_batch(crew);
 		return true;
 	}
 	lane = waiting_lane(crew);
 	if (lane)
-		take(crew, lane);
+		take_batch(crew, lane);
 	else if (may_make(crew, PIPELINE_AHEAD))
-		make(crew);
+		make_batch(crew);
 	else
 		return false;
 	return true;
@@ -125,7 +125,7 @@ static bool is_over(const struct crew *crew)
 	return crew->last && taken_by_all(crew) == crew->made;
 }
 
-static void *help(void *data)
+static void *run_helper(void *data)
 {
 	struct crew *crew = data;
 
@@ -147,9 +147,9 @@ static void work_together(struct crew *crew)
 	pthread_t *threads = memory_zeroed(max(wanted, 1U), sizeof(*threads));
 	u32 begun = 0;
 
-	while (begun + 1 < wanted && !pthread_create(&threads[begun], NULL, help, crew))
+	while (begun + 1 < wanted && !pthread_create(&threads[begun], NULL, run_helper, crew))
 		begun++;
-	help(crew);
+	run_helper(crew);
 	while (begun)
 		pthread_join(threads[--begun], NULL);
 	free(threads);

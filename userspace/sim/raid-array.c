@@ -93,7 +93,8 @@ static void parts_done(struct raid_array *array, struct raid_request *request, u
 
 /* Requests to members */
 
-static void send(struct raid_array *array, u32 member, const struct raid_operation *wanted)
+static void send_to_member(struct raid_array *array, u32 member,
+			   const struct raid_operation *wanted)
 {
 	struct raid_operation *operation = memory_zeroed(1, sizeof(*operation));
 
@@ -118,7 +119,7 @@ static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell,
 	};
 
 	stripe->operations++;
-	send(array, stripe_member(&array->layout, stripe->row, cell), &operation);
+	send_to_member(array, stripe_member(&array->layout, stripe->row, cell), &operation);
 }
 
 /* An operation may complete at once: count the operations of the row before it is sent. */
@@ -183,7 +184,7 @@ static void add_waiter(struct raid_array *array, u32 index, struct raid_request 
 }
 
 /* Put units into the cache; return false if it has no room for all. */
-static bool admit(struct raid_array *array, struct raid_request *request)
+static bool admit_request(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {
 		struct stripe *stripe;
@@ -211,7 +212,7 @@ static void start_oldest(struct raid_array *array)
 
 static void admit_blocked(struct raid_array *array)
 {
-	while (array->blocked && admit(array, array->blocked)) {
+	while (array->blocked && admit_request(array, array->blocked)) {
 		array->blocked = array->blocked->next;
 		if (!array->blocked)
 			array->blocked_end = &array->blocked;
@@ -318,7 +319,8 @@ static void send_read(struct raid_array *array, struct raid_request *request, u3
 	u32 cell;
 
 	stripe_locate(&array->layout, unit, &operation.request.unit, &cell);
-	send(array, stripe_member(&array->layout, operation.request.unit, cell), &operation);
+	send_to_member(array, stripe_member(&array->layout, operation.request.unit, cell),
+		       &operation);
 }
 
 static void submit_read(struct raid_array *array, struct raid_request *request)
@@ -394,7 +396,7 @@ u64 raid_array_next_event(const struct raid_array *array)
 	return next_ns;
 }
 
-static void step(struct raid_array *array, u64 now_ns)
+static void step_array(struct raid_array *array, u64 now_ns)
 {
 	u32 i;
 
@@ -413,7 +415,7 @@ void raid_array_advance(struct raid_array *array, u64 now_ns)
 	u64 next_ns;
 
 	while ((next_ns = raid_array_next_event(array)) <= now_ns)
-		step(array, next_ns);
+		step_array(array, next_ns);
 	array->now_ns = max(array->now_ns, now_ns);
 }
 

@@ -38,7 +38,7 @@ struct run {
 };
 
 /* The array supports reads and writes only; other requests of the stream are skipped. */
-static void submit(struct run *run, const struct sim_request *wanted)
+static void submit_to_array(struct run *run, const struct sim_request *wanted)
 {
 	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->array.now_ns);
 
@@ -66,13 +66,13 @@ static int submit_some(struct run *run, struct aftl_error *error)
 			return ret;
 		if (!ret)
 			break;
-		submit(run, &wanted);
+		submit_to_array(run, &wanted);
 	}
 	run->ended |= run->array.pending < run->depth;
 	return 0;
 }
 
-static int drive(struct run *run, struct aftl_error *error)
+static int drive_array(struct run *run, struct aftl_error *error)
 {
 	for (;;) {
 		u64 next_ns;
@@ -105,8 +105,8 @@ static int describe_array(struct run *run, struct aftl_error *error)
 	return 0;
 }
 
-static enum exit_code prepare(struct run *run, const struct aftl_policy_type *policy,
-			      struct aftl_error *error)
+static enum exit_code prepare_array_run(struct run *run, const struct aftl_policy_type *policy,
+					struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	const struct stripe_layout layout = {
@@ -188,8 +188,8 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	survey_array(run, result);
 }
 
-static enum exit_code verify(const struct run *run, struct sim_result *result,
-			     struct aftl_error *error)
+static enum exit_code verify_array(const struct run *run, struct sim_result *result,
+				   struct aftl_error *error)
 {
 	struct aftl_error cause;
 	u32 i;
@@ -216,13 +216,13 @@ static enum exit_code run_stream(struct run *run, const struct aftl_policy_type 
 
 	progress_begin(&run->progress, sim_progress_when(run->options), policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
-	ret = drive(run, error);
+	ret = drive_array(run, error);
 	progress_end(&run->progress);
 	if (ret)
 		return EXIT_FAILED;
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	survey(run, policy, result);
-	code = verify(run, result, error);
+	code = verify_array(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
@@ -235,7 +235,7 @@ enum exit_code sim_raid_run(const struct sim_options *options,
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	code = prepare(&run, policy, error);
+	code = prepare_array_run(&run, policy, error);
 	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
 	if (!code)
 		code = run_stream(&run, policy, result, error);

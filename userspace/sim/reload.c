@@ -43,7 +43,7 @@ static int take_bytes(void *host, void *data, size_t bytes)
 	return 0;
 }
 
-static int save(struct aftl *ftl, void *to, struct aftl_error *error)
+static int save_snapshot(struct aftl *ftl, void *to, struct aftl_error *error)
 {
 	struct saved *saved = to;
 	const struct aftl_snapshot_sink sink = { .write = put_bytes, .host = saved };
@@ -52,7 +52,7 @@ static int save(struct aftl *ftl, void *to, struct aftl_error *error)
 	return aftl_save(ftl, &sink, error);
 }
 
-static void adopt(struct sim_drive *drive, struct aftl *ftl)
+static void adopt_ftl(struct sim_drive *drive, struct aftl *ftl)
 {
 	aftl_destroy(drive->ftl);
 	drive->ftl = ftl;
@@ -73,11 +73,11 @@ int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 		return 0;
 	}
 	if (!ret)
-		ret = sim_drive_save(drive, save, &saved, error);
+		ret = sim_drive_save(drive, save_snapshot, &saved, error);
 	if (!ret)
 		ret = aftl_load_as(&ftl, &source, change->policy, &config, ops, host, error);
 	if (!ret)
-		adopt(drive, ftl);
+		adopt_ftl(drive, ftl);
 	free(saved.bytes);
 	return ret;
 }

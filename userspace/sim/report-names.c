@@ -70,7 +70,7 @@ u64 sim_programmed_units(const struct aftl_counters *counters)
 	return sum;
 }
 
-static u64 amplification(const struct aftl_counters *counters, u64 units, u32 unit_bytes)
+static u64 write_amplification_of(const struct aftl_counters *counters, u64 units, u32 unit_bytes)
 {
 	if (!unit_bytes)
 		return scaled_ratio(units, counters->host_write_units, 10000);
@@ -79,10 +79,10 @@ static u64 amplification(const struct aftl_counters *counters, u64 units, u32 un
 
 u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes)
 {
-	return amplification(counters, sim_cause_units(counters, cause), unit_bytes);
+	return write_amplification_of(counters, sim_cause_units(counters, cause), unit_bytes);
 }
 
 u64 sim_amplification(const struct aftl_counters *counters, u32 unit_bytes)
 {
-	return amplification(counters, sim_programmed_units(counters), unit_bytes);
+	return write_amplification_of(counters, sim_programmed_units(counters), unit_bytes);
 }

@@ -76,14 +76,14 @@ static void print_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 
 /* Values of a run */
 
-static u64 counter(const struct sim_result *result, u32 index)
+static u64 table_counter(const struct sim_result *result, u32 index)
 {
 	return aftl_counter_get(&result->stats.counters, index);
 }
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 number(const struct sim_result *result, u32 offset)
+static u64 table_number(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
@@ -102,7 +102,7 @@ static u64 mean_time(const struct sim_result *result, u32 timing)
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
-static u64 quantile(const struct sim_result *result, u32 timing_and_share)
+static u64 table_quantile(const struct sim_result *result, u32 timing_and_share)
 {
 	return quantile_of(sim_timing_of(result, timing_and_share >> 16),
 			   timing_and_share & 0xffff);
@@ -113,7 +113,7 @@ static u64 largest_time(const struct sim_result *result, u32 timing)
 	return sim_timing_of(result, timing)->largest;
 }
 
-static u64 waiting(const struct sim_result *result, u32 response)
+static u64 table_waiting(const struct sim_result *result, u32 response)
 {
 	const struct aftl_histogram *histogram = sim_timing_of(result, response);
 	u64 service = sim_timing_of(result, response + 1)->sum;
@@ -121,7 +121,7 @@ static u64 waiting(const struct sim_result *result, u32 response)
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
-static u64 amplification(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_amplification(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return sim_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
@@ -177,7 +177,7 @@ static u64 mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
 	return scaled_ratio(result->wear.sum, result->wear.count, 1);
 }
 
-static u64 lifetime(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_lifetime(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -219,74 +219,74 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", number, UNIT_NUMBER, NUMBER_AT(requests) },
-	{ "failed", counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", number, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "requests", table_number, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "failed", table_counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
+	{ "simulated time", table_number, UNIT_TIME, NUMBER_AT(elapsed_ns) },
 	{ "throughput", request_rate, UNIT_RATE, 0 },
 	{ "die utilisation", mean_utilisation, UNIT_PERCENT, 0 },
 };
 
 static const struct line read_lines[] = {
 	{ "read response, mean", mean_time, UNIT_TIME, READ_RESPONSE },
-	{ "  waiting, mean", waiting, UNIT_TIME, READ_RESPONSE },
+	{ "  waiting, mean", table_waiting, UNIT_TIME, READ_RESPONSE },
 	{ "  service, mean", mean_time, UNIT_TIME, READ_SERVICE },
-	{ "  p50", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
-	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
-	{ "  p99.9", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
+	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
+	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
+	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
 	{ "  max", largest_time, UNIT_TIME, READ_RESPONSE },
 };
 
 static const struct line write_lines[] = {
 	{ "write response, mean", mean_time, UNIT_TIME, WRITE_RESPONSE },
-	{ "  waiting, mean", waiting, UNIT_TIME, WRITE_RESPONSE },
+	{ "  waiting, mean", table_waiting, UNIT_TIME, WRITE_RESPONSE },
 	{ "  service, mean", mean_time, UNIT_TIME, WRITE_SERVICE },
-	{ "  p50", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
-	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
-	{ "  p99.9", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
+	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
+	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
+	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
 	{ "  max", largest_time, UNIT_TIME, WRITE_RESPONSE },
 };
 
 static const struct line flush_lines[] = {
 	{ "flush response, mean", mean_time, UNIT_TIME, FLUSH_RESPONSE },
-	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
+	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
 };
 
 static const struct line flash_lines[] = {
-	{ "pages sensed", counter, UNIT_NUMBER, COUNTER_AT(array_reads) },
-	{ "programs", counter, UNIT_NUMBER, COUNTER_AT(array_programs) },
-	{ "erases", counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
-	{ "  with low voltage", counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
+	{ "pages sensed", table_counter, UNIT_NUMBER, COUNTER_AT(array_reads) },
+	{ "programs", table_counter, UNIT_NUMBER, COUNTER_AT(array_programs) },
+	{ "erases", table_counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
+	{ "  with low voltage", table_counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
 	{ "erase count, mean", mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", number, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "  max", table_number, UNIT_NUMBER, NUMBER_AT(erases.largest) },
 	{ "wear in full erases, mean", mean_wear, UNIT_FIXED4, 0 },
-	{ "lifetime factor", lifetime, UNIT_FIXED4, 0 },
-	{ "energy of reads", counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
-	{ "  of programs", counter, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
-	{ "  of erases", counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
-	{ "flipped bits read", counter, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
-	{ "units lost", counter, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
-	{ "refused proposals", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
+	{ "lifetime factor", table_lifetime, UNIT_FIXED4, 0 },
+	{ "energy of reads", table_counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
+	{ "  of programs", table_counter, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
+	{ "  of erases", table_counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
+	{ "flipped bits read", table_counter, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
+	{ "units lost", table_counter, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
+	{ "refused proposals", table_counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
 static const struct line cache_lines[] = {
 	{ "host writes to the cache", cached_share, UNIT_PERCENT, 0 },
-	{ "  blocks folded", counter, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
-	{ "  in idle time", counter, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
+	{ "  blocks folded", table_counter, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
+	{ "  in idle time", table_counter, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
 	{ "  blocks in use at the end", cached_blocks, UNIT_NUMBER, 0 },
 };
 
 static const struct line map_lines[] = {
-	{ "look-ups in the map", counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
+	{ "look-ups in the map", table_counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
 	{ "  that waited for the map", map_miss_share, UNIT_PERCENT, 0 },
-	{ "  map pages read for them", counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
-	{ "  map pages read to write", counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
-	{ "  map pages moved", counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
+	{ "  map pages read for them", table_counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
+	{ "  map pages read to write", table_counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
+	{ "  map pages moved", table_counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
 };
 
 static const struct line recent_lines[] = {
-	{ "units read from the cache", counter, UNIT_NUMBER, COUNTER_AT(read_cache_units) },
-	{ "  read ahead", counter, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
-	{ "  read ahead in vain", counter, UNIT_NUMBER, COUNTER_AT(read_ahead_vain_units) },
+	{ "units read from the cache", table_counter, UNIT_NUMBER, COUNTER_AT(read_cache_units) },
+	{ "  read ahead", table_counter, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
+	{ "  read ahead in vain", table_counter, UNIT_NUMBER, COUNTER_AT(read_ahead_vain_units) },
 };
 
 static const struct line raid_lines[] = {
@@ -297,15 +297,15 @@ static const struct line raid_lines[] = {
 };
 
 static const struct line memory_line = {
-	"memory of the device", number, UNIT_BYTES, NUMBER_AT(memory_bytes)
+	"memory of the device", table_number, UNIT_BYTES, NUMBER_AT(memory_bytes)
 };
 
 static const struct line cpu_line = {
-	"processor time", number, UNIT_TIME, NUMBER_AT(cpu_ns)
+	"processor time", table_number, UNIT_TIME, NUMBER_AT(cpu_ns)
 };
 
 static const struct line amplification_line = {
-	"write amplification", amplification, UNIT_FIXED4, 0
+	"write amplification", table_amplification, UNIT_FIXED4, 0
 };
 
 static u64 queue_rate(const struct sim_result *result, u32 index)

@@ -130,7 +130,7 @@ static int record_request(struct run *run, struct aftl_request *request, struct 
 	return recording_status(&run->record, error);
 }
 
-static void observe(struct sim_drive *drive, struct observed_request *observed)
+static void observe_event(struct sim_drive *drive, struct observed_request *observed)
 {
 	struct run *run = container_of(drive, struct run, drive);
 	const struct aftl_request *request = &observed->request;
@@ -343,7 +343,7 @@ void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
-static void survey(struct run *run, struct sim_result *result)
+static void survey_device(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
 
@@ -376,8 +376,8 @@ static void survey(struct run *run, struct sim_result *result)
 	media_copy(ftl, run->options, result);
 }
 
-static enum exit_code verify(const struct run *run, struct sim_result *result,
-			     struct aftl_error *error)
+static enum exit_code verify_device(const struct run *run, struct sim_result *result,
+				    struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -481,10 +481,10 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_device_end(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	survey(run, result);
+	survey_device(run, result);
 	if (run->options->dump && save_device(run, result, error))
 		return EXIT_FAILED;
-	code = verify(run, result, error);
+	code = verify_device(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
@@ -510,7 +510,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		.options = options,
 		.drive = {
 			.note = note_submission,
-			.observe = observe,
+			.observe = observe_event,
 			.observes = options->log || options->record || options->slowest,
 		},
 		.warmup = options->warmup,

@@ -38,7 +38,7 @@ void settling_close_batch(struct settling *settling)
 }
 
 /* Numbers arrive in any order, so that all batches may hold times. */
-static void widen(struct settling *settling)
+static void merge_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
 	join_neighbours(settling);
@@ -49,7 +49,7 @@ void settling_put(struct settling *settling, u64 number, u64 response_ns)
 {
 	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
-		widen(settling);
+		merge_batches(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
@@ -59,7 +59,7 @@ void settling_join(struct settling *sum, const struct settling *other)
 	u32 i;
 
 	while (sum->batch < other->batch)
-		widen(sum);
+		merge_batches(sum);
 	ratio = sum->batch / other->batch;
 	for (i = 0; i < SETTLING_BATCHES; i++)
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
@@ -68,7 +68,7 @@ void settling_join(struct settling *sum, const struct settling *other)
 void settling_close(struct settling *settling, u64 count)
 {
 	while (count / settling->batch >= SETTLING_BATCHES)
-		widen(settling);
+		merge_batches(settling);
 	settling->count = (u32)(count / settling->batch);
 	settling->in_last = count % settling->batch;
 	settling->last_ns = settling->sums_ns[settling->count];
@@ -105,20 +105,21 @@ static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 }
 
 /* The squared standard error is this value divided by the cube of @groups. */
-static __uint128_t scatter(const struct rest *rest)
+static __uint128_t squared_error(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
 
-static u64 cube(u64 value)
+static u64 cube_of(u64 value)
 {
 	return value * value * value;
 }
 
-/* No overflow: scatter() has 78 bits, cubes have 21. */
+/* No overflow: squared_error() has 78 bits, cubes have 21. */
 static bool no_worse(const struct rest *rest, const struct rest *best)
 {
-	return scatter(rest) * cube(best->groups) <= scatter(best) * cube(rest->groups);
+	return squared_error(rest) * cube_of(best->groups) <= squared_error(best) *
+ cube_of(rest->groups);
 }
 
 /*
@@ -144,7 +145,7 @@ static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 }
 
 /* Return the relative difference of the mean of all groups and of @best, in 1/10000. */
-static u64 bias(const u64 *sums, u32 count, const struct rest *best)
+static u64 relative_bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
@@ -175,9 +176,9 @@ struct settling_verdict settling_judge(const struct settling *settling)
 	late = best_rest(sums, count, false);
 	cut = count - late.groups;
 	early = best_rest(sums + cut, late.groups, true);
-	end_off = bias(sums + cut, late.groups, &early);
+	end_off = relative_bias(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
-	verdict.off = max(bias(sums, count, &late), end_off);
+	verdict.off = max(relative_bias(sums, count, &late), end_off);
 	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
 	return verdict;
 }

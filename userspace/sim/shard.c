@@ -249,7 +249,8 @@ void shard_release(struct shard *shard)
 
 /* Work */
 
-static int submit(struct shard *shard, const struct shard_work *work, struct aftl_error *error)
+static int submit_to_shard(struct shard *shard, const struct shard_work *work,
+			   struct aftl_error *error)
 {
 	struct aftl_request *request = request_pool_take(&shard->pool);
 	struct part *part;
@@ -275,7 +276,7 @@ static int submit_part(struct shard *shard, const struct shard_work *work,
 {
 	const struct aftl_counters *counters = &aftl_stats(shard->ftl)->counters;
 	u64 before = counters->unknown_placement_requests;
-	int ret = submit(shard, work, error);
+	int ret = submit_to_shard(shard, work, error);
 
 	if (!ret && work->part)
 		shard->sums[shard->epoch].surplus.unknown_placement_requests +=
@@ -300,7 +301,7 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 {
 	if (likely(work->request.op < SHARD_COUNTS))
 		return work->whole ? submit_part(shard, work, error) :
-				     submit(shard, work, error);
+				     submit_to_shard(shard, work, error);
 	aftl_advance(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
 		return lose_die(shard, error);
@@ -309,7 +310,7 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 }
 
 /* Issue the prefetches back to back, see look-ahead.c. */
-static void expect(const struct shard *shard, const struct shard_work *list, u32 left)
+static void prefetch_pages(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	u32 i;
 
@@ -326,7 +327,7 @@ int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
 
 	for (i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
-			expect(shard, list + i, count - i);
+			prefetch_pages(shard, list + i, count - i);
 		ret = do_one(shard, list + i, error);
 	}
 	return ret;

@@ -93,7 +93,7 @@ struct run {
 
 /* Requests of the stream */
 
-static int draw(struct run *run, struct sim_request *wanted)
+static int draw_for_shards(struct run *run, struct sim_request *wanted)
 {
 	if (unlikely(run->tenants.count))
 		return sim_tenants_next(&run->tenants, wanted, &run->error);
@@ -143,7 +143,7 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 static void put_next(struct run *run, struct shard_list *lists)
 {
 	struct sim_request wanted;
-	int ret = run->submitted < run->limit ? draw(run, &wanted) : 0;
+	int ret = run->submitted < run->limit ? draw_for_shards(run, &wanted) : 0;
 
 	run->ended = ret <= 0;
 	if (ret > 0)
@@ -186,7 +186,7 @@ static bool make_chunk(void *context, u64 number)
  * Shards continue up to the first chunk that failed, so that the first failure is found
  * reproducibly.
  */
-static void stop(struct run *run, struct seat *seat, u64 number)
+static void stop_at_chunk(struct run *run, struct seat *seat, u64 number)
 {
 	unsigned long long before = atomic_load(&run->stopped);
 
@@ -204,16 +204,16 @@ static void take_chunk(void *context, u64 number, u32 index)
 
 	if (number <= atomic_load(&run->stopped) && !seat->code &&
 	    shard_do(&seat->shard, list->work, list->count, &seat->error))
-		stop(run, seat, number);
+		stop_at_chunk(run, seat, number);
 }
 
-static void drain(void *context, u64 number, u32 index)
+static void drain_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
 
 	if (shard_drain(&seat->shard, &seat->error))
-		stop(run, seat, number);
+		stop_at_chunk(run, seat, number);
 }
 
 static void drive_open(struct run *run)
@@ -228,7 +228,7 @@ static void drive_open(struct run *run)
 
 	pipeline_run(&pipeline);
 	if (is_fine(run))
-		pipeline_each(run, drain, run->layout.count, pipeline.threads);
+		pipeline_each(run, drain_shard, run->layout.count, pipeline.threads);
 }
 
 /* A closed queue */
@@ -257,7 +257,7 @@ static u64 next_event(const struct run *run)
 }
 
 /* Process all events at @now_ns before the queue is refilled. */
-static void advance(struct run *run, u64 now_ns)
+static void advance_shards(struct run *run, u64 now_ns)
 {
 	u32 i;
 
@@ -279,11 +279,11 @@ static void submit_next(struct run *run)
 
 		if (lists[i].count &&
 		    shard_do(&seat->shard, lists[i].work, lists[i].count, &seat->error))
-			stop(run, seat, 0);
+			stop_at_chunk(run, seat, 0);
 	}
 }
 
-static void expect(const void *whom, const struct sim_request *request, bool near)
+static void expect_shard_completion(const void *whom, const struct sim_request *request, bool near)
 {
 	const struct run *run = whom;
 	u32 index = aftl_lpn_shard(&run->layout, request->unit);
@@ -299,7 +299,7 @@ static void drive_closed(struct run *run)
 	u64 last_ns = 0, seen = U64_MAX, pending;
 
 	look_ahead_init(&run->ahead, run->stream, run->limit);
-	run->ahead.expect = expect;
+	run->ahead.expect = expect_shard_completion;
 	run->ahead.whom = run;
 	for (;;) {
 		u64 next_ns;
@@ -318,7 +318,7 @@ static void drive_closed(struct run *run)
 			run->broken = sim_blame_stop(pending, &run->error);
 			return;
 		}
-		advance(run, next_ns);
+		advance_shards(run, next_ns);
 	}
 }
 
@@ -341,7 +341,7 @@ static enum exit_code first_failure(const struct run *run, struct aftl_error *er
 	return first->code;
 }
 
-static void create(void *context, u64 number, u32 index)
+static void create_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -351,7 +351,7 @@ static void create(void *context, u64 number, u32 index)
 	seat->code = ret ? sim_exit_code(ret) : EXIT_DONE;
 }
 
-static enum exit_code describe(struct run *run, struct aftl_error *error)
+static enum exit_code describe_shards(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_shards *layout = &run->layout;
 
@@ -369,13 +369,13 @@ static enum exit_code make_shards(struct run *run, struct aftl_error *error)
 
 	if (aftl_shards_init(&run->layout, &run->options->config, error))
 		return EXIT_USAGE;
-	if (describe(run, error))
+	if (describe_shards(run, error))
 		return EXIT_USAGE;
 	count = run->layout.count;
 	run->seats = memory_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_each(run, create, count, sim_threads(run->options));
+	pipeline_each(run, create_shard, count, sim_threads(run->options));
 	return first_failure(run, error);
 }
 
@@ -400,7 +400,7 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 	return EXIT_DONE;
 }
 
-static enum exit_code prepare(struct run *run, struct aftl_error *error)
+static enum exit_code prepare_shards(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	enum exit_code code;
@@ -423,7 +423,7 @@ static void go_on(void *context, u64 number, u32 index)
 }
 
 /* Advance all shards to the time of the latest one. */
-static void finish(struct run *run)
+static void finish_shards(struct run *run)
 {
 	u32 i;
 
@@ -436,7 +436,7 @@ static void finish(struct run *run)
 	pipeline_each(run, go_on, run->layout.count, sim_threads(run->options));
 }
 
-static void examine(void *context, u64 number, u32 index)
+static void examine_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -534,7 +534,7 @@ static void survey(const struct run *run, struct sim_result *result)
 
 /* The run itself */
 
-static enum exit_code drive(struct run *run, struct aftl_error *error)
+static enum exit_code drive_shards(struct run *run, struct aftl_error *error)
 {
 	enum exit_code code;
 
@@ -557,13 +557,13 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 				 struct aftl_error *error)
 {
 	u64 begin_ns = sim_processor_ns();
-	enum exit_code code = drive(run, error);
+	enum exit_code code = drive_shards(run, error);
 
 	if (code)
 		return code;
-	finish(run);
+	finish_shards(run);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	pipeline_each(run, examine, run->layout.count, sim_threads(run->options));
+	pipeline_each(run, examine_shard, run->layout.count, sim_threads(run->options));
 	survey(run, result);
 	code = first_failure(run, error);
 	result->verified = run->options->verify && !code;
@@ -583,7 +583,7 @@ static enum exit_code finish_record(struct run *run, enum exit_code code,
 	return EXIT_FAILED;
 }
 
-static void release(struct run *run)
+static void release_shards(struct run *run)
 {
 	u32 i, k;
 
@@ -615,11 +615,11 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	code = prepare(&run, error);
+	code = prepare_shards(&run, error);
 	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
 	if (!code)
 		code = run_stream(&run, result, error);
 	code = finish_record(&run, code, error);
-	release(&run);
+	release_shards(&run);
 	return code;
 }

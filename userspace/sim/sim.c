@@ -232,7 +232,7 @@ static void warn_of_no_time(const struct sim_report *all)
 			    name);
 }
 
-static void warn(const struct sim_report *all)
+static void print_warnings(const struct sim_report *all)
 {
 	unsigned int i;
 
@@ -275,13 +275,13 @@ static bool table_wanted(const struct sim_options *options)
 }
 
 /* Write the file first: a closed pipe on standard output must not prevent it. */
-static enum exit_code report(const struct sim_report *all, struct output_file *json,
-			     enum exit_code code)
+static enum exit_code print_report(const struct sim_report *all, struct output_file *json,
+				   enum exit_code code)
 {
 	if (!all->count)
 		return code;
 	if (!all->options->quiet)
-		warn(all);
+		print_warnings(all);
 	if (json->stream && write_json(all, json))
 		code = EXIT_FAILED;
 	if (table_wanted(all->options))
@@ -372,8 +372,8 @@ static void blame_process(const struct sim_options *options, unsigned int index,
 }
 
 /* A failed run does not discard the results of the others. */
-static void collect(struct runs *all, const struct sim_options *options, unsigned int index,
-		    struct sim_outcome *outcome)
+static void collect_outcome(struct runs *all, const struct sim_options *options, unsigned int index,
+			    struct sim_outcome *outcome)
 {
 	if (outcome->killed || (outcome->lost && outcome->code))
 		blame_process(options, index, outcome);
@@ -398,7 +398,7 @@ static void run_in_turn(struct runs *all, const struct sim_options *options,
 			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
 		else
 			run_one(options, i, timeline, outcome);
-		collect(all, options, i, outcome);
+		collect_outcome(all, options, i, outcome);
 	}
 	free(outcome);
 }
@@ -410,7 +410,7 @@ static void run_at_once(struct runs *all, const struct sim_work *work, unsigned 
 
 	sim_parallel(work, jobs, outcomes);
 	for (i = 0; i < work->count; i++)
-		collect(all, work->options, i, &outcomes[i]);
+		collect_outcome(all, work->options, i, &outcomes[i]);
 	free(outcomes);
 }
 
@@ -496,7 +496,7 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 		.interrupted = interrupted() || run->failed,
 	};
 
-	return finish_timeline(outputs->timeline, report(&all, &outputs->json, run->worst));
+	return finish_timeline(outputs->timeline, print_report(&all, &outputs->json, run->worst));
 }
 
 enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, FILE *json)

@@ -215,7 +215,7 @@ static bool draw_hot(struct generator *generator)
 }
 
 /* Map @rank to an address such that neighbouring ranks are far apart. */
-static u64 scattered(const struct generator *generator, u64 rank)
+static u64 scatter_rank(const struct generator *generator, u64 rank)
 {
 	u64 step = generator->step;
 	u64 high;
@@ -237,12 +237,12 @@ static u64 draw_uniform(struct generator *generator, bool hot)
 		place = draw_below(random, generator->hot_places);
 	else
 		place = generator->hot_places + draw_below(random, cold);
-	return generator->scatter ? scattered(generator, place) : place;
+	return generator->scatter ? scatter_rank(generator, place) : place;
 }
 
 static u64 draw_zipf(struct generator *generator)
 {
-	return scattered(generator, zipf_draw(generator->zipf, &generator->place_random));
+	return scatter_rank(generator, zipf_draw(generator->zipf, &generator->place_random));
 }
 
 static u64 draw_drift(struct generator *generator)
@@ -481,7 +481,7 @@ static u64 scatter_step(u64 n)
 	return step;
 }
 
-static u64 part(u64 whole, u64 share)
+static u64 part_of_whole(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -510,7 +510,7 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = part(units, options->footprint) << generator->unit_shift;
+	generator->footprint = part_of_whole(units, options->footprint) << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
@@ -530,10 +530,10 @@ static void prepare_places(struct generator *generator, const struct sim_options
 {
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
-		generator->hot_places = part(generator->places, options->hot_range);
+		generator->hot_places = part_of_whole(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = part(generator->places, options->drift_set);
+	generator->window = part_of_whole(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = scatter_step(generator->places);
 	generator->scatter = options->scatter;
@@ -552,7 +552,7 @@ static void prepare_active(struct generator *generator, const struct sim_options
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
-	generator->active_count = part(generator->extents, options->active_set);
+	generator->active_count = part_of_whole(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));

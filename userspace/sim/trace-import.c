@@ -60,7 +60,7 @@ static bool is_foreign(const struct sim_options *options)
 	return S_ISREG(found.st_mode) && !has_magic(options->trace);
 }
 
-static void add(struct words *words, const char *word)
+static void add_word_to_command(struct words *words, const char *word)
 {
 	words->list[words->count++] = memory_text(word);
 }
@@ -69,14 +69,14 @@ static void add_option(struct words *words, const char *option, const char *valu
 {
 	if (!value)
 		return;
-	add(words, option);
-	add(words, value);
+	add_word_to_command(words, option);
+	add_word_to_command(words, value);
 }
 
 static void add_switch(struct words *words, const char *option, bool wanted)
 {
 	if (wanted)
-		add(words, option);
+		add_word_to_command(words, option);
 }
 
 static void make_words(struct words *words, const struct sim_options *options)
@@ -85,7 +85,7 @@ static void make_words(struct words *words, const struct sim_options *options)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(fixed); i++)
-		add(words, fixed[i]);
+		add_word_to_command(words, fixed[i]);
 #define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
 #define READING_COMMAND_TEXT(name, member) add_option(words, "--" name, options->member);
 #define READING_COMMAND_SWITCH(name, member) add_switch(words, "--" name, options->member);
@@ -93,9 +93,9 @@ static void make_words(struct words *words, const struct sim_options *options)
 #undef READING_COMMAND_SWITCH
 #undef READING_COMMAND_TEXT
 #undef READING
-	add(words, "--");
-	add(words, options->trace);
-	add(words, "-");
+	add_word_to_command(words, "--");
+	add_word_to_command(words, options->trace);
+	add_word_to_command(words, "-");
 }
 
 static void release_words(struct words *words)
@@ -118,7 +118,7 @@ static void become_reader(char **words, int fd, pid_t parent)
 }
 
 /* approxftl-trace has printed its own error messages, unless it was missing or killed. */
-static enum exit_code verdict(const struct sim_options *options, int status)
+static enum exit_code import_status(const struct sim_options *options, int status)
 {
 	if (interrupted())
 		return EXIT_INTERRUPTED;
@@ -153,7 +153,7 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		if (interrupted())
 			kill(child, SIGTERM);
-	return verdict(options, status);
+	return import_status(options, status);
 }
 
 enum exit_code trace_import(struct sim_options *options)

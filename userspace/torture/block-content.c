@@ -71,7 +71,7 @@ static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *nam
 }
 
 /* Majority vote over each bit of all cells. */
-static u64 majority(const u64 *words, u32 cells, u32 word)
+static u64 majority_of_cells(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;
 	u32 bit, cell;
@@ -86,13 +86,13 @@ static u64 majority(const u64 *words, u32 cells, u32 word)
 	return value;
 }
 
-static bool vote(const u64 *words, u32 bytes, struct block_name *name)
+static bool vote_on_name(const u64 *words, u32 bytes, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 	u32 i;
 
 	for (i = 0; i < HEAD_WORDS; i++)
-		head[i] = majority(words, bytes / CELL_BYTES, i);
+		head[i] = majority_of_cells(words, bytes / CELL_BYTES, i);
 	return read_head(head, name);
 }
 
@@ -123,7 +123,7 @@ struct block_found block_read(const void *data, u32 bytes, u32 flips)
 		found.kind = BLOCK_ZEROES;
 		return found;
 	}
-	if (!cell_name(data, 0, &found.name) && !vote(data, bytes, &found.name))
+	if (!cell_name(data, 0, &found.name) && !vote_on_name(data, bytes, &found.name))
 		return found;
 	found.flips = count_flips(data, bytes, &found.name, &found.torn_at);
 	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;

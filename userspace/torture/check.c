@@ -39,8 +39,8 @@ static bool is_half_written(const struct torture_run *run, u64 unit, u32 floor,
 		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
-void judge(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
-	   u32 request)
+void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
+		  const u32 *floors, u32 request)
 {
 	u32 i;
 

@@ -45,7 +45,7 @@ static size_t file_bytes(const struct ledger_header *header)
  * Write a change to the file, with O_DSYNC for --sync. Abort on failure: a run with an incomplete
  * ledger cannot be checked.
  */
-static void put(struct ledger *ledger, const void *from, size_t bytes)
+static void write_ledger(struct ledger *ledger, const void *from, size_t bytes)
 {
 	off_t at = (const char *)from - (const char *)ledger->header;
 
@@ -55,12 +55,12 @@ static void put(struct ledger *ledger, const void *from, size_t bytes)
 
 static void put_header(struct ledger *ledger)
 {
-	put(ledger, ledger->header, sizeof(*ledger->header));
+	write_ledger(ledger, ledger->header, sizeof(*ledger->header));
 }
 
 static void put_units(struct ledger *ledger, u64 first, u64 count)
 {
-	put(ledger, ledger->units + first, count * sizeof(*ledger->units));
+	write_ledger(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
 /* Map the file; some file systems, such as a VM's shared directory, allow no writable mappings. */
@@ -73,7 +73,7 @@ static void *map_file(struct ledger *ledger)
 	return memory;
 }
 
-static int map(struct ledger *ledger, struct aftl_error *error)
+static int map_ledger(struct ledger *ledger, struct aftl_error *error)
 {
 	void *memory = map_file(ledger);
 
@@ -88,7 +88,7 @@ static int map(struct ledger *ledger, struct aftl_error *error)
 	return 0;
 }
 
-static struct ledger *allocate(const struct ledger_header *header, int fd, bool sync)
+static struct ledger *allocate_ledger(const struct ledger_header *header, int fd, bool sync)
 {
 	struct ledger *ledger = memory_zeroed(1, sizeof(*ledger));
 
@@ -125,10 +125,10 @@ int ledger_create(struct ledger **out, const char *path, const struct ledger_hea
 
 	if (fd < 0)
 		return fd;
-	ledger = allocate(header, fd, sync);
+	ledger = allocate_ledger(header, fd, sync);
 	ret = ftruncate(fd, (off_t)ledger->bytes) ?
 		aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) :
-		map(ledger, error);
+		map_ledger(ledger, error);
 	if (ret) {
 		ledger_close(ledger);
 		return ret;
@@ -155,7 +155,7 @@ static int read_header(int fd, const char *path, struct ledger_header *header,
 }
 
 /* Read the ledger, unless it is mapped. */
-static int load(struct ledger *ledger, struct aftl_error *error)
+static int load_ledger(struct ledger *ledger, struct aftl_error *error)
 {
 	if (ledger->apart &&
 	    pread(ledger->fd, ledger->header, ledger->bytes, 0) != (ssize_t)ledger->bytes)
@@ -177,10 +177,10 @@ int ledger_open(struct ledger **out, const char *path, bool sync, struct aftl_er
 		close(fd);
 		return ret;
 	}
-	ledger = allocate(&header, fd, sync);
-	ret = map(ledger, error);
+	ledger = allocate_ledger(&header, fd, sync);
+	ret = map_ledger(ledger, error);
 	if (!ret)
-		ret = load(ledger, error);
+		ret = load_ledger(ledger, error);
 	if (ret)
 		ledger_close(ledger);
 	else
@@ -271,7 +271,7 @@ void ledger_overlap(struct ledger_change *change, const struct ledger_change *ot
 	}
 }
 
-static void remember(struct ledger *ledger, u64 first, u32 count, u32 low)
+static void remember_units(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->count == ledger->room) {
 		ledger->room = max(ledger->room * 2, (u64)1024);
@@ -302,7 +302,7 @@ void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool
 		unit->low = max(unit->low, change->floors[i]);
 		if (i + 1 < change->count && change->floors[i + 1] == change->floors[i])
 			continue;
-		remember(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
+		remember_units(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
 		if (forced)
 			make_durable(ledger, change->first + begin, i + 1 - begin,
 				     change->floors[i]);

@@ -23,17 +23,17 @@ void load_init(struct load *load, const struct load_shape *shape, u64 seed)
 }
 
 /* Draw a number below @n, at most the number of units, which fits in 32 bits. */
-static u64 below(struct load *load, u64 n)
+static u64 draw_below(struct load *load, u64 n)
 {
 	return aftl_random_below(&load->random, (u32)n);
 }
 
 /* Draw a number up to @most; each power of two is equally likely. */
-static u64 power(struct load *load, u64 most)
+static u64 draw_power_of_two(struct load *load, u64 most)
 {
-	u64 value = 1ULL << below(load, fls64(most));
+	u64 value = 1ULL << draw_below(load, fls64(most));
 
-	value += below(load, value);
+	value += draw_below(load, value);
 	return min(value, most);
 }
 
@@ -42,18 +42,18 @@ static void draw_place(struct load *load)
 {
 	u64 units = load->shape.units;
 
-	load->window = below(load, 3) ? power(load, units) : units;
-	load->first = below(load, units - load->window + 1);
+	load->window = draw_below(load, 3) ? draw_power_of_two(load, units) : units;
+	load->first = draw_below(load, units - load->window + 1);
 	load->cursor = 0;
-	load->in_order = !below(load, 4);
+	load->in_order = !draw_below(load, 4);
 }
 
 static void draw_phase(struct load *load)
 {
-	load->left = (u32)power(load, MOST_OF_A_PHASE);
-	load->depth = (u32)power(load, load->shape.depth);
-	load->weights = moods[below(load, ARRAY_SIZE(moods))];
-	load->size = (u32)power(load, load->shape.most);
+	load->left = (u32)draw_power_of_two(load, MOST_OF_A_PHASE);
+	load->depth = (u32)draw_power_of_two(load, load->shape.depth);
+	load->weights = moods[draw_below(load, ARRAY_SIZE(moods))];
+	load->size = (u32)draw_power_of_two(load, load->shape.most);
 	draw_place(load);
 }
 
@@ -63,7 +63,7 @@ static enum load_op draw_op(struct load *load)
 
 	for (; op < LOAD_OPS; op++)
 		sum += load->weights[op];
-	at = (u32)below(load, sum);
+	at = (u32)draw_below(load, sum);
 	for (op = 0; at >= load->weights[op]; op++)
 		at -= load->weights[op];
 	if (op == LOAD_DISCARD && !load->shape.discards)
@@ -77,7 +77,7 @@ static u32 draw_count(struct load *load, enum load_op op)
 	u64 most = cleared ? load->shape.most_cleared : load->size;
 
 	most = min(most, load->window);
-	return below(load, 2) ? (u32)power(load, most) : 1;
+	return draw_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
 }
 
 static u64 draw_first(struct load *load, u32 count)
@@ -85,7 +85,7 @@ static u64 draw_first(struct load *load, u32 count)
 	u64 at;
 
 	if (!load->in_order)
-		return load->first + below(load, load->window - count + 1);
+		return load->first + draw_below(load, load->window - count + 1);
 	if (load->cursor + count > load->window)
 		load->cursor = 0;
 	at = load->first + load->cursor;

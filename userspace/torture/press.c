@@ -87,7 +87,7 @@ static bool has_data(enum load_op op)
 	return op == LOAD_READ || op == LOAD_WRITE || op == LOAD_FORCED;
 }
 
-static bool changes(enum load_op op)
+static bool op_changes_data(enum load_op op)
 {
 	return op != LOAD_READ && op != LOAD_FLUSH;
 }
@@ -167,9 +167,9 @@ static void fill_data(const struct press *press, const struct slot *slot)
 	}
 }
 
-static bool meets(const struct slot *slot, const struct slot *other)
+static bool requests_overlap(const struct slot *slot, const struct slot *other)
 {
-	return other->busy && other != slot && changes(other->request.op) &&
+	return other->busy && other != slot && op_changes_data(other->request.op) &&
 		slot->change.first < other->change.first + other->change.count &&
 		other->change.first < slot->change.first + slot->change.count;
 }
@@ -180,7 +180,7 @@ static void begin_change(struct press *press, struct slot *slot)
 
 	ledger_begin(press->run->ledger, &slot->change, kind_of(press->run, slot->request.op));
 	for (i = 0; i < press->load.shape.depth; i++)
-		if (meets(slot, &press->slots[i]))
+		if (requests_overlap(slot, &press->slots[i]))
 			ledger_overlap(&slot->change, &press->slots[i].change);
 	if (has_data(slot->request.op))
 		fill_data(press, slot);
@@ -194,7 +194,7 @@ static void begin_read(struct press *press, struct slot *slot)
 		slot->change.floors[i] = ledger_floor(press->run->ledger, slot->change.first + i);
 }
 
-static void begin(struct press *press, struct slot *slot)
+static void begin_request(struct press *press, struct slot *slot)
 {
 	slot->request = press->next;
 	slot->number = press->drawn;
@@ -203,7 +203,7 @@ static void begin(struct press *press, struct slot *slot)
 	slot->change.count = slot->request.count;
 	if (has_data(slot->request.op))
 		place_data(press, slot);
-	if (changes(slot->request.op))
+	if (op_changes_data(slot->request.op))
 		begin_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
 		begin_read(press, slot);
@@ -231,7 +231,8 @@ static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way w
 	sqe->cmd_op = CMD_DISCARD;
 }
 
-static void prepare(const struct press *press, const struct slot *slot, struct io_uring_sqe *sqe)
+static void prepare_press_sqe(const struct press *press, const struct slot *slot,
+			      struct io_uring_sqe *sqe)
 {
 	int fd = press->run->target.fd;
 	u64 offset = slot->request.first * press->run->unit_bytes;
@@ -279,9 +280,9 @@ static bool submit_next(struct press *press)
 	if (press->under_way >= press->next.depth)
 		return false;
 	slot = free_slot(press);
-	begin(press, slot);
+	begin_request(press, slot);
 	sqe = io_uring_get_sqe(&press->ring);
-	prepare(press, slot, sqe);
+	prepare_press_sqe(press, slot, sqe);
 	io_uring_sqe_set_data(sqe, slot);
 	return true;
 }
@@ -295,7 +296,8 @@ static bool is_over(const struct press *press)
 		(options->requests && press->drawn >= options->requests && !press->waiting);
 }
 
-static void describe(const struct press *press, const struct slot *slot, char *text, size_t size)
+static void describe_request(const struct press *press, const struct slot *slot, char *text,
+			     size_t size)
 {
 	snprintf(text, size, "request %u (%s, %u units from unit %llu on, seed %u)", slot->number,
 		 load_op_names[slot->request.op], slot->request.count,
@@ -313,7 +315,7 @@ static void try_another_way(struct press *press, const struct slot *slot)
 }
 
 /* Return true if the device lacks the operation. One that has ever succeeded is supported. */
-static bool cannot(struct press *press, const struct slot *slot, int error)
+static bool lacks_operation(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
 
@@ -331,14 +333,14 @@ static void has_failed(struct press *press, const struct slot *slot, int error)
 	const struct timespec breath = to_timespec(BREATH_NS);
 	char text[200];
 
-	if (cannot(press, slot, error))
+	if (lacks_operation(press, slot, error))
 		return;
 	press->run->failed++;
 	if (may_fail(press->run)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
 		return;
 	}
-	describe(press, slot, text, sizeof(text));
+	describe_request(press, slot, text, sizeof(text));
 	if (!press->failed)
 		complain_of("torture", "%s: %s: %s", press->run->options.device, text,
 			    strerror(error));
@@ -350,16 +352,16 @@ static void has_succeeded(struct press *press, const struct slot *slot)
 	struct torture_run *run = press->run;
 
 	run->counts[slot->request.op]++;
-	if (changes(slot->request.op))
+	if (op_changes_data(slot->request.op))
 		ledger_done(run->ledger, &slot->change, slot->request.op == LOAD_FORCED);
 	else if (slot->request.op == LOAD_FLUSH)
 		ledger_flush_done(run->ledger, slot->covered);
 	else
-		judge(run, slot->change.first, slot->change.count, slot->data,
+		judge_blocks(run, slot->change.first, slot->change.count, slot->data,
 		      slot->change.floors, slot->number);
 }
 
-static void finish(struct press *press, struct slot *slot, int result)
+static void finish_request(struct press *press, struct slot *slot, int result)
 {
 	s64 wanted = has_data(slot->request.op) ?
 		(s64)slot->request.count * press->run->unit_bytes : 0;
@@ -372,7 +374,7 @@ static void finish(struct press *press, struct slot *slot, int result)
 	press->under_way--;
 }
 
-static void reap(struct press *press)
+static void reap_requests(struct press *press)
 {
 	struct io_uring_cqe *cqe;
 
@@ -381,11 +383,11 @@ static void reap(struct press *press)
 		int result = cqe->res;
 
 		io_uring_cqe_seen(&press->ring, cqe);
-		finish(press, slot, result);
+		finish_request(press, slot, result);
 	}
 }
 
-static bool hangs(const struct press *press)
+static bool request_hangs(const struct press *press)
 {
 	u64 now = machine_clock();
 	char text[200];
@@ -396,7 +398,7 @@ static bool hangs(const struct press *press)
 
 		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
 			continue;
-		describe(press, slot, text, sizeof(text));
+		describe_request(press, slot, text, sizeof(text));
 		complain_of("torture", "%s: no answer for %llu s to %s; %u requests are under way",
 			    press->run->options.device,
 			    (unsigned long long)((now - slot->begin_ns) / NS_PER_S), text,
@@ -422,13 +424,13 @@ static void submit_and_wait(struct press *press)
 }
 
 /* Return: false if a request hangs. */
-static bool turn(struct press *press)
+static bool run_one_turn(struct press *press)
 {
 	while (!is_over(press) && submit_next(press))
 		;
 	submit_and_wait(press);
-	reap(press);
-	return !hangs(press);
+	reap_requests(press);
+	return !request_hangs(press);
 }
 
 static void make_slots(struct press *press)
@@ -482,7 +484,7 @@ static void get_ready(struct press *press, struct torture_run *run)
 	make_slots(press);
 }
 
-enum exit_code press(struct torture_run *run)
+enum exit_code press_device(struct torture_run *run)
 {
 	struct press press;
 	bool good;
@@ -497,7 +499,7 @@ enum exit_code press(struct torture_run *run)
 		return EXIT_FAILED;
 	}
 	do
-		good = turn(&press);
+		good = run_one_turn(&press);
 	while (good && (press.under_way || !is_over(&press)));
 	/* Exit without freeing buffers: the kernel may still write into them. */
 	if (!good)

@@ -68,7 +68,7 @@ static const struct command_line command = {
 	.word = add_word,
 };
 
-static int check(const struct torture_options *options, struct aftl_error *error)
+static int check_torture_options(const struct torture_options *options, struct aftl_error *error)
 {
 	if (!options->device)
 		return aftl_fail(error, -EINVAL,
@@ -100,7 +100,7 @@ int torture_options_parse(struct torture_options *options, int argc, char **argv
 		.patience_ns = 120 * SECOND_NS,
 	};
 	ret = command_line_parse(&command, options, argc, argv, error);
-	return ret || options->help ? ret : check(options, error);
+	return ret || options->help ? ret : check_torture_options(options, error);
 }
 
 void torture_options_help(void)

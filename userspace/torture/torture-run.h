@@ -40,17 +40,17 @@ static inline bool may_fail(const struct torture_run *run)
 }
 
 /**
- * judge() - check the data of a read of @count units, from @first on
+ * judge_blocks() - check the data of a read of @count units, from @first on
  * @floors: oldest allowed generation of each unit
  * @request: number of the read, for messages
  */
-void judge(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
-	   u32 request);
+void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
+		  u32 request);
 
 /* Check all units in order, and record their content in the ledger. */
 int __must_check check_all(struct torture_run *run, struct aftl_error *error);
 
 /* Run the load until its time is over. Return: exit code of the program. */
-enum exit_code press(struct torture_run *run);
+enum exit_code press_device(struct torture_run *run);
 
 #endif

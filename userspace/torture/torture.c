@@ -37,7 +37,7 @@ static u64 draw_name(void)
 	return aftl_hash64_pair((u64)now.tv_sec, (u64)now.tv_nsec);
 }
 
-static int begin(struct torture_run *run, struct aftl_error *error)
+static int begin_torture(struct torture_run *run, struct aftl_error *error)
 {
 	struct torture_options *options = &run->options;
 	struct ledger_header header = { .device = draw_name() };
@@ -87,13 +87,13 @@ static int open_all(struct torture_run *run, struct aftl_error *error)
 	int ret = target_open(&run->target, &wish, error);
 
 	if (!ret)
-		ret = again ? go_on(run, error) : begin(run, error);
+		ret = again ? go_on(run, error) : begin_torture(run, error);
 	if (!ret)
 		run->unit_bytes = ledger_header(run->ledger)->unit_bytes;
 	return ret;
 }
 
-static void tell(const struct torture_run *run)
+static void tell_torture_result(const struct torture_run *run)
 {
 	u32 op;
 
@@ -104,7 +104,7 @@ static void tell(const struct torture_run *run)
 	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
 }
 
-static enum exit_code check(struct torture_run *run)
+static enum exit_code check_all_blocks(struct torture_run *run)
 {
 	struct aftl_error error;
 
@@ -115,21 +115,21 @@ static enum exit_code check(struct torture_run *run)
 }
 
 /* Check first with --resume or --verify. Unless --verify, run the load and check again. */
-static enum exit_code work(struct torture_run *run)
+static enum exit_code run_torture(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
 
 	catch_signals(run->ledger);
 	if (options->resume || options->verify)
-		code = check(run);
+		code = check_all_blocks(run);
 	if (!code && !run->wrong && !options->verify) {
 		run->options.power_failed = false;
-		code = press(run);
+		code = press_device(run);
 		if (!code && !run->wrong && !interrupted())
-			code = check(run);
+			code = check_all_blocks(run);
 	}
-	tell(run);
+	tell_torture_result(run);
 	if (run->wrong)
 		return EXIT_NOT_VERIFIED;
 	return !code && interrupted() ? EXIT_INTERRUPTED : code;
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	if (open_all(&run, &error))
 		complain_of("torture", "%s", error.text);
 	else
-		code = work(&run);
+		code = run_torture(&run);
 	ledger_close(run.ledger);
 	target_close(&run.target);
 	return standard_streams_end("approxftl torture", code);

@@ -218,7 +218,7 @@ static void draw_curve(struct curve *curve, const u64 *updates, u64 all)
 }
 
 /* Value at @age between @at[bin] and @at[bin + 1]. */
-static u64 interpolate(u64 age, u32 bin, u64 low, u64 high)
+static u64 interpolate_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
 	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
 	u64 part = age - min(bin_start(bin), age);
@@ -233,7 +233,7 @@ static u64 tail_q16(const struct curve *curve, u64 age)
 	u32 bin = interval_bin(max(age, 1ULL));
 
 	return age >= bin_start(BINS) ? 0 :
-	       interpolate(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
+	       interpolate_at_age(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
 }
 
 static u64 area_below(const struct curve *curve, u64 age)
@@ -241,7 +241,7 @@ static u64 area_below(const struct curve *curve, u64 age)
 	u32 bin = interval_bin(max(age, 1ULL));
 
 	return age >= bin_start(BINS) ? curve->area[BINS] :
-	       interpolate(age, bin, curve->area[bin], curve->area[bin + 1]);
+	       interpolate_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
 /* Share of all host writes that is valid when it has been in the chain for @age. */
