@@ -127,7 +127,7 @@ def tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex128]:
 
 
 @pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
-def test_fft_is_that_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
+def test_fft_equals_numpys(size: int, rows: int, tmp_path: Path) -> None:
     report("fft", tmp_path, "--size", str(size))
     signal = tiles(words(tmp_path / "signal"), rows, size // rows).ravel()
     spectrum = tiles(words(tmp_path / "spectrum"), rows, size // rows).T.ravel()
@@ -139,7 +139,7 @@ def blocks(data: Words, side: int) -> Words:
     return data.reshape(side, side, 64, 64).swapaxes(1, 2).reshape(side * 64, side * 64)
 
 
-def test_lu_gives_the_factors(tmp_path: Path) -> None:
+def test_lu_factors_multiply_to_the_matrix(tmp_path: Path) -> None:
     report("lu", tmp_path, "--size", "192")
     matrix = blocks(words(tmp_path / "matrix"), 3)
     factors = blocks(words(tmp_path / "factors"), 3)
@@ -149,7 +149,7 @@ def test_lu_gives_the_factors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-def test_smm_is_the_product(rounds: int, tmp_path: Path) -> None:
+def test_smm_equals_the_matrix_product(rounds: int, tmp_path: Path) -> None:
     report("smm", tmp_path, "--size", "500", "--degree", "7", "--rounds", str(rounds))
     begins = integers(tmp_path / "rows")[:501].astype(int)
     columns = integers(tmp_path / "columns").astype(int)
@@ -165,7 +165,7 @@ def test_smm_is_the_product(rounds: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 15, 17, 40])
-def test_sor_is_that_of_the_textbook(rounds: int, tmp_path: Path) -> None:
+def test_sor_equals_the_textbook_iteration(rounds: int, tmp_path: Path) -> None:
     report("sor", tmp_path, "--size", "32", "--rounds", str(rounds))
     grid = words(tmp_path / "grid")[:1024].reshape(32, 32)
     omega = 2 / (1 + math.sin(math.pi / 31))
@@ -178,7 +178,7 @@ def test_sor_is_that_of_the_textbook(rounds: int, tmp_path: Path) -> None:
     assert np.allclose(relaxed, grid, rtol=0, atol=1e-12)
 
 
-def test_mc_counts_points(tmp_path: Path) -> None:
+def test_mc_estimates_pi_from_its_points(tmp_path: Path) -> None:
     report("mc", tmp_path, "--size", "8192")
     points = words(tmp_path / "samples").reshape(4, 2048, 2)
     inside = ((points**2).sum(axis=2) <= 1).mean(axis=1) * 4
@@ -196,7 +196,7 @@ def test_raw_pictures_are_pgm(tmp_path: Path) -> None:
     assert len(data) == 12 * (HEADER + 128 * 64)
 
 
-def test_differences_are_small(tmp_path: Path) -> None:
+def test_stored_pixel_differences_are_small(tmp_path: Path) -> None:
     written("vid", tmp_path, "--segment", "4")
     frames = np.fromfile(tmp_path / "video", dtype=np.uint8).reshape(12, -1)[:, HEADER:]
     spread = np.abs(frames.astype(np.int8).astype(int)).mean(axis=1)
@@ -204,7 +204,7 @@ def test_differences_are_small(tmp_path: Path) -> None:
     assert computed("vid", tmp_path)["quality"]["psnr_db"] is None
 
 
-def test_same_seed_same_files(tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     contents = []
     for seed in ("7", "7", "8"):
         written("lu", tmp_path, "--seed", seed)
@@ -237,7 +237,7 @@ def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("content", ["00", "ff", "7ff0000000000001", "random"])
-def test_nothing_but_damage(app: str, content: str, tmp_path: Path) -> None:
+def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Path) -> None:
     written(app, tmp_path)
     for name in INPUTS[app]:
         data = np.fromfile(tmp_path / name, dtype=np.uint8)
@@ -283,7 +283,7 @@ def test_damage_to_precise_data_is_reported(
 
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("kept", [0, 1000, HEADER, HEADER + 5000])
-def test_files_that_end_too_early(app: str, kept: int, tmp_path: Path) -> None:
+def test_truncated_files_are_refused(app: str, kept: int, tmp_path: Path) -> None:
     written(app, tmp_path)
     name = next(iter(INPUTS[app]))
     path = tmp_path / name
@@ -294,7 +294,7 @@ def test_files_that_end_too_early(app: str, kept: int, tmp_path: Path) -> None:
     assert f"{tmp_path}/{name}: " in done.err
 
 
-def test_header_of_another_program(tmp_path: Path) -> None:
+def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
     written("lu", tmp_path)
     (tmp_path / "signal").write_bytes((tmp_path / "matrix").read_bytes())
     done = run("fft", tmp_path, "--phase", "compute")
@@ -305,7 +305,7 @@ def test_header_of_another_program(tmp_path: Path) -> None:
 # Command line
 
 
-def test_both_phases_at_once_or_one_by_one(tmp_path: Path) -> None:
+def test_separate_phases_give_the_same_report(tmp_path: Path) -> None:
     whole = report("sor", tmp_path, *SMALL["sor"])
     written("sor", tmp_path)
     later = computed("sor", tmp_path)
@@ -315,7 +315,7 @@ def test_both_phases_at_once_or_one_by_one(tmp_path: Path) -> None:
     assert run("sor", tmp_path, "--phase", "read").code == 0
 
 
-def test_report_for_a_person(tmp_path: Path) -> None:
+def test_text_report_has_quality_and_errors(tmp_path: Path) -> None:
     done = run("img", tmp_path, *SMALL["img"])
     assert (done.code, done.err) == (0, "")
     for words_of_it in ("no device of dm-approxftl here", "PSNR", "infinite", "flipped bits"):
@@ -324,7 +324,7 @@ def test_report_for_a_person(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out").read_text())["app"] == "img"
 
 
-def test_pages_show_it(tmp_path: Path) -> None:
+def test_manual_pages_show_the_report(tmp_path: Path) -> None:
     files = []
     for policy, rate in (("baseline", 0.0), ("approxftl", 1e-3)):
         written("img", tmp_path)
@@ -360,7 +360,8 @@ def test_pages_show_it(tmp_path: Path) -> None:
     (["fft", ".", "--require"], 1, "approxftl app: .: "),
     (["img", ".", "--reference", "/nonexistent"], 3, "--reference names another place"),
 ])
-def test_refusals(arguments: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+def test_wrong_options_are_refused(arguments: list[str], code: int, sentence: str,
+                                   tmp_path: Path) -> None:
     done = subprocess.run([PROGRAM, *arguments], capture_output=True, cwd=tmp_path, text=True,
                           check=False)
     assert done.returncode == code, done.stderr
@@ -380,7 +381,7 @@ def test_compute_needs_the_files_of_the_write_phase(tmp_path: Path) -> None:
     assert "other parameters" in done.err
 
 
-def test_no_room(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     limit = (1 << 20, 1 << 20)
     done = subprocess.run(
         [PROGRAM, "mc", tmp_path], capture_output=True, check=False, text=True,
@@ -413,7 +414,7 @@ def test_foreign_files_are_not_overwritten(app: str, content: str, tmp_path: Pat
     report(app, tmp_path, *SMALL[app])
 
 
-def test_an_empty_file_has_nothing_to_keep(tmp_path: Path) -> None:
+def test_an_empty_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "samples").touch()
     report("mc", tmp_path, *SMALL["mc"])
 
@@ -437,7 +438,7 @@ def test_links_are_not_followed(name: str, force: tuple[str, ...], tmp_path: Pat
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_pipes_are_no_files(tmp_path: Path) -> None:
+def test_pipes_are_refused_as_data_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "samples")
     done = run("mc", tmp_path, *SMALL["mc"], "--force")
     assert done.code == 1

@@ -27,7 +27,7 @@ def report(folder: Path, *words: str | Path) -> Any:
     return document_of(SCHEMA, done.out)
 
 
-def test_the_nearest_are_those_of_a_plain_search() -> None:
+def test_nearest_vectors_equal_a_plain_search() -> None:
     among, queries = vectors.make_vectors(500, 16, 3)
     assert np.allclose(np.linalg.norm(among, axis=1), 1, atol=1e-5)
     found = vectors.nearest_indices(among, queries)
@@ -38,7 +38,7 @@ def test_the_nearest_are_those_of_a_plain_search() -> None:
     assert vectors.nearest_recall(among[::-1].copy(), 3) < 0.5
 
 
-def test_vectors_that_are_lost_are_not_found() -> None:
+def test_damaged_vectors_are_not_found() -> None:
     among, queries = vectors.make_vectors(5000, 16, 3)
     found = vectors.nearest_indices(among, queries)
     gone = among.copy()

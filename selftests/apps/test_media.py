@@ -201,7 +201,8 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
 @pytest.mark.parametrize(("app", "setup"), [
     ("img", {"width": 128, "height": 64, "scans": 7}),
     ("vid", {"width": 128, "height": 64, "frames": 7, "group": 3}), ("log", {"size": 5000})])
-def test_each_way_makes_the_same_files(app: str, setup: Setup, way: str, tmp_path: Path) -> None:
+def test_memory_limits_do_not_change_files(app: str, setup: Setup, way: str,
+                                           tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
@@ -340,7 +341,7 @@ def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
     assert found["progressive"] > found["raw"] + 5
 
 
-def test_a_list_of_outliers_without_an_end(tmp_path: Path) -> None:
+def test_an_unterminated_list_of_outliers_is_refused(tmp_path: Path) -> None:
     written("log", tmp_path, {"size": 5000})
     path = tmp_path / "outliers"
     words = (path.stat().st_size - HEADER) // 8
@@ -442,8 +443,8 @@ def headed(path: Path, **changes: int) -> None:
     ("log", {"size": 5000}, {"size": 2**30}, "too short for what its header says"),
     ("log", {"size": 5000}, {"size": 2**31}, "of another program than log"),
 ])
-def test_headers_that_cannot_be(app: str, setup: Setup, changes: dict[str, int], sentence: str,
-                                tmp_path: Path) -> None:
+def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int], sentence: str,
+                                   tmp_path: Path) -> None:
     headed(written(app, tmp_path, setup), **changes)
     done = run(app, tmp_path, "--phase", "compute")
     assert done.code == 1
@@ -462,8 +463,8 @@ def test_headers_that_cannot_be(app: str, setup: Setup, changes: dict[str, int],
     (["log", "--size", "2000000000"], 1, "size is at most 2^30"),
     (["log", "--scans", "3"], 2, "log has no --scans"),
 ])
-def test_setups_that_cannot_be(arguments: list[str], code: int, sentence: str,
-                               tmp_path: Path) -> None:
+def test_impossible_parameters_are_refused(arguments: list[str], code: int, sentence: str,
+                                           tmp_path: Path) -> None:
     done = run(*arguments[:1], tmp_path, *arguments[1:])
     assert done.code == code
     assert sentence in done.err

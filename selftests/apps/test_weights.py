@@ -99,7 +99,7 @@ def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
     assert same.code == 0 and "levels 3 3 3 3 3 3 3 2 1 1 1 1\n" in same.out
 
 
-def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
+def test_exponent_errors_cost_more_than_mantissa_errors(tmp_path: Path) -> None:
     found = {}
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
         report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
@@ -141,7 +141,7 @@ def test_damage_to_precise_data_is_reported(tmp_path: Path) -> None:
     assert run(tmp_path, "--phase", "read", "--draws", "8").code == 0
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_invalid_options_are_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full/weights").write_text("mine")
     for words, code, sentence in (
@@ -168,7 +168,7 @@ def test_refusals(tmp_path: Path) -> None:
     assert done.code == 2 and "made with [1, 1, 1, 1, 1, 1, 1]" in done.err
 
 
-def test_without_the_digits(tmp_path: Path) -> None:
+def test_a_missing_digits_package_is_reported(tmp_path: Path) -> None:
     program = without_module(tmp_path, "weights", "sklearn")
     (tmp_path / "lib/approxftl/python/sklearn.py").rename(tmp_path / "sklearn.py")
     empty = tmp_path / "lib/approxftl/python/sklearn"

@@ -109,7 +109,7 @@ def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None
 
 
 @pytest.mark.slow
-def test_the_loads_are_explained(found: Json) -> None:
+def test_simulated_loads_match_the_measured_ones(found: Json) -> None:
     errors = sorted(abs(figure["error"]) for figure in found["fitted"])
     assert len(errors) > 50
     assert errors[len(errors) // 2] < 0.1

@@ -176,7 +176,7 @@ class TestList:
             kinds = {type(row[key]) for row in everything(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
 
-    def test_without_columns_there_are_the_usual_ones(self, verb: str) -> None:
+    def test_default_columns_are_shown_without_o(self, verb: str) -> None:
         usual = list(rows(verb, "-S", columns(verb)[0]["key"])[0])
         more = [one["key"] for one in columns(verb) if "not shown by default" in one["help"]]
         assert usual == [one["key"] for one in columns(verb) if one["key"] not in more]
@@ -193,7 +193,7 @@ class TestList:
 
     @HELD
     @given(data=st.data())
-    def test_any_columns_in_any_order(self, verb: str, data: st.DataObject) -> None:
+    def test_columns_appear_in_the_requested_order(self, verb: str, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(columns(verb)), min_size=1, max_size=12,
                                     unique_by=id))
         # Commas separate columns, so a title with a comma cannot be selected.
@@ -242,12 +242,12 @@ def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
             assert ask(verb, way, "--no-head", "-o", columns(verb)[0]["key"]).out.strip() == name
 
 
-def test_a_minus_alone_is_the_first_column_of_nothing() -> None:
+def test_a_minus_without_a_column_is_refused() -> None:
     assert ask("params", "-S", "-").code == 2
     assert ask("params", "-o", "+").code == 2
 
 
-def test_a_file_of_json(tmp_path: Any) -> None:
+def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
     file = tmp_path / "rows"
     for words in ((f"-j{file}",), (f"--json={file}",)):
         done = ask("params", *words, "-o", "key")
@@ -297,7 +297,7 @@ def counters() -> set[str]:
     return set(re.findall(r"^\| `(\w+)`", listed[0], re.M))
 
 
-def test_a_measure_that_is_a_counter_has_its_name() -> None:
+def test_measures_of_counters_have_the_counters_names() -> None:
     names = sorted(counters())
     run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
     assert len(names) > 90
@@ -310,7 +310,7 @@ def test_a_measure_that_is_a_counter_has_its_name() -> None:
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
 
 
-def test_a_word_of_the_status_line_that_is_a_counter_has_its_name() -> None:
+def test_status_words_have_the_counters_names() -> None:
     """The status line, `approxftl list` and the JSON use the counter's name."""
     source = (TOP / "dm-approxftl/target/status.c").read_text()
     pairs = re.findall(r"status->(\w+) \+= counters->(\w+);", source)
@@ -332,7 +332,7 @@ def value_of(value: Value, run_: dict[str, Any]) -> float | None:
         return None
 
 
-def test_a_person_reads_the_same_name_everywhere() -> None:
+def test_titles_are_equal_in_all_outputs() -> None:
     """Titles in compare are those that sim prints; the report and figures use compare's."""
     printed, above = set(), ""
     told = run("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share", "0.5").out

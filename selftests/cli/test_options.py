@@ -80,20 +80,20 @@ VERBS = every()
 OURS = [words for words in VERBS if words != FOREIGN]
 
 
-def test_options_are_found() -> None:
+def test_every_verb_lists_its_options() -> None:
     assert len(VERBS) > 50
     assert sum(len(options(words)) for words in VERBS) > 300
     assert Option("-j", "--json", "[=FILE]") in options(("sim",))
     assert Option("-o", "--show", "COLUMN,...") in options(("compare",))
 
 
-def test_options_are_taken_by_tables() -> None:
+def test_every_listed_option_is_parsed() -> None:
     sources = [path for folder in ("userspace", "trace-tools")
                for path in (TOP / folder).rglob("*.c")]
     assert {path.name for path in sources if "getopt" in path.read_text()} == {"command-line.c"}
 
 
-def test_a_letter_is_one_thing() -> None:
+def test_short_options_have_one_meaning() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for words in OURS:
         for one in options(words):
@@ -110,7 +110,7 @@ def test_an_option_has_the_same_letter_in_all_verbs() -> None:
     assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
 
 
-def test_a_name_has_a_value_everywhere_or_nowhere() -> None:
+def test_an_option_takes_a_value_in_all_verbs_or_none() -> None:
     found: dict[str, dict[bool, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in VERBS:
         for one in options(words):
@@ -127,7 +127,7 @@ def page_of(words: Words) -> str:
     return PAGE_OF.get(verb, verb if verb.startswith("approx") else f"approxftl-{verb}")
 
 
-def test_a_page_has_no_option_that_no_verb_has() -> None:
+def test_manual_pages_have_no_unknown_option() -> None:
     known: dict[str, set[str]] = defaultdict(set)
     for words in VERBS:
         known[page_of(words)] |= {one.name for one in options(words)}
@@ -148,7 +148,7 @@ def speaker(words: Words) -> str:
 @pytest.mark.parametrize("line", [
     "sim", "sim -q", "list", "health ssd", "app fft .", "replay a.aft target",
     "compare a.json", "study status study.toml"])
-def test_a_file_of_json_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
+def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
     for option, name in (("--json", "x.json"), ("-j", "-")):
         done = run_program(*call(tuple(line.split())), option, name, directory=tmp_path)
         assert done.code == 2, done
@@ -156,7 +156,7 @@ def test_a_file_of_json_is_named_without_a_blank(line: str, tmp_path: Path) -> N
     assert not list(tmp_path.iterdir())
 
 
-def test_a_sentence_names_its_verb_in_one_way() -> None:
+def test_messages_begin_with_program_and_verb() -> None:
     verbs = "|".join({words[0] for words in VERBS}) + "|%s|@VERB@|{verb}"
     sources = [path for folder in ("userspace", "trace-tools") for kind in ("*.c", "*.py", "*.sh")
                for path in (TOP / folder).rglob(kind)]
@@ -170,17 +170,17 @@ def test_a_sentence_names_its_verb_in_one_way() -> None:
 class TestVerb:
     """Tests that run for each verb."""
 
-    def test_help_is_what_the_table_says(self, words: Words) -> None:
+    def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
         """--help lists the options of the table; its examples may repeat some of them."""
         assert set(options(words)) <= set(read(words))
         assert {one.name for one in options(words)} == {one.name for one in read(words)}
 
-    def test_json_goes_anywhere(self, words: Words) -> None:
+    def test_json_may_stand_anywhere_on_the_line(self, words: Words) -> None:
         for one in options(words):
             if one.name == "--json":
                 assert one == Option("-j", "--json", "[=FILE]")
 
-    def test_the_page_has_every_option(self, words: Words) -> None:
+    def test_the_manual_page_has_every_option(self, words: Words) -> None:
         name = page_of(words)
         page = PAGES[name]
         for one in options(words):

@@ -240,7 +240,7 @@ def rest(place: Path) -> set[str]:
 # ---------------------------------------------------------------- completeness
 
 
-def test_every_verb_is_known() -> None:
+def test_every_verb_with_an_output_is_tested() -> None:
     assert set(every()) == set(COMMANDS) | DEVICE_VERBS
     assert len(outputs()) > 20 and len(commands_that_read()) > 30
 
@@ -289,7 +289,7 @@ class TestOutput:
             assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
         assert not rest(place)
 
-    def test_standard_output(self, words: Words, what: str, place: Path) -> None:
+    def test_a_dash_writes_to_standard_output(self, words: Words, what: str, place: Path) -> None:
         # A private link: a program that replaces it does not damage the machine's /dev/stdout.
         (place / "stdout").symlink_to("/proc/self/fd/1")
         done = subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
@@ -314,7 +314,7 @@ class TestOutput:
         assert (place / "old").read_text() == "old"
         assert not rest(place)
 
-    def test_no_such_folder(self, words: Words, what: str, place: Path) -> None:
+    def test_a_missing_folder_is_reported(self, words: Words, what: str, place: Path) -> None:
         done = attempt(command_of(words, what, "nowhere/out"), place)
         sentence(done)
         assert done.code == 1
@@ -363,7 +363,7 @@ WAYS = ("by name", "by another name", "by a link", "by a hard link")
 @pytest.mark.parametrize(("line", "way"), [
     *((line, WAYS[at % len(WAYS)]) for at, line in enumerate(OVER_INPUTS)),
     *((OVER_INPUTS[at], way) for at in (0, 1, 10, 14) for way in WAYS if WAYS[at % 4] != way)])
-def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
+def test_an_input_is_refused_as_output(line: str, way: str, place: Path) -> None:
     source = "a.json" if "a.json" in line else "a.aft"
     name = {"by name": source, "by another name": f"../place/{source}"}.get(way, "other")
     if way == "by a link":
@@ -379,7 +379,7 @@ def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
 
 @pytest.mark.parametrize(("line", "there"), [
     (line, bool(at % 2)) for at, line in enumerate(SAME_FILE)] + [(SAME_FILE[0], True)])
-def test_two_outputs_are_two_files(line: str, there: bool, place: Path) -> None:
+def test_two_outputs_to_one_file_are_refused(line: str, there: bool, place: Path) -> None:
     if there or "replay a.aft same" in line:
         (place / "same").write_bytes(bytes(1 << 20))
     (place / "link").symlink_to("same")
@@ -395,7 +395,7 @@ def test_devices_may_be_written_twice(place: Path) -> None:
     assert attempt(call(tuple(line.split())), place).code == 0
 
 
-def test_results_in_folders_that_are_read(place: Path) -> None:
+def test_results_may_be_in_a_folder_that_is_read(place: Path) -> None:
     assert attempt(call(("report", ".", "-O", "all.html")), place).code == 0
     done = attempt(call(("report", ".", "-O", "./study.d/../a.json")), place)
     assert "is also read" in done.err
@@ -423,7 +423,7 @@ def node(path: Path, number: int) -> None:
         pytest.skip("making devices needs root")
 
 
-def test_no_space_left_for_a_volume(place: Path) -> None:
+def test_a_full_disk_is_reported_by_format(place: Path) -> None:
     (place / "full").mkdir()
     done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c",
                     'mount -t tmpfs -o size=64k none full && "$@"; code=$?; ls -A full >&2; '
@@ -452,7 +452,7 @@ def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
     assert (place / "link").is_symlink()
 
 
-def test_folders_are_no_files(place: Path) -> None:
+def test_folders_are_refused_as_files(place: Path) -> None:
     for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
         done = attempt([*command_of(words, "", ""), option, "a.json"], place)
         sentence(done)
@@ -514,7 +514,8 @@ def written_over(old: Path, done: Done, number: int) -> None:
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
-def test_a_file_in_a_folder_of_another(words: Words, what: str, mode: int, place: Path) -> None:
+def test_files_in_foreign_folders_are_replaced(words: Words, what: str, mode: int,
+                                               place: Path) -> None:
     old = strange(place, mode)
     number = old.stat().st_ino
     done = attempt([*ANYBODY, *command_of(words, what, "strange/old")], place)
@@ -528,7 +529,7 @@ def test_a_file_in_a_folder_of_another(words: Words, what: str, mode: int, place
 
 
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
-def test_a_file_that_is_mounted(words: Words, what: str, place: Path) -> None:
+def test_a_mounted_file_is_written_in_place(words: Words, what: str, place: Path) -> None:
     can_unshare("--mount")
     (place / "old").write_text("~before~" * 100000)
     (place / "mounted").touch()
@@ -584,7 +585,7 @@ def refused(line: str, code: int, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "name"), commands_that_read())
-def test_a_mistake_about_a_file_has_one_code(line: str, name: str, place: Path) -> None:
+def test_file_errors_have_the_same_exit_status(line: str, name: str, place: Path) -> None:
     (place / name).unlink(missing_ok=True)
     refused(line, 3, place)
     (place / name).mkdir()
@@ -601,7 +602,7 @@ def test_a_mistake_about_a_file_has_one_code(line: str, name: str, place: Path) 
 
 
 @pytest.mark.parametrize("words", every(), ids=name_of)
-def test_help_to_a_full_disk(words: Words) -> None:
+def test_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*call(words), "--help"], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)
@@ -614,7 +615,7 @@ def test_help_to_a_full_disk(words: Words) -> None:
 
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT], ids=name_of)
-def test_results_to_a_full_disk(words: Words, place: Path) -> None:
+def test_results_to_a_full_disk_fail(words: Words, place: Path) -> None:
     line = command_of(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
         line = command_of(words, "@OUT", "-")
@@ -632,7 +633,7 @@ def test_closed_standard_output_is_not_reused_for_files(place: Path) -> None:
 
 
 @pytest.mark.parametrize("words", list(COMMANDS), ids=name_of)
-def test_plain_locale(words: Words, place: Path) -> None:
+def test_verbs_work_in_the_c_locale(words: Words, place: Path) -> None:
     """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
     try:
@@ -711,7 +712,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
     (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
     (("replay",), signal.SIGTERM)], ids=name_of)
-def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
+def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals, place: Path) -> None:
     long = LONG[words]
     mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
     (place / "long.toml").write_text(
@@ -767,7 +768,7 @@ def test_outputs_of_an_interrupted_run_are_marked(place: Path) -> None:
         assert "(interrupted" not in (place / "report.html").read_text()
 
 
-def test_a_log_is_not_its_own_summary(place: Path) -> None:
+def test_a_log_and_its_summary_are_different_files(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     assert attempt(call(tuple(line.split())), place).code == 0
     before = contents(place)
@@ -892,7 +893,7 @@ def signals_as_before() -> Iterator[None]:
 
 @pytest.mark.usefixtures("signals_as_before")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_documents(name: str, place: Path) -> None:
+def test_malformed_documents_are_refused(name: str, place: Path) -> None:
     (place / "hostile").write_text(HOSTILE[name])
     for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
                  "synth --profile hostile -O x"):
@@ -900,7 +901,7 @@ def test_hostile_documents(name: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
-def test_hostile_studies(name: str, place: Path) -> None:
+def test_malformed_studies_are_refused(name: str, place: Path) -> None:
     (place / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
     done = attempt(call(("study", "status", "hostile.toml")), place)
     sentence(done)
@@ -908,7 +909,7 @@ def test_hostile_studies(name: str, place: Path) -> None:
 
 @pytest.mark.usefixtures("signals_as_before")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
-def test_values_of_other_types(value: object, place: Path) -> None:
+def test_values_of_wrong_types_are_refused(value: object, place: Path) -> None:
     """Replace one field of a result at a time by a value of another type."""
     document = json.loads((place / "a.json").read_text())
     path = place / "changed.json"
@@ -920,7 +921,7 @@ def test_values_of_other_types(value: object, place: Path) -> None:
         inside(place, "report changed.json")
 
 
-def test_a_device_without_an_end(place: Path) -> None:
+def test_an_endless_input_is_refused(place: Path) -> None:
     def little() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
@@ -931,11 +932,11 @@ def test_a_device_without_an_end(place: Path) -> None:
 @pytest.mark.parametrize("verb", ["trace info a.aft", "trace convert a.aft b.csv --to csv",
                                   "replay a.aft --simulate", "sim --quiet --trace a.csv"])
 @pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
-def test_how_to_read_is_a_word_of_the_command_line(verb: str, words: str, place: Path) -> None:
+def test_reading_options_are_checked_first(verb: str, words: str, place: Path) -> None:
     refused(f"{verb} {words}", 2, place)
 
 
-def test_numbers_out_of_range(place: Path) -> None:
+def test_numbers_out_of_range_are_refused(place: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
                  "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):

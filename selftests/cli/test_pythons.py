@@ -30,7 +30,7 @@ def has_helped(verb: str, done: Done) -> bool:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_folder_one_is_in_is_no_part_of_a_program(verb: str, homework: Path) -> None:
+def test_modules_of_the_working_directory_are_not_imported(verb: str, homework: Path) -> None:
     done = run_program(BUILD / "approxftl", verb, "--help", directory=homework)
     assert has_helped(verb, done), done
 
@@ -39,7 +39,7 @@ def test_the_folder_one_is_in_is_no_part_of_a_program(verb: str, homework: Path)
     ("PYTHONPATH", None), ("PYTHONPATH", ""), ("PYTHONHOME", "/nowhere"),
     ("PYTHONSTARTUP", "/nowhere"),
 ])
-def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
+def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
                                                    homework: Path) -> None:
     setting = {name: str(homework) if value is None else value}
     done = run_program(BUILD / "approxftl", "report", "--help", directory=homework,
@@ -47,7 +47,7 @@ def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
     assert has_helped("report", done), done
 
 
-def test_an_environment_without_a_package_is_not_taken(tmp_path: Path) -> None:
+def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
     """The search continues with the next environment, which has all packages."""
     program = beside_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"

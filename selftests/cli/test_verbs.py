@@ -50,7 +50,7 @@ def refused(done: Done, code: int, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("verb", verbs())
-def test_help(verb: str) -> None:
+def test_every_verb_prints_help(verb: str) -> None:
     done = run(verb, "--help")
     assert (done.code, done.err) == (0, "")
     assert f"Usage: approxftl {'VERB' if verb == 'help' else verb}" in done.out
@@ -69,7 +69,7 @@ def test_the_former_name_of_torture_works_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("verb", NAMED)
-def test_a_name_is_needed(verb: str) -> None:
+def test_a_missing_device_name_is_refused(verb: str) -> None:
     refused(run(verb), 2, f'missing; "approxftl {verb} --help" explains it')
 
 
@@ -119,7 +119,7 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda v: " ".join(v)[:40])
-def test_usage(arguments: list[str], sentence: str) -> None:
+def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
     done = run(*arguments)
     refused(done, 2, sentence)
     assert done.err.startswith(f"approxftl {arguments[0]}: ")
@@ -156,7 +156,7 @@ def blocks(pairs: list[str]) -> str:
     return found
 
 
-def test_standard_line() -> None:
+def test_create_prints_the_standard_table_line() -> None:
     line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
     assert " ".join(planned()) == line
 
@@ -183,11 +183,11 @@ def test_every_policy_is_planned_or_refused_by_the_core(policy: str) -> None:
         assert f" policy {policy} " in done.out
 
 
-def test_the_profile_comes_first_wherever_it_stands() -> None:
+def test_the_profile_is_applied_before_other_options() -> None:
     assert planned("op=20", "--profile", "tcad18") == planned("--profile", "tcad18", "op=20")
 
 
-def test_spellings() -> None:
+def test_misspelt_values_are_corrected_in_messages() -> None:
     table = planned("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
     line = "ram 12 profile demo policy approxftl timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
@@ -220,7 +220,7 @@ def test_zones_have_the_requested_size(shards: int) -> None:
     assert 300 << 20 <= document["room_bytes"] < 330 << 20
 
 
-def test_json_of_dry_run() -> None:
+def test_dry_run_writes_json() -> None:
     document = json_of("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
     assert document["table"] == " ".join(planned("--policy", "vth_b", "--store", "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
@@ -232,7 +232,7 @@ def test_json_of_dry_run() -> None:
 # The status line
 
 
-def test_the_page_explains_the_status_line() -> None:
+def test_the_manual_page_explains_the_status_line() -> None:
     table = (TOP / "dm-approxftl/target/status-table.h").read_text()
     words = [
         "/".join(re.findall(r"\w+", found))
@@ -309,7 +309,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_doctor_finds_a_good_machine_good(machine: Machine) -> None:
+def test_doctor_reports_no_fault_on_a_good_machine(machine: Machine) -> None:
     code, document = machine.diagnosis()
     is_root = os.geteuid() == 0
     assert machine.lacking() == {}
@@ -366,7 +366,7 @@ def test_doctor_finds_each_fault(
     assert remedy in machine.ask().stdout
 
 
-def test_doctor_without_a_module(machine: Machine) -> None:
+def test_doctor_reports_a_missing_module(machine: Machine) -> None:
     machine.write(f"lib/modules/{RELEASE}/modules.dep", "kernel/drivers/md/dm-mod.ko:\n")
     lacking = machine.lacking()
     assert list(lacking) == ["module", "module loaded"]
@@ -375,7 +375,7 @@ def test_doctor_without_a_module(machine: Machine) -> None:
     assert machine.lacking()["kernel headers"] == f"apt-get install linux-headers-{RELEASE}"
 
 
-def test_doctor_is_content_with_a_loaded_module(machine: Machine) -> None:
+def test_doctor_accepts_a_loaded_module(machine: Machine) -> None:
     machine.remove(f"lib/modules/{RELEASE}/modules.dep")
     machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
     machine.write("sys/module/dm_approxftl/version", "")
@@ -392,7 +392,7 @@ def test_doctor_accepts_the_python_of_make_deps(machine: Machine) -> None:
     assert machine.lacking() == {}
 
 
-def test_doctor_without_a_tree(tmp_path: Path) -> None:
+def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:
     done = run("doctor", "--root", tmp_path, "--json")
     assert done.code == 1
     assert document_of(SCHEMA, done.out)["usable"]["native"] is False
@@ -406,6 +406,6 @@ def test_doctor_without_a_tree(tmp_path: Path) -> None:
     reason="this kernel has device-mapper: selftests/kernel/cli.sh tests the verbs there",
 )
 @pytest.mark.parametrize("verb", [v for v in DEVICE_VERBS if v != "doctor"])
-def test_no_device_mapper(verb: str) -> None:
+def test_a_missing_device_mapper_is_reported(verb: str) -> None:
     words = [] if verb == "list" else ["x", "stats"] if verb == "message" else ["x"]
     refused(run(verb, *words), 1, "the kernel has no device-mapper; try: modprobe dm-mod")

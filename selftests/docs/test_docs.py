@@ -283,7 +283,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_linked_files_exist(path: Path) -> None:
     for groups in LINK.findall(prose(path)):
         target = groups[0] or groups[1]
         if target.startswith(("http:", "https:", "mailto:")):
@@ -315,7 +315,7 @@ def is_option(name: str) -> bool:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_options_exist(path: Path) -> None:
+def test_documented_options_exist(path: Path) -> None:
     for span in spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
             assert is_option(found[1]), span
@@ -324,7 +324,7 @@ def test_options_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_targets_of_make_exist(path: Path) -> None:
+def test_documented_make_targets_exist(path: Path) -> None:
     makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
     found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
     rules = {rule for names in found for rule in names}
@@ -335,7 +335,7 @@ def test_targets_of_make_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_files_exist(path: Path) -> None:
+def test_mentioned_files_exist(path: Path) -> None:
     tops = "dm-approxftl|userspace|selftests|docs|trace-tools|fio-profiles|LICENSES"
     for span in spans(path):
         if re.fullmatch(rf"(?:{tops})/[\w./*-]*", span):
@@ -350,7 +350,7 @@ def sources() -> str:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_identifiers_exist(path: Path) -> None:
+def test_quoted_identifiers_exist(path: Path) -> None:
     for span in spans(path):
         name = span.removesuffix("()")
         if re.fullmatch(r"[A-Za-z]+(?:_\w+)+", name) or name != span:
@@ -362,7 +362,7 @@ def numbers_in(path: str, expression: str) -> str:
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
 
-def test_versions_of_interfaces() -> None:
+def test_documented_interface_versions_are_current() -> None:
     told = re.findall(r"^\| .* \| ([\d.]+) \|", (TOP / "CHANGELOG.md").read_text(), re.M)
     target = re.findall(r"\.version = \{ (\d+), (\d+), (\d+) \}",
                         (TOP / "dm-approxftl/target/target.c").read_text())[0]
@@ -378,7 +378,7 @@ def test_versions_of_interfaces() -> None:
     assert re.findall(r"^(\d\S*)$", history, re.M)[-1] == ".".join(target)
 
 
-def test_page_of_the_target_has_every_word_of_the_status_line() -> None:
+def test_the_status_line_is_documented() -> None:
     page = (TOP / "docs/dm-approxftl.rst").read_text()
     page = page[page.index("Status\n===="):page.index("Messages\n====")]
     table = (TOP / "dm-approxftl/target/status-table.h").read_text()
@@ -394,7 +394,7 @@ def spans_of_tables(path: Path) -> set[str]:
     return {span for row in rows for span in SPAN.findall(row)}
 
 
-def test_every_folder_is_in_the_layout() -> None:
+def test_the_layout_lists_every_folder() -> None:
     layout = blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
     folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]

@@ -25,7 +25,7 @@ def named(page: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
-def test_examples(page: Path, tmp_path: Path) -> None:
+def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
     for example in examples(page):
         if example.root:
@@ -41,7 +41,7 @@ def test_examples(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
-def test_examples_for_root_are_run_in_the_machine(page: Path) -> None:
+def test_examples_for_root_are_run_in_the_lab(page: Path) -> None:
     if any(example.root for example in examples(page)):
         assert re.search(rf"examples_of {page.relative_to(TOP)}\s", IN_THE_MACHINE)
 

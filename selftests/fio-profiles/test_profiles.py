@@ -41,7 +41,7 @@ def run(profile: Path) -> dict[str, Json]:
 
 
 @pytest.mark.parametrize("profile", FOR_FILES, ids=lambda path: path.stem)
-def test_runs_on_a_file(profile: Path) -> None:
+def test_each_profile_runs_on_a_file(profile: Path) -> None:
     for name, job in run(profile).items():
         assert job["error"] == 0
         assert job["read"]["total_ios"] + job["write"]["total_ios"] > 0, name
@@ -69,7 +69,7 @@ MIXES = {
 
 
 @pytest.mark.parametrize("name", MIXES)
-def test_mix(name: str) -> None:
+def test_the_mix_of_requests_is_as_described(name: str) -> None:
     wanted, readers, writers = MIXES[name]
     jobs = run(TOP / "fio-profiles" / f"{name}.fio")
     reads = sum(jobs[job]["read"]["total_ios"] for job in readers)

@@ -74,7 +74,7 @@ def figures(number: str) -> dict[str, str]:
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
 
-def test_figures_of_the_last_run_are_there(demo: Installed) -> None:
+def test_a_run_replaces_the_figures_of_the_last(demo: Installed) -> None:
     for number in ("1", "2"):
         done = demo.run(number)
         assert (done.code, done.err) == (0, ""), done
@@ -92,7 +92,7 @@ def test_foreign_files_in_the_results_are_kept(demo: Installed, code: int) -> No
     assert demo.found() == {**mine, **(figures("1") if code == 0 else {})}
 
 
-def test_a_run_that_fails_keeps_the_figures_of_the_last(demo: Installed) -> None:
+def test_a_failed_run_keeps_the_earlier_figures(demo: Installed) -> None:
     demo.run("1")
     assert demo.run("2", code=98).code == 98
     assert demo.found() == figures("1")
@@ -127,7 +127,7 @@ def test_a_link_is_not_followed_nor_replaced(demo: Installed) -> None:
     assert "report.html is not of a demonstration" in demo.run().err
 
 
-def test_a_folder_that_cannot_be_made_is_named(demo: Installed) -> None:
+def test_a_results_folder_that_cannot_be_made_is_named(demo: Installed) -> None:
     demo.results.write_text("me")
     done = demo.run()
     assert (done.code, demo.booted()) == (1, False)

@@ -113,7 +113,7 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Ma
     assert "trixie-backports" in lists.read_text()
 
 
-def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
+def test_a_partly_fetched_kernel_is_not_used(machine: Machine) -> None:
     done = machine.run(TOP / "userspace/lab/get-kernel", "newest", MIRROR="http://mirror/debian/",
                        HEADERS=DEBIAN_13[3], INSTALL_STATUS="100")
     assert (done.code, done.out) == (4, "")
@@ -129,7 +129,7 @@ def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
     assert len(list((machine.tools / "approxftl/kernels").iterdir())) == 1
 
 
-def test_what_may_be_newer_and_cannot_be_had_is_done_without(machine: Machine) -> None:
+def test_a_missing_backports_kernel_is_skipped(machine: Machine) -> None:
     there = machine.tools / "approxftl/kernels/6.1.0-9-amd64"
     there.mkdir(parents=True)
     (there / "own-series").write_text("6.1\n")
@@ -145,8 +145,8 @@ def test_what_may_be_newer_and_cannot_be_had_is_done_without(machine: Machine) -
         "get-kernel: the package lists of bookworm cannot be fetched; going on with 6.1.0-9-amd64")
 
 
-def test_a_kernel_is_unpacked_beside_folders_that_its_packages_have(machine: Machine,
-                                                                    tmp_path: Path) -> None:
+def test_unpacking_keeps_existing_folders(machine: Machine,
+                                          tmp_path: Path) -> None:
     release = DEBIAN_13[3].removeprefix("linux-headers-")
     package = tmp_path / "package"
     for folder in ("dev", "proc", "tmp", "usr/bin", "boot", f"usr/lib/modules/{release}"):

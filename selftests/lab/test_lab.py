@@ -92,7 +92,7 @@ def stage(tmp_path: Path) -> Stage:
     (["--cmd", "a", "--results", "/dev/null"], "--results /dev/null: cannot be made"),
     ([], "a shell wants a terminal"),
 ])
-def test_refusals(options: list[str], text: str, stage: Stage) -> None:
+def test_invalid_options_are_refused(options: list[str], text: str, stage: Stage) -> None:
     done = run_program(LAB, "--no-module", "--kernel", stage.kernel, *options,
                        directory=stage.place, environment={**stage.environment, "DO": "exit 3"})
     assert (done.code, done.out) == (2, "")
@@ -153,22 +153,22 @@ def test_missing_build_tools_are_named(stage: Stage) -> None:
     (lambda k: k.rename(k.with_name("other")), "there is no such folder"),
     (lambda k: (k / f"lib/modules/{RELEASE}/modules.builtin.bin").unlink(), "has no virtio_pci"),
 ])
-def test_a_kernel_that_will_not_do(break_it: Callable[[Path], object], text: str,
-                                   stage: Stage) -> None:
+def test_an_unsuitable_kernel_is_refused(break_it: Callable[[Path], object], text: str,
+                                         stage: Stage) -> None:
     break_it(stage.kernel)
     done = stage.run()
     assert done.code == 125
     assert text in done.err
 
 
-def test_a_kernel_that_does_not_exist(stage: Stage) -> None:
+def test_a_missing_kernel_is_refused(stage: Stage) -> None:
     done = stage.run("--kernel", "2.6")
     assert done.code == 125
     assert "6.1" in done.err
     assert "there is no kernel 2.6" in done.err
 
 
-def test_list(stage: Stage) -> None:
+def test_list_names_the_kernels(stage: Stage) -> None:
     kernels = stage.place / "cache/approxftl/kernels"
     kernels.mkdir(parents=True)
     for release in ("6.12.9+deb12-amd64", "6.12.10+deb12-amd64"):
@@ -206,7 +206,7 @@ def test_a_missing_home_directory_is_reported() -> None:
         "are kept: XDG_CACHE_HOME=/var/tmp is such a place\n")
 
 
-def test_a_list_that_cannot_be_printed_has_one_reason() -> None:
+def test_an_unprintable_list_is_reported_once() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([LAB, "--list"], stdout=full, stderr=subprocess.PIPE, text=True,
                               check=False)
@@ -230,12 +230,12 @@ def test_a_full_disk_for_temporary_files_is_named(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 3, 97])
-def test_its_status_is_that_of_the_command(status: int, stage: Stage) -> None:
+def test_the_exit_status_is_the_commands(status: int, stage: Stage) -> None:
     done = stage.run(do=f'echo words; echo {status} >"$share/status"')
     assert (done.code, done.out, done.err) == (status, "words\n", "")
 
 
-def test_complaints_of_the_kernel_are_repeated(stage: Stage) -> None:
+def test_kernel_warnings_are_printed(stage: Stage) -> None:
     done = stage.run(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
     assert (done.code, done.err) == (97, "BUG: x\n")
 
@@ -246,13 +246,13 @@ def test_complaints_of_the_kernel_are_repeated(stage: Stage) -> None:
     ("BUG: KASAN: slab-use-after-free in tag_add", True),
     ("BUG: unable to handle page fault", True),
 ])
-def test_races_of_others_are_no_complaint(said: str, ours: bool) -> None:
+def test_races_outside_the_module_are_ignored(said: str, ours: bool) -> None:
     script = '. userspace/lab/complaints.sh; grep -qE "$complaints"'
     done = subprocess.run(["sh", "-c", script], input=said, text=True, cwd=TOP, check=False)
     assert (done.returncode == 0) is ours
 
 
-def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> None:
+def test_a_crashed_guest_leaves_results_and_log(stage: Stage) -> None:
     done = stage.run(
         "--results", stage.place / "new/results",
         do='echo a >"$share/results/file"; echo panic: x >"${share%/share}/console"')
@@ -265,7 +265,7 @@ def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> 
     ("BUG: KASAN: here", "BUG: KASAN: here"), ("Oops: here", "Oops: here"),
     ("------------[ cut here ]------------", "------------[ cut here ]------------"),
     ("nothing", "21")])
-def test_the_complaints_of_a_dying_guest_are_shown(
+def test_the_warnings_of_a_crashing_guest_are_shown(
         stage: Stage, said: str, first: str) -> None:
     """Print from the first complaint on, whatever follows; without one, the last forty lines."""
     done = stage.run(do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
@@ -275,7 +275,7 @@ def test_the_complaints_of_a_dying_guest_are_shown(
 
 
 @pytest.mark.parametrize(("status", "code"), [(0, 99), (3, 3)])
-def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stage: Stage) -> None:
+def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, stage: Stage) -> None:
     (stage.place / "results/file").mkdir(parents=True)
     done = stage.run("--results", "results",
                      do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
@@ -283,7 +283,7 @@ def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stag
     assert "approxftl lab: --results results: not all could be copied\n" in done.err
 
 
-def test_results_are_whole_or_not_there(stage: Stage) -> None:
+def test_results_are_complete_or_absent(stage: Stage) -> None:
     """Results are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
@@ -305,13 +305,13 @@ def test_results_are_whole_or_not_there(stage: Stage) -> None:
     assert sorted(done.out.splitlines()[3:]) == ["results/big", "results/in/small"]
 
 
-def test_qemu_that_fails(stage: Stage) -> None:
+def test_a_failure_of_qemu_is_reported(stage: Stage) -> None:
     done = stage.run(do="echo no such machine >&2; exit 1")
     assert done.code == 125
     assert done.err.startswith("no such machine\napproxftl lab: QEMU ended with 1")
 
 
-def test_time_is_up(stage: Stage) -> None:
+def test_a_guest_is_stopped_at_its_time_limit(stage: Stage) -> None:
     done = stage.run("--timeout", "1", do="exec sleep infinity")
     assert done.code == 124
     assert "time is up after 1 s" in done.err
@@ -326,7 +326,7 @@ def lives(process: int) -> bool:
 
 @pytest.mark.parametrize(("number", "status"), [
     (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
-def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, stage: Stage) -> None:
+def test_a_signal_leaves_no_process(number: signal.Signals, status: int, stage: Stage) -> None:
     results = stage.place / "results"
     # A shell ignores Ctrl-C in background jobs; the child would inherit that.
     child = subprocess.Popen(
@@ -346,7 +346,7 @@ def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, sta
         assert (results / "a").read_text() == "a\n"
 
 
-def test_what_qemu_is_told(stage: Stage) -> None:
+def test_qemu_gets_the_requested_options(stage: Stage) -> None:
     (stage.place / "a, b").write_text("")
     done = stage.run("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
     assert done.code == 0, done.err
@@ -368,7 +368,7 @@ def test_what_qemu_is_told(stage: Stage) -> None:
         assert words[words.index("-smp") + 1] == "3"
 
 
-def test_memory_may_be_a_file(stage: Stage) -> None:
+def test_guest_memory_may_be_a_file(stage: Stage) -> None:
     done = stage.run("--memory", "48GiB", "--memory-on-disk")
     assert done.code == 0, done.err
     words = stage.words()
@@ -446,7 +446,7 @@ def test_changed_files_are_copied_into_the_initramfs_again(stage: Stage) -> None
     assert (initramfs.parent / "other.cpio").exists()
 
 
-def test_folders_with_any_name(stage: Stage) -> None:
+def test_a_shared_folder_may_have_any_name(stage: Stage) -> None:
     """The guest reads the right folder, even if its name is special to a shell or to QEMU."""
     odd = stage.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
@@ -485,7 +485,7 @@ sys.exit(42)
 
 
 @pytest.mark.slow
-def test_a_machine_that_counts(tmp_path: Path) -> None:
+def test_a_guest_that_counts_instructions_boots(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(COUNTED)
     (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
     done = run_program(BUILD / "approxftl", "lab", "--script", "script", "--disk", "drive",
@@ -505,7 +505,7 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_machine_in_real_time_with_udev(tmp_path: Path) -> None:
+def test_a_real_time_guest_runs_udev(tmp_path: Path) -> None:
     """A program that waits for udev continues, and udev makes the by-name links."""
     done = run_program(
         LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",

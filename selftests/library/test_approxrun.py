@@ -27,7 +27,7 @@ def shape(found: list[Call]) -> list[tuple[str, int, int, int]]:
     return [(call.what, call.offset, call.length, call.kind) for call in found]
 
 
-def test_header(tmp_path: Path) -> None:
+def test_the_rules_header_is_described(tmp_path: Path) -> None:
     file = tmp_path / "picture.raw"
     done, found = approxrun("*.raw precise=4KiB\n", "dd", "if=/dev/zero", f"of={file}", "count=1",
                             "status=none", folder=tmp_path)
@@ -44,7 +44,7 @@ def test_reading_and_other_files_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "b").read_bytes() == b"data"
 
 
-def test_first_rule_decides(tmp_path: Path) -> None:
+def test_the_first_matching_rule_applies(tmp_path: Path) -> None:
     rules = "index.* precise\n# a comment\n\n*/data/* remember # of all else\n"
     (tmp_path / "data").mkdir()
     script = f"echo 1 > {tmp_path}/data/index.raw; echo 2 > {tmp_path}/data/x"
@@ -53,7 +53,7 @@ def test_first_rule_decides(tmp_path: Path) -> None:
     assert os.getxattr(tmp_path / "data/x", "user.approxftl") == b"0+"
 
 
-def test_patterns(tmp_path: Path) -> None:
+def test_patterns_match_paths(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     for rules, matches in (("x", True), ("?", True), ("*/x", True), (f"{tmp_path}/*x", True),
                            ("*/a/*", True), ("a/b/x", False), ("b", False), ("[ab]", False)):
@@ -61,7 +61,7 @@ def test_patterns(tmp_path: Path) -> None:
         assert bool(found) == matches, rules
 
 
-def test_process(tmp_path: Path) -> None:
+def test_rules_may_name_a_process(tmp_path: Path) -> None:
     script = f"cp {tmp_path}/rules {tmp_path}/x; dd if=/dev/null of={tmp_path}/y status=none"
     _, found = approxrun("x process=c?\ny process=cp\n", "sh", "-c", script, folder=tmp_path)
     assert [c.inode for c in found] == [(tmp_path / "x").stat().st_ino]
@@ -82,7 +82,7 @@ OPENERS = {
 
 
 @pytest.mark.parametrize("name", OPENERS)
-def test_every_way_to_open(name: str, tmp_path: Path) -> None:
+def test_files_are_tagged_by_every_open_call(name: str, tmp_path: Path) -> None:
     file = tmp_path / "x.raw"
     if name == "fortified":
         file.touch()
@@ -99,7 +99,7 @@ def test_every_way_to_open(name: str, tmp_path: Path) -> None:
         assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_python_program(tmp_path: Path) -> None:
+def test_files_of_a_python_program_are_tagged(tmp_path: Path) -> None:
     done, found = approxrun("*.raw\n", sys.executable, "-c",
                             f"open({str(tmp_path / 'x.raw')!r}, 'wb').write(b'x')",
                             folder=tmp_path)
@@ -115,7 +115,7 @@ def test_approxrun_keeps_status_and_output_of_the_program(tmp_path: Path) -> Non
     assert "No such file" in done.err
 
 
-def test_verbose(tmp_path: Path) -> None:
+def test_verbose_prints_each_tag(tmp_path: Path) -> None:
     done, _ = approxrun("x\n", "touch", tmp_path / "x", folder=tmp_path, options=("-v",))
     assert done.err == f"approxrun: {tmp_path}/x: approximate\n"
 
@@ -131,7 +131,7 @@ def test_verbose(tmp_path: Path) -> None:
     ("x approximate", "the words behind a pattern are"),
     ("x precise remember", "a file that is precise has no header"),
 ])
-def test_wrong_rules(line: str, wrong: str, tmp_path: Path) -> None:
+def test_wrong_rules_are_refused(line: str, wrong: str, tmp_path: Path) -> None:
     done, found = approxrun(f"good\n\n{line}\n", "touch", tmp_path / "x", folder=tmp_path)
     assert (done.code, done.out, found) == (2, "", [])
     assert done.err.startswith(f"approxrun: {tmp_path}/rules:3: {wrong}")
@@ -144,7 +144,7 @@ def test_good_rules_are_checked(tmp_path: Path) -> None:
     assert run(DOUBLE / "approxrun", "--check", "-r", file) == Done(0, "", "")
 
 
-def test_usage(tmp_path: Path) -> None:
+def test_wrong_usage_is_refused(tmp_path: Path) -> None:
     assert run(DOUBLE / "approxrun", "--help").out.startswith("Usage: approxrun -r RULES")
     assert run(DOUBLE / "approxrun", "true").err.startswith("approxrun: -r RULES missing")
     assert run(DOUBLE / "approxrun", "-r", tmp_path).err.startswith("approxrun: PROGRAM missing")
@@ -155,7 +155,7 @@ def test_usage(tmp_path: Path) -> None:
         127, "approxrun: /nonexistent: cannot run: No such file or directory\n")
 
 
-def test_without_device(tmp_path: Path) -> None:
+def test_programs_run_without_a_device(tmp_path: Path) -> None:
     rules = tmp_path / "rules"
     rules.write_text("x\n")
     done = run(BUILD / "approxrun", "-r", rules, "touch", tmp_path / "x", library=BUILD)

@@ -56,14 +56,14 @@ def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", GOOD)
-def test_compiles(name: str, compiler: str) -> None:
+def test_valid_programs_compile(name: str, compiler: str) -> None:
     done = compile_snippet(compiler, GOOD[name])
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", BAD)
-def test_does_not_compile(name: str, compiler: str) -> None:
+def test_invalid_programs_do_not_compile(name: str, compiler: str) -> None:
     done = compile_snippet(compiler, BAD[name])
     assert done.returncode == 1, "it was taken"
     assert "No such file" not in done.stderr
@@ -79,7 +79,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_program(program: Path, tmp_path: Path) -> None:
+def test_the_cpp_program_tags_its_data(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     log = tmp_path / "log"
@@ -88,7 +88,7 @@ def test_program(program: Path, tmp_path: Path) -> None:
     assert log.exists()
 
 
-def test_program_without_device(program: Path, tmp_path: Path) -> None:
+def test_the_cpp_program_runs_without_a_device(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     done = run(program, file, library=BUILD)

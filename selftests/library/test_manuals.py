@@ -43,7 +43,7 @@ def compile_c(text: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page_is_well_formed(page: Path) -> None:
+def test_manual_pages_are_well_formed(page: Path) -> None:
     done = run("rst2man", "--strict", page)
     assert done.code == 0, done.err
     assert done.out.startswith(".")
@@ -55,7 +55,7 @@ def test_example_compiles(page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_function_is_described(name: str) -> None:
+def test_each_function_is_in_one_page(name: str) -> None:
     """Each function is in exactly one page, with the prototype of the header."""
     pages = [p for p in PAGES if "_" in p.name
              and re.search(rf"\b{name}\(", code_below(p, "SYNOPSIS"))]
@@ -72,7 +72,7 @@ def test_installed_pages_reach_every_function() -> None:
         assert re.search(rf"/man3/{name}\.3'?$", done.stdout, re.M), name
 
 
-def test_rules_of_the_page(tmp_path: Path) -> None:
+def test_example_rules_of_the_page_are_valid(tmp_path: Path) -> None:
     page = TOP / "userspace/preload/approxrun.1.rst"
     rules = re.search(r"blanks::\n\n((?:    .*\n)+)", page.read_text())
     assert rules

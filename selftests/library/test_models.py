@@ -91,7 +91,7 @@ def test_every_format_is_read_as_it_was_written(form: str, tensors: list[Made]) 
     assert found == {one.name: (one.kind, one.shape, one.data) for one in wanted}
 
 
-def test_blocks_and_versions_of_gguf() -> None:
+def test_all_gguf_blocks_and_versions_are_read() -> None:
     for number, count, size in ((2, 32, 18), (8, 32, 34), (14, 256, 210), (39, 32, 17)):
         info = gguf_text("t") + struct.pack("<IQQIQ", 2, 2 * count, 3, number, 0)
         head = b"GGUF" + struct.pack("<IQQ", 2, 1, 0) + info
@@ -102,7 +102,7 @@ def test_blocks_and_versions_of_gguf() -> None:
         refused(head + bytes(9999), "no whole blocks")
 
 
-def test_alignment_of_gguf() -> None:
+def test_gguf_alignment_is_respected() -> None:
     pairs = [gguf_pair("general.alignment", 4, struct.pack("<I", 4096))]
     model = parsed(model_files.gguf(SOME, pairs, 4096))
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
@@ -308,7 +308,7 @@ def check_sound(model: Model) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "planes"])
-def test_fuzz(form: str, tmp_path: Path) -> None:
+def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
     data = by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS
     while seed % 64 or time.process_time() < until:
@@ -347,7 +347,7 @@ def by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool]
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 @FEW
 @given(data=st.data())
-def test_planes_are_the_bits(bits: int, data: st.DataObject) -> None:
+def test_each_plane_has_one_bit_of_each_number(bits: int, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, 2**bits - 1), min_size=1, max_size=70))
     apart = planes.part(struct.pack(f"<{len(numbers)}{'BHIQ'[bits.bit_length() - 4]}", *numbers),
                         bits)
@@ -379,14 +379,14 @@ def test_every_format_comes_back_from_planes(form: str, tensors: list[Made], bit
             assert file.read(offset, length) == original[offset:offset + length]
 
 
-def test_more_numbers_than_are_taken_at_a_time(tmp_path: Path) -> None:
+def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [made("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
     file = PlaneFile(parsed(by_plane(large, tmp_path)))
     assert file.read(0, file.size) == model_files.safetensors(large)
     assert all(one.at % UNIT == one.each % UNIT == 0 for one in file.planes)
 
 
-def test_a_flipped_bit_is_the_bit_of_a_number(tmp_path: Path) -> None:
+def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
     file = PlaneFile(parsed(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
@@ -473,7 +473,7 @@ def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> Non
 
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
                                            ("f8_e4m3", 3), ("u8", 4), ("f64", 52)])
-def test_sign_and_exponent_are_spared(kind: str, low: int) -> None:
+def test_sign_and_exponent_stay_precise(kind: str, low: int) -> None:
     assert Choice().low_planes(ELEMENTS[kind]) == low
     assert Choice(planes=5).low_planes(ELEMENTS[kind]) == 5
 
@@ -489,7 +489,7 @@ RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8
 
 @FEW
 @given(ranges=RANGES, one=st.tuples(st.integers(0, 300), st.integers(0, 60)))
-def test_ranges(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
+def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
     def members(some: Sequence[tuple[int, int]]) -> set[int]:
         return {at for offset, length in some for at in range(offset, offset + length)}
 
@@ -499,7 +499,7 @@ def test_ranges(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
     assert shared(one, found) == len(members(found) & members([one]))
 
 
-def test_units_round_inward() -> None:
+def test_ranges_are_rounded_inward_to_units() -> None:
     assert in_units([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
         (UNIT, UNIT), (3 * UNIT, UNIT)]
 
@@ -507,7 +507,7 @@ def test_units_round_inward() -> None:
 # Loading
 
 
-def test_a_model_is_loaded(tmp_path: Path) -> None:
+def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(model_files.safetensors(SOME))
     found = approxftl.load_safetensors(path)

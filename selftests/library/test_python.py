@@ -41,7 +41,7 @@ print(os.getxattr(path, "user.approxftl").decode())
 """
 
 
-def test_open(file: Path, tmp_path: Path) -> None:
+def test_open_tags_a_new_file(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert must(OPENED, file, log=log) == "0+4096=precise 4096+\n"
     assert [(c.what, c.offset, c.length, c.kind) for c in calls(log)] == [
@@ -54,7 +54,7 @@ def test_open_for_reading_makes_no_tag_calls(file: Path, tmp_path: Path) -> None
     assert calls(log) == []
 
 
-def test_open_of_ranges(file: Path) -> None:
+def test_open_tags_ranges(file: Path) -> None:
     must("""
 with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
     assert f.query() == [Extent(4096, 8192, Class.APPROXIMATE)]
@@ -62,7 +62,7 @@ with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
 """, file)
 
 
-def test_levels(file: Path, tmp_path: Path) -> None:
+def test_quality_levels_are_tagged(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     must("""
 with approxftl.open(path, "r+b", level=2, precise=[(0, 4096)]) as f:
@@ -140,7 +140,7 @@ def test_levels_are_read_as_tagged(file: Path) -> None:
     must(EVERY_LEVEL, file)
 
 
-def test_text_is_refused(file: Path) -> None:
+def test_text_mode_is_refused(file: Path) -> None:
     must("""
 try:
     approxftl.open(path, "w")
@@ -151,7 +151,7 @@ else:
 """, file)
 
 
-def test_many_ranges_and_units(file: Path) -> None:
+def test_many_ranges_and_units_are_returned(file: Path) -> None:
     must("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
@@ -166,7 +166,7 @@ with Device(path, require=True) as device, io_open(path, "r+b") as f:
 """, file)
 
 
-def test_everything_else(file: Path, tmp_path: Path) -> None:
+def test_remaining_calls_reach_the_library(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     must("""
 from io import open as io_open
@@ -191,7 +191,7 @@ except ValueError as error:
     assert [c.what for c in calls(log)][-1] == "unwatch"
 
 
-def test_refusal(file: Path) -> None:
+def test_a_refusal_is_an_exception(file: Path) -> None:
     must("""
 try:
     Device(path).tag(os.open(path, os.O_RDONLY))
@@ -223,12 +223,12 @@ with io_open(path, "w+b") as f:
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_arena(file: Path, library: Path) -> None:
+def test_arena_memory_is_approximate(file: Path, library: Path) -> None:
     must(ARENA, file, library=library)
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_arena_of_numpy(file: Path, library: Path) -> None:
+def test_an_arena_holds_numpy_arrays(file: Path, library: Path) -> None:
     pytest.importorskip("numpy")
     must(ARENA + """
     array = arena.array((100, 100), "float32")
@@ -247,7 +247,7 @@ def test_arena_of_numpy(file: Path, library: Path) -> None:
 
 
 @pytest.mark.parametrize("library", [BUILD, NOWHERE])
-def test_without_device(file: Path, library: Path) -> None:
+def test_calls_do_nothing_without_a_device(file: Path, library: Path) -> None:
     must("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")

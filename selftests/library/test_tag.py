@@ -37,20 +37,20 @@ def file(tmp_path: Path) -> Path:
     return made
 
 
-def test_add_all(file: Path) -> None:
+def test_add_tags_a_whole_file(file: Path) -> None:
     assert answer("add", file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
     assert tag("add", file) == Done(0, "", direct_writes(file))
     assert tag("add", "--precise", file) == Done(0, "", "")
 
 
-def test_add_ranges(file: Path) -> None:
+def test_add_tags_ranges(file: Path) -> None:
     assert answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
-def test_remember(file: Path) -> None:
+def test_remember_stores_tags_in_an_attribute(file: Path) -> None:
     answer("add", "--remember", file, "4096+4096")
     assert os.getxattr(file, "user.approxftl") == b"4096+4096"
     assert answer("del", "--remember", file)["ranges"] == []
@@ -66,7 +66,7 @@ def test_invalid_ranges_make_no_tag_calls(file: Path, tmp_path: Path, wrong: str
     assert calls(log) == []
 
 
-def test_list(file: Path, tmp_path: Path) -> None:
+def test_list_prints_the_tags(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
     assert [f["path"] for f in answer("list", file, other)["files"]] == [str(file), str(other)]
@@ -77,7 +77,7 @@ def test_list(file: Path, tmp_path: Path) -> None:
         " directory\n"
 
 
-def test_query(file: Path) -> None:
+def test_query_prints_the_stored_class(file: Path) -> None:
     document = answer("query", file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
@@ -87,7 +87,7 @@ def test_query(file: Path) -> None:
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
 
 
-def test_lists_have_columns(file: Path) -> None:
+def test_tag_lists_have_columns(file: Path) -> None:
     assert tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
     done = tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
     assert document_of("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
@@ -97,7 +97,7 @@ def test_lists_have_columns(file: Path) -> None:
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
-def test_scan(tmp_path: Path) -> None:
+def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
     folder = tmp_path / "folder" / "below"
     folder.mkdir(parents=True)
     for name, text in (("a", b"0+4096=precise 4096+"), ("b", b"5+5"), ("c", None), ("d", b"x")):
@@ -119,7 +119,7 @@ def test_scan(tmp_path: Path) -> None:
         "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
 
 
-def test_watch(tmp_path: Path) -> None:
+def test_watch_prints_new_tags(tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert answer("watch", tmp_path, "on", log=log)["watched"] is True
     assert answer("watch", tmp_path, "off", log=log)["watched"] is False
@@ -128,7 +128,7 @@ def test_watch(tmp_path: Path) -> None:
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
-def test_usage(file: Path) -> None:
+def test_wrong_usage_is_refused(file: Path) -> None:
     for words, sentence in (
         (("lst",), 'unknown verb "lst"; did you mean list?'),
         (("add",), "FILE [RANGE ...] missing"),
@@ -148,7 +148,7 @@ def test_usage(file: Path) -> None:
     assert tag().code == 2
 
 
-def test_without_device(file: Path) -> None:
+def test_a_missing_device_is_reported(file: Path) -> None:
     done = run(BUILD / "approxftl", "tag", "add", file)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

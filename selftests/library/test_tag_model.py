@@ -74,7 +74,7 @@ def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) ->
     assert "--to-planes" in reasons["embed"] and "one dimension" in reasons["bias"]
 
 
-def test_levels_of_tensors(model: Path, tmp_path: Path) -> None:
+def test_tensors_get_quality_levels(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     said = answer(model, "--type", "f32,i8", "--level", "3", "--level", "2:*des", log=log)
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
@@ -91,8 +91,8 @@ def test_levels_of_tensors(model: Path, tmp_path: Path) -> None:
     st.integers(1, 3), st.sampled_from(["", ":t0*", ":t[12]*", ":*"])), max_size=4))
 @example(tensors=[made(f"t{number}", np.ones((4, 9), dtype="<f4")) for number in range(3)],
          said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
-def test_levels_of_every_layout(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
-                                tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
+                                   tmp_path_factory: pytest.TempPathFactory) -> None:
     data = by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
@@ -131,7 +131,7 @@ def test_neighbours_are_one_range(model: Path, tmp_path: Path) -> None:
     assert os.listxattr(model) == []
 
 
-def test_many_ranges(tmp_path: Path) -> None:
+def test_many_ranges_are_tagged(tmp_path: Path) -> None:
     path = tmp_path / "model"
     rows = [made(f"{'x' if number % 2 else 'y'}{number}", np.zeros((2, 8), dtype=np.int8))
             for number in range(4500)]
@@ -142,7 +142,7 @@ def test_many_ranges(tmp_path: Path) -> None:
     assert said["approximate_bytes"] == 0
 
 
-def test_to_planes_and_back(model: Path, tmp_path: Path) -> None:
+def test_a_model_survives_conversion_to_planes(model: Path, tmp_path: Path) -> None:
     log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
     said = answer(model, "--to-planes", stored, log=log)
     assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
@@ -173,7 +173,7 @@ def test_flipped_bits_are_reported(model: Path, tmp_path: Path) -> None:
     assert np.count_nonzero(np.unpackbits(differ)) == 1
 
 
-def test_without_a_device(model: Path, tmp_path: Path) -> None:
+def test_a_model_is_converted_without_a_device(model: Path, tmp_path: Path) -> None:
     done = tag(model, device=False)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
@@ -183,7 +183,7 @@ def test_without_a_device(model: Path, tmp_path: Path) -> None:
     assert tag(tmp_path / "planes", "--from-planes", model, device=False).code == 0
 
 
-def test_refusals(model: Path, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"PK\3\4")
     missing = tmp_path / "missing"
@@ -211,7 +211,7 @@ def test_refusals(model: Path, tmp_path: Path) -> None:
     assert not missing.exists()
 
 
-def test_text(model: Path) -> None:
+def test_decisions_are_printed_as_a_table(model: Path) -> None:
     done = tag(model, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
@@ -220,7 +220,7 @@ def test_text(model: Path) -> None:
     assert lines[-1].endswith(" bytes are approximate if it is tagged so")
 
 
-def test_rewrite(model: Path, tmp_path: Path) -> None:
+def test_rewrite_stores_existing_data_approximately(model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     log = tmp_path / "log"
     answer(model, "--rewrite", log=log)

@@ -41,7 +41,7 @@ def make(target: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b", "it's", "a$b"])
-def test_a_folder_that_make_cannot_work_in_is_refused_at_once(tmp_path: Path, name: str) -> None:
+def test_an_unsuitable_source_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     for where, options in ((name, ()), (".", (f"O={tmp_path / name}".replace("$", "$$"),))):
         said = subprocess.run(["make", "-f", TOP / "Makefile", *options], cwd=tmp_path / where,
@@ -74,7 +74,7 @@ case $input in *liburing.h*) exit 1 ;; esac
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_builds_from_a_folder_of_any_letters_that_is_read_only(tmp_path: Path) -> None:
+def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
     tree = sources(tmp_path / "Übungen")
     out = tmp_path / "größer"
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
@@ -105,14 +105,14 @@ def sources(place: Path) -> Path:
     return place
 
 
-def test_programs_run(installed: Path) -> None:
+def test_installed_programs_run(installed: Path) -> None:
     programs = sorted((installed / "usr/bin").iterdir())
     assert installed / "usr/bin/approxftl" in programs
     for program in programs:
         assert "sage: " in done(program, "--help"), program
 
 
-def test_manuals(installed: Path) -> None:
+def test_installed_manual_pages_are_found(installed: Path) -> None:
     pages = sorted((installed / "usr/share/man").rglob("*.*"))
     assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
     for page in pages:
@@ -151,14 +151,14 @@ def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
         schema.name.removesuffix(".schema.json") for schema in schemas)
 
 
-def test_the_page_is_a_document(installed: Path) -> None:
+def test_the_playground_is_installed(installed: Path) -> None:
     """The playground is installed as documentation if it was built."""
     made, page = BUILD / "playground.html", installed / "usr/share/doc/approxftl/playground.html"
     assert page.exists() == made.exists()
     assert not made.exists() or page.read_bytes() == made.read_bytes()
 
 
-def test_module_sources_are_whole(installed: Path) -> None:
+def test_installed_module_sources_are_complete(installed: Path) -> None:
     ours = installed / "usr/src" / MODULE
     names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())
     found = {path.stem for path in ours.rglob("*.c")}
@@ -195,7 +195,7 @@ def test_the_binary_interface_of_the_library() -> None:
     assert names == sorted(re.findall(r"\t(\w+);", mapped))
 
 
-def test_the_group_that_may_tag(installed: Path, tmp_path: Path) -> None:
+def test_sysusers_creates_the_tag_group(installed: Path, tmp_path: Path) -> None:
     """sysusers creates the group of the udev rule."""
     rule = (installed / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
@@ -211,7 +211,7 @@ def kernels() -> Path:
 
 
 @pytest.mark.slow
-def test_dkms(installed: Path, tmp_path: Path) -> None:
+def test_dkms_builds_the_module(installed: Path, tmp_path: Path) -> None:
     """Build for one kernel of this release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
@@ -255,7 +255,7 @@ def packages(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 @pytest.mark.slow
-def test_debian_packages(packages: dict[str, Path], tmp_path: Path) -> None:
+def test_debian_packages_install_and_remove(packages: dict[str, Path], tmp_path: Path) -> None:
     assert set(packages) == {
         "approxftl",
         "dm-approxftl-dkms",
@@ -348,7 +348,7 @@ def test_an_upgrade_keeps_the_administrators_settings(packages: dict[str, Path],
 
 
 @pytest.mark.slow
-def test_pip(tmp_path: Path) -> None:
+def test_pip_installs_the_python_packages(tmp_path: Path) -> None:
     tree = sources(tmp_path / "tree")
     place = tmp_path / "place"
     # Dependencies and build tools are installed for the tests, so that no network is needed.
@@ -385,7 +385,7 @@ def test_pip(tmp_path: Path) -> None:
     assert {"page.css", "page.js", "approxftl-quality.toml"} <= installed
 
 
-def test_one_version() -> None:
+def test_all_files_have_the_same_version() -> None:
     for name, pattern in (("CITATION.cff", "^version: (.*)"),
                           ("debian/changelog", r"\A\S+ \((.*)\)")):
         assert re.findall(pattern, (TOP / name).read_text(), re.M)[0] == VERSION, name
@@ -445,13 +445,13 @@ COMPLETIONS = [
 
 
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
-def test_bash_completion(words: str, expected: set[str]) -> None:
+def test_bash_completes_verbs_and_options(words: str, expected: set[str]) -> None:
     script = BASH.format(path=BUILD, words=words)
     assert set(done("bash", "-c", script).split()) == expected
 
 
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
-def test_zsh_completion(tmp_path: Path, words: str, expected: set[str]) -> None:
+def test_zsh_completes_verbs_and_options(tmp_path: Path, words: str, expected: set[str]) -> None:
     (tmp_path / "setup").write_text(ZSH_SETUP.format(path=BUILD, top=TOP, place=tmp_path))
     script = ZSH.format(place=tmp_path, words=words)
     assert set(done("zsh", "-f", "-c", script, TERM="xterm").split()) == expected

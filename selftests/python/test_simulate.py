@@ -46,7 +46,7 @@ OPTIONS = st.fixed_dictionaries({
 
 @settings(max_examples=40, deadline=None)
 @given(OPTIONS)
-def test_equality_with_the_command_line(options: dict[str, Any]) -> None:
+def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
     error = run = None
     try:
         run = aftl.simulate(**options)
@@ -96,7 +96,7 @@ def test_columns_share_memory_and_outlive_the_run() -> None:
     assert (column == expected).all()
 
 
-def test_to_pandas() -> None:
+def test_results_convert_to_pandas() -> None:
     pytest.importorskip("pandas")
     table = aftl.simulate(profile="demo", requests=500).requests
     frame = table.to_pandas()
@@ -130,7 +130,7 @@ def test_own_requests_are_simulated(tmp_path: Path) -> None:
     ([(5, "erase", 0, 4096)], "request 0: unknown operation; there are read, write, flush,"
                               " discard and write_zeroes"),
 ])
-def test_wrong_requests(requests: list[tuple[int, str, int, int]], said: str) -> None:
+def test_wrong_requests_are_refused(requests: list[tuple[int, str, int, int]], said: str) -> None:
     with pytest.raises(aftl.OptionError) as caught:
         aftl.simulate(profile="demo", requests=requests)
     assert str(caught.value) == said
@@ -163,7 +163,7 @@ def test_a_file_may_be_written_and_then_read(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [file]
 
 
-def test_parameter_files_of_many_runs(tmp_path: Path) -> None:
+def test_many_runs_share_a_parameter_file(tmp_path: Path) -> None:
     file = tmp_path / "parameters"
     file.write_text("op=20\n#" + 20000 * "x" + "\n")
     for _ in range(5):
@@ -171,7 +171,7 @@ def test_parameter_files_of_many_runs(tmp_path: Path) -> None:
         assert run.document["parameters"]["op_percent"] == 20
 
 
-def test_threads_get_what_one_thread_gets() -> None:
+def test_threads_give_the_same_results() -> None:
     def simulate(seed: int) -> tuple[str, int]:
         run = aftl.simulate(profile="demo", requests=20000, seed=seed, fill="random")
         return run.json, int(run.requests.response_ns.sum())
@@ -212,7 +212,7 @@ def test_ctrl_c_stops_a_run() -> None:
     assert (done.out, done.code) == ("interrupted\n10\n", 0), done.err
 
 
-def test_the_interpreter_runs_meanwhile() -> None:
+def test_other_python_threads_run_meanwhile() -> None:
     counted = 0
     stop = threading.Event()
 
@@ -229,7 +229,7 @@ def test_the_interpreter_runs_meanwhile() -> None:
     assert counted > 1000
 
 
-def test_signal_handlers_stay(tmp_path: Path) -> None:
+def test_signal_handlers_are_restored(tmp_path: Path) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     aftl.simulate(profile="demo", requests=10, record=tmp_path / "x")
     assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]

@@ -102,7 +102,7 @@ TestMachine = Machine.TestCase
 TestMachine.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
 
 
-def test_a_batch_is_the_stream_of_the_command_line() -> None:
+def test_batches_equal_the_command_lines_stream() -> None:
     run = aftl.simulate(profile="demo", workload="zipf", write_share=1, requests=30000, depth=16)
     device = aftl.SimulatedDevice(profile="demo")
     times = device.submit("write", run.requests.lpn, depth=16)
@@ -112,7 +112,7 @@ def test_a_batch_is_the_stream_of_the_command_line() -> None:
     assert {name: counters[name] for name in device.counters()} == device.counters()
 
 
-def test_requests_beyond_the_end() -> None:
+def test_requests_beyond_the_end_are_refused() -> None:
     device = small()
     end = device.logical_pages
     device.write(end - 1)
@@ -134,18 +134,18 @@ def test_requests_beyond_the_end() -> None:
     ({"blocks": 2, "op": 1}, ""),
     ({"load": "/nowhere", "profile": None}, "/nowhere: "),
 ])
-def test_wrong_options(options: dict[str, Any], said: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(aftl.SimulationError) as caught:
         aftl.SimulatedDevice(**{"profile": "demo", **options})
     assert said in str(caught.value)
 
 
-def test_time_does_not_go_back() -> None:
+def test_arrival_times_may_not_decrease() -> None:
     with pytest.raises(ValueError, match="back"):
         small().advance(-1)
 
 
-def test_devices_in_two_threads() -> None:
+def test_two_threads_may_use_two_devices() -> None:
     def drive(seed: int) -> str:
         device = small(fill="random")
         lpns = np.random.default_rng(seed).integers(0, device.logical_pages, 20000)
@@ -165,7 +165,7 @@ def test_devices_in_two_threads() -> None:
     assert found == expected
 
 
-def test_one_device_in_two_threads() -> None:
+def test_two_threads_may_not_use_one_device() -> None:
     device = small()
 
     def drive() -> None:

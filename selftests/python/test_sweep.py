@@ -24,7 +24,7 @@ def runs() -> aftl.Runs:
                       approx_share=0.5, **BASE)
 
 
-def test_runs_are_those_of_simulate(runs: aftl.Runs) -> None:
+def test_sweep_runs_equal_simulates(runs: aftl.Runs) -> None:
     assert len(runs) == 12
     assert runs.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40], "seed": [1, 2, 3]}
     for run in runs:
@@ -39,7 +39,7 @@ def values(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
             if run.options["policy"] == policy and run.options["op"] == op]
 
 
-def test_interval_of_a_mean_and_of_a_paired_ratio(runs: aftl.Runs) -> None:
+def test_means_and_paired_ratios_have_intervals(runs: aftl.Runs) -> None:
     name = "write_response_mean_ns"
     found = runs.interval("write_mean", by="policy", relative_to="baseline")
     assert (found["baseline"].mean, found["baseline"].half) == (1, 0)
@@ -54,7 +54,7 @@ def test_interval_of_a_mean_and_of_a_paired_ratio(runs: aftl.Runs) -> None:
     assert ratio == paired_ratio(other, base)
 
 
-def test_wrong_questions(runs: aftl.Runs) -> None:
+def test_wrong_questions_are_refused(runs: aftl.Runs) -> None:
     for measure, by, base, said in (("write_p99", "size", None, "no axis"),
                                     ("write_p99", "op", 7, "7 is no value of op"),
                                     ("read_p99", "op", None, "no value in some runs")):

@@ -38,19 +38,19 @@ def record(*arguments: str, **environment: str) -> Done:
         (["--wonder", "/", "--", "true"], "unknown option"),
     ],
 )
-def test_wrong_words(arguments: list[str], said: str) -> None:
+def test_wrong_options_are_refused(arguments: list[str], said: str) -> None:
     done = record(*arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert done.err.startswith("approxftl trace record: ")
 
 
-def test_options_of_the_program_are_its_own(tmp_path: Path) -> None:
+def test_options_after_the_program_are_passed_on(tmp_path: Path) -> None:
     done = record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
     assert "unknown option" not in done.err
 
 
-def test_without_blktrace_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_blktrace_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
     assert done.code == 3

@@ -47,8 +47,8 @@ def seen(entry: Entry) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize(("make", "title"), FORMATS)
-def test_requests_are_those_of_the_trace(tmp_path: Path, make: Callable[[Path], Path],
-                                         title: str) -> None:
+def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path], Path],
+                                           title: str) -> None:
     log = tmp_path / "log"
     done = replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
                   "--record", log)
@@ -59,8 +59,8 @@ def test_requests_are_those_of_the_trace(tmp_path: Path, make: Callable[[Path], 
 
 
 @pytest.mark.parametrize(("make", "title"), FORMATS)
-def test_simulated_as_if_converted(tmp_path: Path, make: Callable[[Path], Path],
-                                   title: str) -> None:
+def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Callable[[Path], Path],
+                                                     title: str) -> None:
     trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
     traces.must("convert", "-q", trace, converted)
     own = tmp_path / "own.json"
@@ -71,7 +71,7 @@ def test_simulated_as_if_converted(tmp_path: Path, make: Callable[[Path], Path],
     assert json.loads(own.read_text())["runs"] == wanted["runs"]
 
 
-def test_tags_of_a_capture_are_classes(tmp_path: Path) -> None:
+def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
     events = [traces.act(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
               traces.tag(1001, 0, UNIT, "approximate"),
               traces.act(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
@@ -99,7 +99,7 @@ def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
     assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1
 
 
-def test_columns(tmp_path: Path) -> None:
+def test_columns_of_a_csv_are_named(tmp_path: Path) -> None:
     trace, log = tmp_path / "own.csv", tmp_path / "log"
     trace.write_text("when,where,what,long\n5,8,W,8\n9,16,R,8\n")
     done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--from", "csv",
@@ -109,7 +109,7 @@ def test_columns(tmp_path: Path) -> None:
     assert [seen(e) for e in read_log(log).by_sequence] == [(0, 8, 8, WRITE), (4000, 16, 8, READ)]
 
 
-def test_packed_record_files(tmp_path: Path) -> None:
+def test_compressed_record_files_are_read(tmp_path: Path) -> None:
     plain = write_trace(tmp_path / "t.aft", [Record(0, 8, 8, WRITE, 1), Record(5, 16, 8, READ)],
                         Header(classes=("precise", "sketchy")))
     packed = tmp_path / "t.aft.gz"
@@ -118,7 +118,7 @@ def test_packed_record_files(tmp_path: Path) -> None:
     assert [row["class"] for row in found["latency"]] == ["precise", "sketchy"]
 
 
-def test_the_command_line_has_one_front(tmp_path: Path) -> None:
+def test_reading_options_equal_those_of_trace(tmp_path: Path) -> None:
     done = run("replay", "--dry-run", as_msr(tmp_path / "t.csv"), tmp_path / "disk", "--size",
                "1MiB")
     assert (done.code, "300 requests" in done.out) == (0, True)

@@ -61,7 +61,7 @@ def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> lis
 
 
 
-def test_requests_are_those_of_the_record(tmp_path: Path) -> None:
+def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     records = mixed(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -75,7 +75,7 @@ def test_requests_are_those_of_the_record(tmp_path: Path) -> None:
     assert document["failed_requests"] == 0
 
 
-def test_nothing_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
+def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
     records = mixed(1000)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -86,7 +86,7 @@ def test_nothing_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
-def test_speed_divides_times(tmp_path: Path, speed: str, factor: float) -> None:
+def test_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) -> None:
     records = mixed(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -106,7 +106,8 @@ def most_under_way(entries: list[Entry]) -> int:
 
 @pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
-def test_closed_loop_keeps_no_schedule(tmp_path: Path, engine: str, how: tuple[str, ...]) -> None:
+def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
+                                           how: tuple[str, ...]) -> None:
     records = [unit(i * 1000, i % 100, WRITE) for i in range(2000)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -118,7 +119,7 @@ def test_closed_loop_keeps_no_schedule(tmp_path: Path, engine: str, how: tuple[s
     assert 1 <= most_under_way(read_log(log).entries) <= 4
 
 
-def test_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
+def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     records = [unit(0, i % 100, WRITE, units=16) for i in range(300)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -128,7 +129,7 @@ def test_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     assert done["fidelity"]["lag"]["max_ns"] > 0
 
 
-def test_engines_do_the_same(tmp_path: Path) -> None:
+def test_engines_issue_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(400, gap_us=0))
     found = {}
     for engine in ("io_uring", "threads"):
@@ -142,7 +143,7 @@ def test_engines_do_the_same(tmp_path: Path) -> None:
     assert found["io_uring"] == found["threads"]
 
 
-def test_seed_decides_the_data(tmp_path: Path) -> None:
+def test_the_seed_determines_the_data(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", [unit(0, 3, WRITE, APPROX, 4)])
     contents = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
@@ -154,7 +155,7 @@ def test_seed_decides_the_data(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["io_uring", "threads"])
 @pytest.mark.parametrize("grain", [1, 8])
-def test_everything_written_is_read_back(tmp_path: Path, engine: str, grain: int) -> None:
+def test_all_written_data_are_verified(tmp_path: Path, engine: str, grain: int) -> None:
     draw = random.Random(grain)
     records = []
     for i in range(600):
@@ -306,7 +307,7 @@ def without(document: dict[str, object], *keys: str) -> dict[str, object]:
     return {key: value for key, value in document.items() if key not in keys}
 
 
-def test_summary_is_the_report(tmp_path: Path) -> None:
+def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(300))
     log = tmp_path / "log"
     live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back")
@@ -394,7 +395,7 @@ def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str
         (["--summarise", "t.aft"], 1, "not the log of a replay"),
     ],
 )
-def test_refusals(
+def test_invalid_options_are_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
@@ -448,7 +449,7 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     ),
     size_units=st.integers(64, 300),
 )
-def test_folded_requests_stay_inside(
+def test_folded_requests_stay_inside_the_device(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
 ) -> None:
     place = tmp_path_factory.mktemp("fold")
@@ -465,7 +466,7 @@ def test_folded_requests_stay_inside(
         assert entry.off_sect == (first if inside else folded) * UNIT_SECTORS
 
 
-def test_align_rounds_outward(tmp_path: Path) -> None:
+def test_align_rounds_ranges_outward(tmp_path: Path) -> None:
     records = [Record(0, 3, 2, READ), Record(0, 8, 8, READ), Record(0, 15, 2, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -474,7 +475,7 @@ def test_align_rounds_outward(tmp_path: Path) -> None:
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 
-def test_only_the_first_requests(tmp_path: Path) -> None:
+def test_count_limits_the_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(100))
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
     assert done["done_requests"] == done["planned_requests"] == 7
@@ -498,7 +499,7 @@ def counters(document: dict[str, object]) -> dict[str, int]:
     return found
 
 
-def test_lateness_of_the_machine_is_a_sentence(tmp_path: Path) -> None:
+def test_a_late_machine_is_reported(tmp_path: Path) -> None:
     """No machine issues requests within a nanosecond; each one does within an hour."""
     trace = write_trace(tmp_path / "t.aft", mixed(100))
     for late, said in (("1ns", True), ("1h", False)):
@@ -542,7 +543,7 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
         ((), ("--set", "fill=none"), False),
     ],
 )
-def test_simulate_tells_the_starting_state(
+def test_simulate_prints_the_starting_state(
     tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
 ) -> None:
     """An explicit state needs no sentence."""
@@ -559,7 +560,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
     assert "unknown policy" in done.err
 
 
-def test_fold_in_the_simulator(tmp_path: Path) -> None:
+def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
     """Fold at the given size, or at the device's; without --fold such a trace is refused."""
     trace = write_trace(tmp_path / "t.aft", [unit(0, 1 << 20, WRITE)])
     refused = replay("--simulate", trace)

@@ -43,7 +43,7 @@ def bare(place: Path, installs: str) -> Path:
 
 
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
-def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, other: str) -> None:
+def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
     """Objects depend on headers for any spelling of O=; stale objects once caused a crash."""
     own = tree(tmp_path / "tree")
     made = []
@@ -153,7 +153,7 @@ def used(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> Non
                 break
 
 
-def test_a_part_sees_the_folders_whose_headers_it_includes(tmp_path: Path) -> None:
+def test_include_paths_are_limited_to_used_folders(tmp_path: Path) -> None:
     parts = folders_of_parts(tmp_path / "build")
     assert len(parts) > 18
     for part, folders in parts.items():

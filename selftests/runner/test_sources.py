@@ -46,7 +46,7 @@ def test_files_that_passed_are_not_checked_again(ask: Callable[..., tuple[str, i
     assert ask() == ("", 0)
 
 
-def test_complaints_come_again(ask: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
+def test_failed_files_are_rechecked(ask: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
     (tmp_path / "a").write_text("bad")
     assert [ask(), ask()] == [("a b", 1)] * 2
     (tmp_path / "a").write_text("good")

@@ -107,7 +107,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     assert statistics.median(widths) < 1.2
 
 
-def test_few_dies_leave_commands_open(tmp_path: Path) -> None:
+def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     """Where few dies limit all loads, the command time cannot be determined and is reported so."""
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = truth(drive)
@@ -119,7 +119,7 @@ def test_few_dies_leave_commands_open(tmp_path: Path) -> None:
             known["controller"].low <= hidden["controller"] <= known["controller"].high
 
 
-def test_reads_alone_leave_the_rest_open(tmp_path: Path) -> None:
+def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
     found = found_by_formula(DRIVES["one-shot"], tmp_path, (READS,), 1)
     told = {known.name for known in found.known if known.is_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
@@ -166,7 +166,7 @@ def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_device_of_our_own(tmp_path: Path) -> None:
+def test_a_simulated_drive_is_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = truth(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
@@ -272,19 +272,19 @@ REFUSALS: list[tuple[Json | str, str]] = [
 
 
 @pytest.mark.parametrize(("content", "why"), REFUSALS, ids=range(len(REFUSALS)))
-def test_refusals_are_one_sentence(tmp_path: Path, content: Json | str, why: str) -> None:
+def test_refusals_are_one_line(tmp_path: Path, content: Json | str, why: str) -> None:
     said = calibrate(written(tmp_path, content), status=1)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout
     assert said.stderr.startswith("approxftl calibrate: ")
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert "cannot read" in calibrate(tmp_path / "none.json", status=3).stderr
     for capacity in ("many", "0", "-1", "nan", "1e9"):
         assert "is no capacity" in calibrate("x", "--capacity", capacity, status=2).stderr
 
 
-def test_rewrites_need_a_capacity(tmp_path: Path) -> None:
+def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
     rewrites = document([job("age", 0, {"rw": "randwrite"}, "write",
                              part(1e4, 4096, {"mean": 100.0}))])
     path = written(tmp_path, rewrites)
@@ -320,7 +320,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @settings(deadline=None, max_examples=200)
 @given(st.sampled_from(paths_in(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
-def test_whatever_is_read_is_understood_or_refused(
+def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,
         cut: int | None) -> None:
     file = written(tmp_path_factory.getbasetemp(), json.dumps(changed(WHOLE, path, new))[:cut])
@@ -334,7 +334,7 @@ def test_whatever_is_read_is_understood_or_refused(
         assert load.figures and all(0 < figure.value < 1e18 for figure in load.figures)
 
 
-def test_fio_itself_is_understood(tmp_path: Path) -> None:
+def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
     """Run the shipped job file with fio itself on a file; the measured times do not matter."""
     out = tmp_path / "reads.json"
     with (BUILD / "calibrate.file").open("wb") as target:
@@ -354,7 +354,7 @@ def test_fio_itself_is_understood(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals(tmp_path: Path, number: signal.Signals) -> None:
+def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     fitted, _ = halves("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",

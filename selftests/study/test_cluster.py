@@ -85,7 +85,7 @@ def task_of(point: study_plan.Point) -> study_cluster.Task:
     return point.arguments, point.files[0][1], point.files[1:]
 
 
-def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_use_sent_file_contents(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker uses the contents that it was sent, not its local file of that name."""
     point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
@@ -100,8 +100,8 @@ def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -
     assert task(task_of(point), sent) == (0, out, "", 1)
 
 
-def test_a_worker_of_another_build(traced: Path, tmp_path: Path,
-                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_of_another_build_is_refused(traced: Path, tmp_path: Path,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
     point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
     task = study_cluster.worker_task(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -112,7 +112,7 @@ def test_a_worker_of_another_build(traced: Path, tmp_path: Path,
     assert task(task_of(point), {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
 
 
-def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker retries a simulator that was killed, and one that was interrupted."""
     program = tmp_path / "approxftl"
     program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/tries\ncase $(wc -l <{tmp_path}/tries) in\n"
@@ -124,7 +124,7 @@ def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> None:
+def test_cluster_results_equal_local_ones(traced: Path, tmp_path: Path, start: Start) -> None:
     """The results equal local ones, although workers know neither the directory nor the file."""
     address, _ = start()
     study("run", traced, "--scheduler", address, "--results", tmp_path / "there")
@@ -137,7 +137,7 @@ def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> N
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_cluster_that_loses_a_worker(tmp_path: Path, start: Start) -> None:
+def test_points_of_a_lost_worker_are_run_again(tmp_path: Path, start: Start) -> None:
     address, workers = start()
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--scheduler", address])
@@ -153,7 +153,7 @@ def contents_here(file: Path, root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, start: Start) -> None:
+def test_an_interrupt_ends_all_simulations(tmp_path: Path, start: Start) -> None:
     """Running and waiting simulations end, but the workers stay alive."""
     address, workers = start()
     file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
@@ -179,7 +179,7 @@ profile = ["demo", "qlc"]
 """
 
 
-def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
+def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
     """The point fails with the simulator's error message; the other points are completed."""
     done = study("run", write(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
@@ -190,7 +190,7 @@ def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
+def test_the_memory_limit_applies_on_workers(tmp_path: Path, start: Start) -> None:
     """The limit applies on workers, too; the workers' declared memory bounds the running points."""
     address, _ = start(workers=("--nthreads", "2", "--resources", "memory=100e6"))
     done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "52MiB",
@@ -224,7 +224,7 @@ def certificates(folder: Path) -> Path:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_tls(tmp_path: Path, start: Start) -> None:
+def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path, start: Start) -> None:
     """A client without a certificate, or with one from another authority, is refused."""
     ours, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
     address, _ = start("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
@@ -238,7 +238,7 @@ def test_tls(tmp_path: Path, start: Start) -> None:
         assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]
 
 
-def test_words_about_tls(tmp_path: Path) -> None:
+def test_wrong_tls_options_are_refused(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL)
     status, said = refused("run", file, "--tls", tmp_path)
     assert (status, "without --scheduler" in said) == (2, True)
@@ -248,6 +248,6 @@ def test_words_about_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_cluster(tmp_path: Path) -> None:
+def test_an_unreachable_cluster_is_reported(tmp_path: Path) -> None:
     done = study("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
     assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

@@ -63,7 +63,7 @@ def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
 
 
 @BY_NAME
-def test_points_of_a_half_equal_those_of_the_whole(drive: Drive) -> None:
+def test_the_points_of_both_halves_are_all_points(drive: Drive) -> None:
     whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
         assert said(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
@@ -71,7 +71,7 @@ def test_points_of_a_half_equal_those_of_the_whole(drive: Drive) -> None:
 
 
 @BY_NAME
-def test_halves_follow_the_curves(drive: Drive) -> None:
+def test_halves_alternate_along_curves(drive: Drive) -> None:
     """Each run belongs to one half, and points along a curve alternate between the halves."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
@@ -94,7 +94,7 @@ def counted(cell: str) -> tuple[int, int]:
     return (int(within), int(points)) if points else (0, 0)
 
 
-def test_the_page_has_all_points_in_their_halves() -> None:
+def test_the_document_counts_the_points_of_both_halves() -> None:
     """Check only the numbers of points: `make drives` counts those within bands, in minutes."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
@@ -146,7 +146,7 @@ class Pretended:
 
 @pytest.mark.parametrize("half", [FITTED, HELD])
 @BY_NAME
-def test_no_run_of_the_other_half_before_the_end(drive: Drive, half: str) -> None:
+def test_the_held_half_is_run_after_the_fit_only(drive: Drive, half: str) -> None:
     bench: Any = Pretended()
     held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
@@ -175,7 +175,7 @@ def spoilt(folder: Path, name: str, result: str) -> Path:
     return folder
 
 
-def test_the_half_not_seen_may_be_anything(tmp_path: Path) -> None:
+def test_the_held_half_does_not_influence_the_fit(tmp_path: Path) -> None:
     fits, profiles = [], []
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
         tables = spoilt(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
@@ -212,7 +212,7 @@ def bent(values: Values) -> Vector:
                      -0.5]) * 5
 
 
-def test_the_least_is_found() -> None:
+def test_the_minimum_is_found() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
         found = search(bent, start)
         assert found.best_values() == (70.0, 13.5, 3.0)
@@ -220,7 +220,7 @@ def test_the_least_is_found() -> None:
         assert search(bent, start).seen.keys() == found.seen.keys()
 
 
-def test_bounds_are_kept() -> None:
+def test_parameters_stay_within_their_bounds() -> None:
     def outside(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
     found = search(outside, (50.0, 15.0, 4.0))
@@ -230,7 +230,7 @@ def test_bounds_are_kept() -> None:
     assert found.misfit_changes(found.best_values(), 0)[1] is None
 
 
-def test_the_budget_is_kept() -> None:
+def test_the_number_of_evaluations_is_limited() -> None:
     assert len(search(bent, (10.0, 19.0, 8.0), 9).seen) == 9
 
 
@@ -246,7 +246,7 @@ def test_parameters_without_effect_are_undetermined() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(5, 5, 1), (9, 5, 1), (5, 9, 0), (5, 9, 10)])
-def test_no_parameter_without_bounds(bounds: tuple[float, float, float]) -> None:
+def test_every_free_parameter_has_bounds(bounds: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="is no range"):
         Free("read", *bounds)
 
@@ -321,7 +321,7 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the command
 
 
-def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
+def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
     texts, folders = [], [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()

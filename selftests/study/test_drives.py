@@ -48,7 +48,7 @@ RESULTS = {"host_mbps", "wa_measured", "write_p50_us", "read_mean_us", "read_p50
 
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
+def test_measured_results_do_not_influence_runs(drive: Drive, tmp_path: Path) -> None:
     for path in OWN_TABLES.glob(f"{drive.name}-*.csv"):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -65,7 +65,7 @@ def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
                for mine, theirs in zip(own, other, strict=False))
 
 
-def test_sample_is_within_its_bands(tmp_path: Path) -> None:
+def test_sampled_points_are_within_their_bands(tmp_path: Path) -> None:
     """One point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
     drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
@@ -85,7 +85,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
 
-def test_the_runs_are_a_study(tmp_path: Path) -> None:
+def test_the_runs_of_drives_are_a_study(tmp_path: Path) -> None:
     """The study file beside the results has all loads of a drive, and shares its results."""
     out = tmp_path / "points.json"
     drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
@@ -102,7 +102,7 @@ def test_the_runs_are_a_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-def test_a_study_agrees_with_single_loads(drive: Drive, tmp_path: Path) -> None:
+def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> None:
     points = drive_points(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
     runs = run_drive_study(drive, name_loads(points), bench)
@@ -112,7 +112,7 @@ def test_a_study_agrees_with_single_loads(drive: Drive, tmp_path: Path) -> None:
         assert run.arguments == (*drive.arguments(), *load.arguments)
 
 
-def test_other_tables(tmp_path: Path) -> None:
+def test_tables_of_users_are_compared(tmp_path: Path) -> None:
     """A user's table may have loads and results that the package's table lacks."""
     table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
           offered_read_iops="5000", read_mean_us="1", saturated="no")
@@ -161,12 +161,12 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
     assert said.count("\n") == 2
 
 
-def test_empty_folder(tmp_path: Path) -> None:
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     assert "no table has a point" in drives("--tables", tmp_path, status=3).stderr
     assert "no such directory" in drives("--tables", tmp_path / "x", status=3).stderr
 
 
-def test_page(tmp_path: Path) -> None:
+def test_the_page_shows_all_points(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
     text = page.read_text()

@@ -85,7 +85,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # ---------------------------------------------------------------- tables
 
 
-def test_means_intervals_and_ratios_are_those_of_the_runs(done: Path) -> None:
+def test_means_intervals_and_ratios_follow_from_the_runs(done: Path) -> None:
     stream = ("--approx-share=50%", "--approx-run=64")
     seeds = [int(str(seed)) for seed in study_plan.derived_seeds(1, 4)]
     base = [direct(seed, *stream, "--policy=baseline") for seed in seeds]
@@ -100,7 +100,7 @@ def test_means_intervals_and_ratios_are_those_of_the_runs(done: Path) -> None:
             [found.mean, found.low, found.high])
 
 
-def test_a_policy_list_is_one_run_of_each(tmp_path: Path) -> None:
+def test_policies_of_one_simulation_equal_separate_runs(tmp_path: Path) -> None:
     """Policies in one simulation have the same results as in separate ones."""
     together = SMALL.replace("[base]", '[base]\npolicy = "baseline,vth_b"').replace(
         'policy = ["baseline", "vth_b"]\n', "")
@@ -114,7 +114,7 @@ def test_a_policy_list_is_one_run_of_each(tmp_path: Path) -> None:
         (row["stream"], row[key]) for row in rows("table", alone / "s.toml") if row[key])
 
 
-def test_seeds_until_the_interval_is_narrow(tmp_path: Path) -> None:
+def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
     text = SMALL.replace("seeds = 4", 'until = "1%"\nmost = 12\nseeds = 3')
     path = write(tmp_path, text)
     done = study("run", path, "--json")
@@ -131,7 +131,7 @@ def test_seeds_until_the_interval_is_narrow(tmp_path: Path) -> None:
     assert f"{before} done, 0 failed, 0 missing" in study("status", path).out
 
 
-def test_a_wide_interval_wants_more() -> None:
+def test_a_wide_interval_is_reported() -> None:
     assert estimate_runs_needed(estimate_mean([1.0, 1.2, 0.9]), 0.02) > 20
 
 
@@ -156,7 +156,7 @@ policy = ["baseline"]
 # ---------------------------------------------------------------- figures
 
 
-def test_a_figure_has_its_numbers(done: Path, tmp_path: Path) -> None:
+def test_a_figure_file_contains_its_numbers(done: Path, tmp_path: Path) -> None:
     told = study("figure", done, "--figures", tmp_path, "--format", "svg,pdf,png").out.split()
     assert [Path(name).name for name in told] == ["ratio.svg", "ratio.pdf", "ratio.png"]
     heads = {"svg": b"<svg ", "pdf": b"%PDF-", "png": b"\x89PNG"}
@@ -193,7 +193,7 @@ def size_of(path: Path) -> float:
     return float(found[1])
 
 
-def test_style(done: Path, tmp_path: Path) -> None:
+def test_a_style_file_changes_the_figures(done: Path, tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont_size = 11\npalette = ["#123456"]\n')
     for name, options, width in (("a", (), 3.5), ("b", ("--width", "double"), 7.16),
@@ -211,7 +211,7 @@ def test_style(done: Path, tmp_path: Path) -> None:
     ("width = 900", "width is from 1 to 50 inches, or one of single, double"),
     ("font_size = 1", "font_size is from 3 to 72"),
 ])
-def test_refused_styles(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_styles_are_refused(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "style.toml").write_text(text)
     assert sentence in study("figure", done, "--figures", tmp_path / "o", "--style",
                              tmp_path / "style.toml", code=2).err
@@ -232,7 +232,7 @@ def test_refused_styles(done: Path, tmp_path: Path, text: str, sentence: str) ->
     ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
     ('x = "stream"\ny = "read_response_mean_ns"', "nothing is done that it shows"),
 ])
-def test_refused_figures(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_figures_are_refused(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
     path = write(tmp_path, SMALL[:SMALL.index("[[figure]]")] + f"[[figure]]\n{text}\n")
     said = run_program(STUDY, "figure", path, "--out", done.with_suffix(".results"))
     assert said.code in (1, 2) and sentence in said.err, said
@@ -252,7 +252,7 @@ def test_a_page_shows_the_numbers_of_the_study(done: Path, tmp_path: Path) -> No
     assert "://" not in text, "nothing from elsewhere"
 
 
-def test_a_report_finds_a_study(done: Path, tmp_path: Path) -> None:
+def test_a_report_includes_a_study(done: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     told = run_program(PROGRAM, "report", done.with_suffix(".results"), "-O", page)
     assert (told.code, told.err) == (0, ""), told
@@ -268,7 +268,7 @@ def test_a_report_finds_a_study(done: Path, tmp_path: Path) -> None:
 # ---------------------------------------------------------------- archives
 
 
-def test_an_archive_is_the_same_twice(done: Path, tmp_path: Path) -> None:
+def test_archives_are_reproducible(done: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         study("pack", done, "--output", tmp_path / name)
     with tarfile.open(tmp_path / "one") as one, tarfile.open(tmp_path / "two") as two:
@@ -279,7 +279,7 @@ def test_an_archive_is_the_same_twice(done: Path, tmp_path: Path) -> None:
         assert {member.mtime for member in one.getmembers()} == {0}
 
 
-def test_an_archive_runs_elsewhere(tmp_path: Path) -> None:
+def test_an_archive_runs_without_its_sources(tmp_path: Path) -> None:
     """The archive contains the trace and runs after all its sources have gone."""
     home = tmp_path / "home"
     home.mkdir()
@@ -304,7 +304,7 @@ def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
     return target
 
 
-def test_a_result_that_was_touched_is_seen(done: Path, tmp_path: Path) -> None:
+def test_a_changed_result_fails_verification(done: Path, tmp_path: Path) -> None:
     study("pack", done, "--output", tmp_path / "archive")
     changed = repacked(tmp_path / "archive", tmp_path / "changed", "results/3.json",
                        lambda data: data.replace(b'"seed": ', b'"seed": 1', 1))
@@ -324,8 +324,8 @@ def test_a_result_that_was_touched_is_seen(done: Path, tmp_path: Path) -> None:
      '"/etc/passwd" is not in the archive'),
     ("study.toml", lambda data: data.replace(b', "vth_b"]', b"]"), "results of other points"),
 ])
-def test_hostile_archives(done: Path, tmp_path: Path, name: str, change: Any,
-                          sentence: str) -> None:
+def test_malformed_archives_are_refused(done: Path, tmp_path: Path, name: str, change: Any,
+                                        sentence: str) -> None:
     study("pack", done, "--output", tmp_path / "archive")
     changed = repacked(tmp_path / "archive", tmp_path / "changed", name, change)
     said = run_program(STUDY, "verify", changed)
@@ -336,14 +336,14 @@ def test_hostile_archives(done: Path, tmp_path: Path, name: str, change: Any,
     assert "Traceback" not in said.err
 
 
-def test_no_archive(tmp_path: Path) -> None:
+def test_a_missing_archive_is_reported(tmp_path: Path) -> None:
     assert study("verify", tmp_path / "gone", code=3).err.count("\n") == 1
     (tmp_path / "text").write_text("no archive")
     assert "no archive of a study" in study("verify", tmp_path / "text", code=1).err
 
 
 @pytest.mark.slow
-def test_an_archive_comes_out_the_same_from_another_build(done: Path, tmp_path: Path) -> None:
+def test_another_build_reproduces_an_archive(done: Path, tmp_path: Path) -> None:
     """The other build is by clang without optimisation."""
     study("pack", done, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
@@ -420,7 +420,7 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     assert read < each < (5 if POINTS >= 10000 else 10) * start
 
 
-def test_a_job_array_makes_results(tmp_path: Path) -> None:
+def test_a_job_array_writes_results(tmp_path: Path) -> None:
     """Run the job script directly, with the environment that Slurm would set."""
     path = write(tmp_path)
     queue = tmp_path / "job.sh"
@@ -453,14 +453,14 @@ def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
     assert not list(results.glob("*/result.json"))
 
 
-def test_a_yardstick_that_is_not_there_is_refused_first(tmp_path: Path) -> None:
+def test_a_missing_yardstick_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
     said = study("run", path, "--out", tmp_path / "results", code=2)
     assert 'relative_to: no run has "baselin"; did you mean baseline?' in said.err
     assert not (tmp_path / "results").exists()
 
 
-def test_a_yardstick_of_any_axis(tmp_path: Path) -> None:
+def test_the_yardstick_may_be_of_any_axis(tmp_path: Path) -> None:
     """relative_to may name a value of any axis: streams are compared for each policy."""
     path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))
@@ -481,7 +481,7 @@ def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
     assert path.read_text() == SMALL
 
 
-def test_groups_know_their_yardstick(done: Path) -> None:
+def test_each_group_has_its_yardstick(done: Path) -> None:
     plan = study_plan.read_study(done, PROGRAM)
     groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
     for group in groups:

@@ -88,7 +88,7 @@ def mean(done: Path, measure: Any, **where: str) -> float:
 @pytest.mark.parametrize(("change", "meant"), [
     ("ratio", lambda ratio: ratio), ("cut", lambda ratio: 100 * (1 - ratio)),
     ("gain", lambda ratio: 100 * (ratio - 1))])
-def test_bars_of_a_change(done: Path, tmp_path: Path, change: str, meant: Any) -> None:
+def test_bars_show_a_relative_change(done: Path, tmp_path: Path, change: str, meant: Any) -> None:
     found = marks(done, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
                   f'relative_to = "baseline"\nchange = "{change}"')
     times = {(one["seed"], one["approx-share"], one["policy"]):
@@ -103,13 +103,13 @@ def test_bars_of_a_change(done: Path, tmp_path: Path, change: str, meant: Any) -
     assert [mark["x"] for mark in found] == ["10%", "50%"]
 
 
-def test_a_yardstick_on_another_axis_than_the_series(done: Path, tmp_path: Path) -> None:
+def test_the_yardstick_may_be_on_another_axis(done: Path, tmp_path: Path) -> None:
     found = marks(done, tmp_path, f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
                   'relative_to = "baseline"')
     assert [(mark["series"], mark["x"]) for mark in found] == [("10%", "10%"), ("50%", "50%")]
 
 
-def test_a_stack_of_shares(done: Path, tmp_path: Path) -> None:
+def test_stacked_bars_show_shares(done: Path, tmp_path: Path) -> None:
     keys = ("precise_pages", "approximate_pages")
     found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
                   f'y = ["{keys[0]}", "{keys[1]}"]')
@@ -126,7 +126,7 @@ def test_a_stack_of_shares(done: Path, tmp_path: Path) -> None:
             mean(done, part, approx_share=share, policy=policy))
 
 
-def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
+def test_stacked_bars_are_relative_to_the_yardstick(done: Path, tmp_path: Path) -> None:
     found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\n'
                   'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')
     wholes = dict.fromkeys((mark["x"] for mark in found), 0.0)
@@ -136,7 +136,7 @@ def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
     assert 0 < wholes["50% vth_b"] < 1
 
 
-def test_selected_measures_side_by_side(done: Path, tmp_path: Path) -> None:
+def test_bars_show_selected_measures(done: Path, tmp_path: Path) -> None:
     found = marks(done, tmp_path, 'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
                   'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
@@ -146,7 +146,7 @@ def test_selected_measures_side_by_side(done: Path, tmp_path: Path) -> None:
         done, lambda one: one["counters"]["array_erases"], approx_share="10%", policy="vth_b")
 
 
-def test_a_distribution_is_of_all_seeds(done: Path, tmp_path: Path) -> None:
+def test_a_distribution_pools_all_seeds(done: Path, tmp_path: Path) -> None:
     found = [mark for mark in marks(done, tmp_path, 'y = "write_response"\nkind = "cdf"\n'
                                     'facets = "approx-share"\nx_scale = "log"')
              if (mark["facet"], mark["series"]) == ("approx-share 50%", "vth_b")]
@@ -179,13 +179,13 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     ('x = "approx-share"\ny = "array_erases"\nfacets = ["policy"]',
      "facets of [[figure]] is a text"),
 ])
-def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
+def test_wrong_figures_are_refused(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
     with pytest.raises(Refusal) as said:
         marks(done, tmp_path, figure)
     assert sentence in str(said.value)
 
 
-def test_two_lengths(done: Path) -> None:
+def test_full_runs_are_separate_points(done: Path) -> None:
     """The short runs are complete; with --full, the longer runs are other points."""
     said = study("status", done).out, study("status", done, "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",
@@ -210,7 +210,7 @@ trace = ["HM_0", "PRN_1"]
 """
 
 
-def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
+def test_traces_are_generated_for_each_seed(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(MADE)
     study("run", path, "--full")
@@ -229,8 +229,8 @@ def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
     assert "0 differ" in said
 
 
-def test_traces_of_another_version_are_other_files(tmp_path: Path,
-                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_version_generates_its_own_traces(tmp_path: Path,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
     streams = Streams(tmp_path / "s.toml", PROGRAM, Setting(made=tmp_path), {"requests": 300}, None)
     first = streams.generated_record_file("HM_0", 1)
     assert streams.generated_record_file("HM_0", 1) == first
@@ -238,7 +238,7 @@ def test_traces_of_another_version_are_other_files(tmp_path: Path,
     assert streams.generated_record_file("HM_0", 1) != first
 
 
-def test_real_traces_take_their_place(tmp_path: Path) -> None:
+def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(MADE)
     for name in ("HM_0", "PRN_1"):
@@ -260,7 +260,7 @@ def test_real_traces_take_their_place(tmp_path: Path) -> None:
     (MADE[:MADE.index("[synth]")].replace("study = 1", "study = 1\nsynth = 3"), 2,
      "[synth] is a table of keys and values"),
 ])
-def test_refused_traces(tmp_path: Path, text: str, code: int, sentence: str) -> None:
+def test_invalid_traces_are_refused(tmp_path: Path, text: str, code: int, sentence: str) -> None:
     path = tmp_path / "s.toml"
     path.write_text(text)
     said = study("run", path, code=code).err

@@ -52,7 +52,7 @@ def outcome(*arguments: str | Path) -> dict[str, Any]:
     return {key: found[key] for key in ("measure", "largest", "trials", "best")}
 
 
-def test_more_spare_space_is_better(tmp_path: Path) -> None:
+def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
     """Write amplification is least with much over-provisioning and greedy victim selection."""
     found = outcome(write(tmp_path, SEARCH))
     values = [trial["write_amplification"] for trial in found["trials"]]
@@ -79,7 +79,7 @@ def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
     assert told["counters"] in [run["counters"] for run in ours]
 
 
-def test_the_largest(tmp_path: Path) -> None:
+def test_a_measure_can_be_maximised(tmp_path: Path) -> None:
     text = SEARCH.replace("minimise", "maximise").replace("trials = 10", "trials = 4")
     found = outcome(write(tmp_path, text))
     values = [trial["write_amplification"] for trial in found["trials"]]
@@ -107,7 +107,7 @@ def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_trials_run_together(tmp_path: Path) -> None:
+def test_trials_run_in_parallel(tmp_path: Path) -> None:
     text = SEARCH.replace("20000", "1999999").replace("seeds = 2", "seeds = 1").replace(
         "trials = 10", "trials = 3")
     driver = subprocess.Popen([STUDY, "optimise", write(tmp_path, text), "--jobs", "8"],
@@ -119,7 +119,7 @@ def test_trials_run_together(tmp_path: Path) -> None:
     assert (driver.returncode, most) == (0, 3)
 
 
-def test_as_many_processes_as_there_are(tmp_path: Path) -> None:
+def test_jobs_limit_the_processes(tmp_path: Path) -> None:
     file = write(tmp_path, SEARCH)
     assert (outcome(file, "--jobs", "1", "--results", tmp_path / "one")
             == outcome(file, "--jobs", "4", "--results", tmp_path / "four"))
@@ -127,7 +127,7 @@ def test_as_many_processes_as_there_are(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_search_is_continued(tmp_path: Path, number: signal.Signals) -> None:
     file = write(tmp_path, SEARCH.replace("20000", "200000"))
     process = subprocess.Popen(["env", "--default-signal=INT", STUDY, "optimise", file],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -145,7 +145,7 @@ def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
     assert {place: after[place] for place in before} == before
 
 
-def test_values_that_the_simulator_refuses(tmp_path: Path) -> None:
+def test_refused_values_make_trials_without_result(tmp_path: Path) -> None:
     """A refused value makes a trial without a result; if all are refused, the study is refused."""
     some = SEARCH.replace("to = 40", "to = 180").replace("trials = 10", "trials = 6")
     done = study("optimise", write(tmp_path, some), "--json")
@@ -190,14 +190,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_refused_before_anything_runs(text: str, tmp_path: Path) -> None:
+def test_invalid_goals_are_refused_before_any_run(text: str, tmp_path: Path) -> None:
     status, said = refused("optimise", write(tmp_path, text))
     assert status == 2
     assert REFUSED[text] in said.splitlines()[-1]
     assert not results(tmp_path)
 
 
-def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     status, said = refused("optimise", write(tmp_path, SEARCH))
     assert status == 1
@@ -206,7 +206,7 @@ def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert not results(tmp_path)
 
 
-def test_numbers_between_whole_ones(tmp_path: Path) -> None:
+def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None:
     """The simulator accepts two decimals of a percentage, and no small number with an exponent."""
     ranges = ('op = { from = 7.5, to = 28.25, unit = "%" }\n'
               'read = { from = 40.5, to = 60, unit = "us" }\n'
@@ -218,7 +218,7 @@ def test_numbers_between_whole_ones(tmp_path: Path) -> None:
 
 
 @given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
-def test_numbers_are_written_as_they_are_read(low: float, width: float, unit: str) -> None:
+def test_proposed_numbers_are_printed_as_accepted(low: float, width: float, unit: str) -> None:
     """Numbers have no exponent, and four digits, or two decimals of a percentage."""
     value = low + width / 3
     text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(value))

@@ -124,7 +124,7 @@ def changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
 @example(("figure", 0, "title"), "another", 7)
 @example(("synth", "requests"), "another", {})
 @settings(max_examples=600, deadline=None)
-def test_both_refuse_the_same(way: tuple[Any, ...], how: str, value: Any) -> None:
+def test_schema_and_program_refuse_alike(way: tuple[Any, ...], how: str, value: Any) -> None:
     study = changed(way, how, value)
     found, said = Checker(SCHEMA).errors(study), complaint(study)
     assert said or not found, found
@@ -150,13 +150,13 @@ def test_shipped_files_match_the_schema(path: Path) -> None:
     assert Checker(SCHEMA).errors(tomllib.loads(path.read_text())) == []
 
 
-def test_studies_of_drives_fit() -> None:
+def test_studies_of_drives_match_the_schema() -> None:
     for drive in DRIVES:
         loads = name_loads(drive_points(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
         assert Checker(SCHEMA).errors(tomllib.loads(drive_study_text(drive, loads))) == []
 
 
-def test_the_verb_prints_it_and_the_page_has_every_key() -> None:
+def test_study_schema_prints_every_documented_key() -> None:
     done = run_program(BUILD / "approxftl-study", "schema")
     assert (done.code, json.loads(done.out)) == (0, SCHEMA)
     page = (TOP / "trace-tools/approxftl_tools/approxftl-study.1.rst").read_text()

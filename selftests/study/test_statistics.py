@@ -34,13 +34,13 @@ def covered(samples: Array, widths: Array, truth: float) -> float:
 
 
 @given(st.integers(1, 2000), st.floats(0.55, 0.9999))
-def test_t_is_scipys(freedom: int, share: float) -> None:
+def test_t_quantiles_equal_scipys(freedom: int, share: float) -> None:
     assert statistics.t_quantile(share, freedom) == pytest.approx(scipy.t.ppf(share, freedom),
                                                                   rel=1e-9)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
-def test_intervals_are_scipys(values: list[float]) -> None:
+def test_intervals_equal_scipys(values: list[float]) -> None:
     found = statistics.estimate_mean(values)
     spread = scipy.sem(values)
     assert found.mean == pytest.approx(np.mean(values), abs=1e-9)
@@ -49,7 +49,7 @@ def test_intervals_are_scipys(values: list[float]) -> None:
     assert found.half == pytest.approx(reach, rel=1e-6, abs=1e-6)
 
 
-def test_bootstrap_is_scipys(random: Generator) -> None:
+def test_bootstrap_intervals_equal_scipys(random: Generator) -> None:
     """scipy draws other resamples, so that only the standard error of their means is compared."""
     values = random.lognormal(0, 0.5, 12)
     drawn = values[statistics.resample_indices(12)].mean(axis=-1)
@@ -61,12 +61,12 @@ def test_bootstrap_is_scipys(random: Generator) -> None:
 
 
 @pytest.mark.parametrize("runs", [3, 5, 10, 40])
-def test_intervals_of_means_cover(runs: int, random: Generator) -> None:
+def test_intervals_of_means_cover_the_true_mean(runs: int, random: Generator) -> None:
     samples = random.normal(7, 2, (STUDIES, runs))
     assert covered(samples, statistics.half_widths(samples), 7) == pytest.approx(0.95, abs=0.01)
 
 
-def test_intervals_of_ratios_cover(random: Generator) -> None:
+def test_intervals_of_ratios_cover_the_true_ratio(random: Generator) -> None:
     """Noise that both runs of a pair share cancels in the ratio, and its interval is narrow."""
     stream = random.lognormal(0, 0.3, (STUDIES, 8))
     ours = 0.6 * stream * (1 + 0.02 * random.normal(size=stream.shape))
@@ -81,7 +81,7 @@ def test_intervals_of_ratios_cover(random: Generator) -> None:
 
 @pytest.mark.parametrize(("runs", "least", "most"),
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
-def test_bootstrap_covers(runs: int, least: float, most: float, random: Generator) -> None:
+def test_bootstrap_covers_the_mean(runs: int, least: float, most: float, random: Generator) -> None:
     """With few runs the bootstrap interval covers more than 95 %."""
     samples = random.normal(7, 2, (STUDIES, runs))
     assert least <= covered(samples, statistics.bootstrap_widths(samples), 7) <= most
@@ -174,7 +174,7 @@ def test_one_run_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize("tail", [False, True])
-def test_equal_runs_have_a_point(tail: bool) -> None:
+def test_equal_runs_have_a_zero_width_interval(tail: bool) -> None:
     assert statistics.estimate_mean([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
 
 
@@ -187,7 +187,7 @@ def test_a_ratio_to_zero_is_undefined() -> None:
     assert statistics.paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
 
 
-def test_runs_needed_are_enough(random: Generator) -> None:
+def test_estimated_runs_give_the_requested_width(random: Generator) -> None:
     """The returned number of runs gives the requested width."""
     pilot = statistics.estimate_mean(random.normal(50, 5, 40))
     count = statistics.estimate_runs_needed(pilot, 0.02)
@@ -212,6 +212,6 @@ def test_runs_needed_are_enough(random: Generator) -> None:
     ([[0.90, 0.91], [0.5, 0.5]], "write amplification: p has from 0.500 to 0.905 (0.841 to 0.969) "
      "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
 ])
-def test_the_verdict_considers_chance(samples: list[list[float]], said: str) -> None:
+def test_verdicts_depend_on_the_interval(samples: list[list[float]], said: str) -> None:
     found = [statistics.estimate_mean(one) for one in samples]
     assert ratio_sentence("p", found, "q", "write_amplification") == said

@@ -104,7 +104,7 @@ def until_there_are(folder: Path, count: int) -> None:
     until(lambda: len(results(folder)) >= count)
 
 
-def test_every_combination_once(tmp_path: Path) -> None:
+def test_every_combination_is_run_once(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL)
     first = answer("run", file)
     assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
@@ -115,7 +115,7 @@ def test_every_combination_once(tmp_path: Path) -> None:
     assert results(tmp_path) == before
 
 
-def test_results_are_the_simulators(tmp_path: Path) -> None:
+def test_results_equal_the_simulators(tmp_path: Path) -> None:
     row = answer("run", write(tmp_path, SMALL))["rows"][3]
     direct = subprocess.run(
         [BUILD / "approxftl", "sim", "--requests=2000", "--policy=approxftl",
@@ -133,7 +133,7 @@ def test_a_changed_study_runs_only_new_points(tmp_path: Path) -> None:
     assert len(after) == 6
 
 
-def test_a_trace_counts_by_its_content(tmp_path: Path) -> None:
+def test_a_point_depends_on_its_traces_content(tmp_path: Path) -> None:
     def record(seed: int) -> None:
         subprocess.run([BUILD / "approxftl", "sim", "--requests=500", f"--seed={seed}", "--quiet",
                         f"--record={tmp_path / 'a.aft'}"], check=True)
@@ -165,7 +165,7 @@ def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     assert results(tmp_path) == calls
 
 
-def test_exclude_and_repeat(tmp_path: Path) -> None:
+def test_exclude_and_repeat_change_the_points(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL.replace('"small"', '"small"\nseeds = 3') + """
 [[exclude]]
 policy = "baseline"
@@ -198,7 +198,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_study_goes_on(tmp_path: Path) -> None:
+def test_a_killed_study_is_continued(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 2)
@@ -212,7 +212,7 @@ def test_a_killed_study_goes_on(tmp_path: Path) -> None:
     assert {path: when for path, when in after.items() if path in before} == before
 
 
-def test_interrupted(tmp_path: Path) -> None:
+def test_an_interrupted_study_keeps_its_results(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     # A shell may start the tests in the background with SIGINT ignored.
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--jobs", "2"],
@@ -226,7 +226,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(".*"))
 
 
-def test_export_makes_results(tmp_path: Path) -> None:
+def test_exported_commands_write_results(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL)
     commands = study("export", file).stdout
     assert commands.count("\n") == 4
@@ -236,7 +236,7 @@ def test_export_makes_results(tmp_path: Path) -> None:
     assert "4 done, 0 failed, 0 missing" in study("status", file).stdout
 
 
-def test_exported_commands_look_at_their_files(tmp_path: Path) -> None:
+def test_exported_commands_check_their_files(tmp_path: Path) -> None:
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=500"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
@@ -256,7 +256,7 @@ def test_exported_commands_look_at_their_files(tmp_path: Path) -> None:
     assert len(results(tmp_path)) == 1
 
 
-def test_csv(tmp_path: Path) -> None:
+def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
     lines = study("run", write(tmp_path, SMALL), "--csv", "--measures",
                   "write_amplification").stdout.splitlines()
     assert lines[0] == ("policy,approx-share,runs,drifting_runs,write_amplification,"
@@ -307,7 +307,7 @@ def test_csv(tmp_path: Path) -> None:
     ("[base]\ndie_with_parent = true\n", '"die_with_parent" is not for a study'),
     ('[base]\nprofile = "a\\u0000b"\n', '[base] "profile" is one value'),
 ])
-def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
     status, said = refused("run", write(tmp_path, text))
     assert status == {"no TOML": 1, "gone.aft: no such file": 3}.get(sentence, 2)
     assert sentence in said
@@ -316,7 +316,7 @@ def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])
-def test_jobs_have_a_range(tmp_path: Path, jobs: str) -> None:
+def test_an_invalid_number_of_jobs_is_refused(tmp_path: Path, jobs: str) -> None:
     status, said = refused("run", write(tmp_path, SMALL), "--jobs", jobs)
     assert status == 2
     assert f'"{jobs}" is not from 1 to 1024' in said
@@ -334,7 +334,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
-def test_a_killed_look_at_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
+def test_a_killed_check_of_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
     """A check of options that was killed does not mean that the options are wrong."""
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
@@ -350,7 +350,7 @@ exec '{BUILD}/approxftl' "$@"
     assert len(results(tmp_path)) == (0 if times == 3 else 4)
 
 
-def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
+def test_a_trace_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
     """A result must not be stored under the digest of other trace contents."""
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=3000"], check=True)
@@ -431,7 +431,7 @@ def test_a_wide_table_is_divided() -> None:
     (1.9e6, "2 ms \u00b15 %"), (2e6 * (1 - 1e-15), "2 ms"), (None, "2 ms"),
     (-4.6e6, "2 ms \u00b1over 100 %"),
 ])
-def test_intervals_that_tell_nothing_are_left_out(low: float | None, said: str) -> None:
+def test_zero_width_intervals_are_left_out(low: float | None, said: str) -> None:
     key = "write_response_mean_ns"
     assert study_table.cell_with_interval({key: 2e6, f"{key}_low": low}, key) == said
     ratio = f"{key}_ratio"

@@ -74,11 +74,11 @@ def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["prn0", "Prn_0", "PRN-0"])
-def test_names_in_other_ways(name: str) -> None:
+def test_volume_names_may_be_spelled_differently(name: str) -> None:
     assert workload_profile.find_profile(name).name == "PRN_0"
 
 
-def test_fitted_to_its_own_output(tmp_path: Path) -> None:
+def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> None:
     first = tmp_path / "first.aft"
     synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-O", first)
     saved = tmp_path / "saved.json"
@@ -91,14 +91,14 @@ def test_fitted_to_its_own_output(tmp_path: Path) -> None:
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
 
 
-def test_same_seed_same_bytes(tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.aft", "b.aft", "c.aft")]
     for file, seed in zip(files, ("5", "5", "6"), strict=True):
         synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-O", file)
     assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
 
 
-def test_the_simulator_reads_it(tmp_path: Path) -> None:
+def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
     synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
@@ -121,7 +121,7 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     assert "bursts" in said["assumed"]
 
 
-def test_reads_go_where_they_are_told_to(tmp_path: Path) -> None:
+def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
     """Reads hit each read-only place this often, and this share of the written places."""
     told = synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                  "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
@@ -154,13 +154,13 @@ def test_any_profile_makes_a_stream(requests: int, seed: int, writes: float, upd
             assert first_class.setdefault(int(sector), int(tag)) == tag
 
 
-def test_within(tmp_path: Path) -> None:
+def test_within_sets_the_allowed_deviation(tmp_path: Path) -> None:
     done = synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
                  tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr
 
 
-def test_list() -> None:
+def test_list_prints_the_published_volumes() -> None:
     lines = synth("--list").stdout.splitlines()
     assert len(lines) == 1 + len(NAMES)
     assert [line.split()[0] for line in lines[1:]] == NAMES
@@ -175,7 +175,7 @@ def test_list() -> None:
     (["--like", "HM_0", "--requests", "0", "-O", "x"], 2, "is not from 1"),
     ([], 2, "one of the arguments"),
 ])
-def test_refusals(arguments: list[str], status: int, sentence: str) -> None:
+def test_invalid_options_are_refused(arguments: list[str], status: int, sentence: str) -> None:
     done = synth(*arguments, status=status)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
@@ -190,7 +190,7 @@ def test_refusals(arguments: list[str], status: int, sentence: str) -> None:
     ({"surprise": 3}, "no workload profile"),
     ({"approxftl_workload_format": [9, 0]}, "of another format"),
 ])
-def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+def test_damaged_profiles_fail(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
     file = tmp_path / "profile.json"
     profile = json.loads(workload_profile.profile_to_json(workload_profile.find_profile("HM_0")))
     file.write_text(json.dumps(profile | change))
@@ -201,7 +201,7 @@ def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str)
     assert not (tmp_path / "x").exists()
 
 
-def test_the_list_as_json() -> None:
+def test_the_list_is_written_as_json() -> None:
     done = synth("--list", "--json")
     volumes = document_of("trace-tools/approxftl_tools/tools-output.fields",
                           done.stdout)["volumes"]

@@ -16,7 +16,7 @@ SAMPLE = ("fifo-16-20", "d2-16-20", "window-16-20", "read-only-greedy-0.5", "md1
 CONTROLLED = ("greedy-64-35", "priority-reads-3000")
 
 
-def test_fifo_is_as_published() -> None:
+def test_fifo_write_amplification_is_as_published() -> None:
     """Xiang and Kurkoski's abstract: 2.36 for spare space of 0.3 of the logical pages."""
     assert forms.fifo(1 / 1.3) == pytest.approx(2.36, abs=0.005)
 
@@ -35,14 +35,14 @@ def test_large_blocks_have_the_closed_form(load: float) -> None:
 
 
 @pytest.mark.parametrize("pages", [4, 16, 64])
-def test_many_choices_are_greedy(pages: int) -> None:
+def test_d_choices_approach_greedy(pages: int) -> None:
     """Both mean-field forms have one limit, and more choices are better."""
     several = [forms.choices(0.85, pages, drawn, full=True) for drawn in (2, 5, 10, 100, 5000)]
     assert several == sorted(several, reverse=True)
     assert several[-1] == pytest.approx(forms.windowed(0.85, pages, 1), rel=2e-3)
 
 
-def test_equal_classes_are_one() -> None:
+def test_equal_classes_equal_a_single_class() -> None:
     one = forms.fifo(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
     assert forms.fifo_classes(0.9, halves) == pytest.approx(one, rel=1e-9)
@@ -62,7 +62,7 @@ def test_waits_are_as_published() -> None:
                ) == pytest.approx(0.7 * together)
 
 
-def test_closed_queues_are_as_published() -> None:
+def test_closed_queue_throughput_is_as_published() -> None:
     """Two and two: 1.5; Baskett and Smith: 2 - sqrt(2) of many dies; exponential: nk / (n + k - 1).
     """
     assert forms.busy_dies(2, 2) == pytest.approx(1.5)
@@ -95,7 +95,7 @@ def test_row_is_within_its_bar_and_as_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
-def test_wrong_rule_and_wrong_load_miss(name: str) -> None:
+def test_a_wrong_rule_or_load_misses_its_bar(name: str) -> None:
     row = theory.rows()[name]
     assert row.bar is not None and len(row.controls) == 2
     for _, error in theory.control_errors(row):
@@ -104,7 +104,7 @@ def test_wrong_rule_and_wrong_load_miss(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", theory.rows())
-def test_every_row_and_its_controls(name: str) -> None:
+def test_every_row_passes_and_its_controls_fail(name: str) -> None:
     row = theory.rows()[name]
     assert theory.markdown_row(theory.compare(row, "1..4")) in table()
     assert theory.prove([row]) == 0

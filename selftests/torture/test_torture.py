@@ -99,7 +99,7 @@ def only(units: Iterator[int]) -> int:
     return next(units)
 
 
-def test_a_good_disk(disk: Disk) -> None:
+def test_a_good_disk_passes(disk: Disk) -> None:
     done = disk.fresh("--requests", "3000")
     assert done.code == 0, done.err
     assert re.fullmatch(r"seed 7, \d+ reads, .* 0 failed, 0 unreadable, 0 wrong\n", done.out)
@@ -110,7 +110,7 @@ def test_a_good_disk(disk: Disk) -> None:
     assert disk.run("--resume", "--requests", "1000", "--power-failed").code == 0
 
 
-def test_a_seed_is_the_same_requests(disk: Disk, tmp_path: Path) -> None:
+def test_a_seed_gives_the_same_requests(disk: Disk, tmp_path: Path) -> None:
     first = disk.fresh("--requests", "2000", "--depth", "1")
     generations = [generation(disk.block(unit)) for unit in range(UNITS)]
     disk.state.unlink()
@@ -172,13 +172,13 @@ def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> No
 
 
 @pytest.mark.parametrize("damage", [swapped, stale])
-def test_a_run_that_meets_one_ends(disk: Disk, damage: Callable[[Disk], str]) -> None:
+def test_a_run_ends_at_a_wrong_block(disk: Disk, damage: Callable[[Disk], str]) -> None:
     assert disk.fresh("--requests", "300").code == 0
     damage(disk)
     assert disk.run("--resume", "--time", "3600s").code == 4
 
 
-def test_contents_after_a_power_failure(disk: Disk) -> None:
+def test_flushed_data_survive_a_power_failure(disk: Disk) -> None:
     """The contents may be older than the last completed write, but not than the last flush."""
     assert disk.fresh("--requests", "200", "--depth", "4").code == 0
     old = [disk.block(unit) for unit in range(UNITS)]
@@ -205,7 +205,7 @@ def test_contents_after_a_power_failure(disk: Disk) -> None:
     assert (done.code, done.out[-9:]) == (4, " 1 wrong\n")
 
 
-def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
+def test_flushes_on_a_frozen_disk_prove_nothing(disk: Disk) -> None:
     assert disk.fresh("--requests", "100", "--depth", "4").code == 0
     before = disk.durable()
     child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
@@ -219,7 +219,7 @@ def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
     assert disk.verify("--power-failed").code == 0
 
 
-def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
+def test_reads_after_a_power_failure_are_not_checked(disk: Disk) -> None:
     """Some contents are older than completed writes, and some are missing."""
     assert disk.fresh("--requests", "100").code == 0
     child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
@@ -277,7 +277,7 @@ def test_mixed_contents_of_a_block_are_reported(disk: Disk) -> None:
 
 
 @pytest.mark.slow
-def test_memory_has_no_sectors(tmp_path: Path) -> None:
+def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
     """On tmpfs, a read during a write may see half of it; at rest, all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
         pytest.skip("/dev/shm has no 80 MiB")
@@ -309,7 +309,7 @@ def test_another_disk_is_refused(disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("option", [[], ["--sync"]])
-def test_it_is_killed(disk: Disk, option: list[str]) -> None:
+def test_a_killed_run_is_resumed(disk: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
         child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s",
                                   *option, disk.image])
@@ -320,7 +320,7 @@ def test_it_is_killed(disk: Disk, option: list[str]) -> None:
     assert disk.verify("--power-failed").code == 0
 
 
-def test_content_is_safe(disk: Disk) -> None:
+def test_existing_content_is_not_overwritten(disk: Disk) -> None:
     disk.put(3, b"x" * UNIT)
     done = disk.run("--requests", "1")
     assert done.code == 1
@@ -336,7 +336,7 @@ def test_invalid_options_are_refused(disk: Disk, words: list[str]) -> None:
     assert done.err.startswith("approxftl torture: ")
 
 
-def test_sizes_that_do_not_fit(disk: Disk) -> None:
+def test_sizes_that_do_not_fit_are_refused(disk: Disk) -> None:
     assert "--size and --unit must fit" in disk.fresh("--size", "8MiB").err
     assert disk.fresh("--requests", "100", "--size", "1MiB", "--unit", "4KiB").code == 0
     assert not any(disk.block(UNITS - 1))

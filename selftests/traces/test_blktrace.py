@@ -88,7 +88,7 @@ def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize(("seed", "requests", "processors"), [
     (1, 400, 3), (2, 400, 3), (5, 9000, 1), (7, 9000, 2), (8, 9000, 7),
 ])
-def test_pairs_are_those_of_a_walker(
+def test_pairs_equal_those_of_a_simple_implementation(
     tmp_path: Path, seed: int, requests: int, processors: int
 ) -> None:
     name = put(tmp_path, capture(seed, requests, processors))
@@ -98,7 +98,7 @@ def test_pairs_are_those_of_a_walker(
     assert found == expected
 
 
-def test_requests_are_found_behind_much_that_is_none(tmp_path: Path) -> None:
+def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     # Events of 64 bytes end exactly at the end of any buffer of a power of two.
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
     ends = [act(50_000, QUEUE, READ, 8, 512), act(60_000, COMPLETE, READ, 8, 512)]
@@ -142,7 +142,7 @@ def test_versions_and_byte_orders_give_the_same_requests(
 
 
 @pytest.mark.parametrize("seed", [4, 6])
-def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
+def test_mean_latency_equals_btts(tmp_path: Path, seed: int) -> None:
     name = put(tmp_path, capture(seed))
     merged = tmp_path / "merged.bin"
     subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
@@ -157,7 +157,7 @@ def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
         assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
 
 
-def test_events_are_those_of_blkparse(tmp_path: Path) -> None:
+def test_events_equal_blkparses(tmp_path: Path) -> None:
     name = put(tmp_path, capture(8))
     spec = r"%T.%t %c %p %a %d %S %N\n"
     said = subprocess.run(["blkparse", "-i", name, "-q", "-f", spec], check=True,
@@ -216,7 +216,7 @@ def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
     assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
 
 
-def test_issue_to_completion(tmp_path: Path) -> None:
+def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
     file = write(tmp_path / "t", pack([
         act(10, QUEUE, READ, 0, 4096), act(25, ISSUE, READ, 0, 4096),
         act(60, COMPLETE, READ, 0, 4096)]))
@@ -231,7 +231,7 @@ def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
     assert [(r.size, r.latency_ns) for r in rows(file)] == [(4096, 30), (8192, 10)]
 
 
-def test_flushes_fua_and_zeroes(tmp_path: Path) -> None:
+def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
     zeroes = act(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
     file = write(tmp_path / "t", pack([
         act(10, QUEUE, FLUSH, 0, 0), act(20, QUEUE, WRITE, 8, 4096, flags=IS_FUA),
@@ -359,7 +359,7 @@ def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
     assert run("convert", "--strict", "--force", file, out).code == 1
 
 
-def test_processors_without_events(tmp_path: Path) -> None:
+def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
     name = put(tmp_path, [[], *capture(14), []])
     assert len(rows(name)) == 400
     write(tmp_path / "cap.blktrace.0", b"")

@@ -42,7 +42,7 @@ def spc(path: Path, requests: int = 2000) -> Path:
     [], ["nonsense"], ["info"], ["convert", "x"], ["info", "--frmo", "x"], ["pair", "--json="],
     ["fix", "a"], ["formats", "x"], ["tag", "a", "b.aft"],
 ])
-def test_wrong_words(arguments: list[str], tmp_path: Path) -> None:
+def test_wrong_options_are_refused(arguments: list[str], tmp_path: Path) -> None:
     done = subprocess.run([BINARY, *arguments], cwd=tmp_path, capture_output=True, text=True,
                           check=False)
     assert done.returncode in ({2, 3} if arguments[:1] == ["tag"] else {2}), done.stderr
@@ -50,12 +50,12 @@ def test_wrong_words(arguments: list[str], tmp_path: Path) -> None:
     assert not done.stdout
 
 
-def test_words_nearly_right() -> None:
+def test_misspelt_options_are_corrected_in_messages() -> None:
     assert "did you mean convert" in run("convret").err
     assert "did you mean --from" in run("info", "--frmo", "x").err
 
 
-def test_json_of_every_verb_is_as_its_schema_has_it(tmp_path: Path) -> None:
+def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
     source, rule = spc(tmp_path / "s"), ("--rule", "approximate:size=4KiB..")
     assert trace_json("convert", source, tmp_path / "a.aft")["written"]["requests"] == 2000
     assert trace_json("tag", *rule, source, tmp_path / "b.aft")["written"]["format"] == "aft"
@@ -66,7 +66,7 @@ def test_json_of_every_verb_is_as_its_schema_has_it(tmp_path: Path) -> None:
     assert trace_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
-def test_as_a_verb_of_approxftl() -> None:
+def test_approxftl_runs_trace_as_a_verb() -> None:
     done = subprocess.run([BUILD / "approxftl", "trace", "formats"], capture_output=True,
                           text=True, check=True)
     assert done.stdout == must("formats").out
@@ -90,7 +90,7 @@ def test_conversion_first_prints_the_detected_format(tmp_path: Path) -> None:
     assert must("convert", "-q", spc(tmp_path / "t"), tmp_path / "out2.aft").err == ""
 
 
-def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
     source = spc(tmp_path / "t")
     out = write(tmp_path / "out.aft", "precious")
     assert run("convert", source, out).code == 1
@@ -131,7 +131,7 @@ def test_addresses_are_scaled_in_steps(tmp_path: Path) -> None:
     assert run("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
 
 
-def test_device_has_an_end(tmp_path: Path) -> None:
+def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
     source = write(tmp_path / "t", "0,2048,512,w,1\n")
     done = run("convert", "--device-bytes", "1MiB", source, tmp_path / "a.aft")
     assert done.code == 1
@@ -152,7 +152,7 @@ def test_samples_depend_on_their_seed_alone(tmp_path: Path) -> None:
     assert run("convert", "--sample", "0.25", source, tmp_path / "e.aft").code == 2
 
 
-def test_provenance_and_source(tmp_path: Path) -> None:
+def test_provenance_names_command_and_source(tmp_path: Path) -> None:
     must("convert", spc(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
     assert data[1088:1152].rstrip(b"\0") == b"spc"
@@ -206,7 +206,7 @@ def tagged(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int
     return classes(out)
 
 
-def test_rules_of_place_and_size(tmp_path: Path) -> None:
+def test_rules_match_place_and_size(tmp_path: Path) -> None:
     source = spc(tmp_path / "t", 512)
     assert sum(tagged(tmp_path, source, "approximate")) == 512
     assert sum(tagged(tmp_path, source, "precise")) == 0
@@ -221,7 +221,7 @@ def test_rules_of_place_and_size(tmp_path: Path) -> None:
         i for i in range(100, 110) if 1 + i % 128 < 64]
 
 
-def test_shares_are_of_addresses_and_by_seed(tmp_path: Path) -> None:
+def test_shares_select_addresses_by_seed(tmp_path: Path) -> None:
     lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
              for i in range(2000) for j in (0, 8)]
     source = write(tmp_path / "t", "".join(lines))
@@ -238,7 +238,7 @@ def test_shares_are_of_addresses_and_by_seed(tmp_path: Path) -> None:
     assert set(tagged(tmp_path, source, "approximate:share=0")) == {0}
 
 
-def test_rules_of_processes(tmp_path: Path) -> None:
+def test_rules_match_processes(tmp_path: Path) -> None:
     events = [note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
               note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
     for i, pid in enumerate((5, 6, 7)):
@@ -258,7 +258,7 @@ def test_rules_of_processes(tmp_path: Path) -> None:
     "approximate:range=4KiB", "approximate:size=8KiB..4KiB", "approximate:process=",
     "approximate:stream=x", "approximate:share=0.5x",
 ])
-def test_rules_that_are_wrong(tmp_path: Path, rule: str) -> None:
+def test_wrong_rules_are_refused(tmp_path: Path, rule: str) -> None:
     done = run("tag", "--rule", rule, spc(tmp_path / "t"), tmp_path / "o.aft")
     assert done.code == 2
     assert "--rule" in done.err
@@ -298,7 +298,7 @@ def test_fix_refuses_unknown_versions(tmp_path: Path) -> None:
 
 # ---- exit
 
-def test_standard_output(tmp_path: Path) -> None:
+def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
     source = spc(tmp_path / "t", 100)
     out = tmp_path / "a.csv"
     must("convert", "-q", source, out)
@@ -314,7 +314,7 @@ def test_summary_counts_everything_once(tmp_path: Path) -> None:
     assert result["end_bytes"] == 1999 * MIB + 512 * (1 + 1999 % 128)
 
 
-def test_latencies_and_depth(tmp_path: Path) -> None:
+def test_summary_has_latencies_and_depth(tmp_path: Path) -> None:
     lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
     result = trace_json("pair", write(tmp_path / "t", "".join(lines)))["requests"]
     latency = result["all"]["latency"]

@@ -78,7 +78,7 @@ CASES["msr"] = (CASES["msr"][0], [
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_text_is_known_and_understood(tmp_path: Path, name: str) -> None:
+def test_text_formats_are_detected_and_read(tmp_path: Path, name: str) -> None:
     text, expected = CASES[name]
     file = write(tmp_path / "trace", text.replace("4096,\n", "4096\n") if name == "msr" else text)
     info = trace_json("info", file)
@@ -87,7 +87,7 @@ def test_text_is_known_and_understood(tmp_path: Path, name: str) -> None:
     assert [brief(row) for row in rows(file)] == expected
 
 
-def test_blkparse_names_and_tags(tmp_path: Path) -> None:
+def test_blkparse_names_and_tags_are_read(tmp_path: Path) -> None:
     found = rows(write(tmp_path / "t", CASES["blkparse"][0]))
     assert [r.process for r in found] == ["a b", "kjournald", "kjournald"]
     assert (found[2].name, found[2].by, found[2].fua) == ("approximate", "file", True)
@@ -134,13 +134,13 @@ def test_more_than_ten_complaints_are_counted(tmp_path: Path) -> None:
     ("0,0,2199023255552,w,1.0", "more than 1 TiB"),
     ("70000,0,512,w,1.0", "not a line"),
 ])
-def test_impossible_requests(tmp_path: Path, line: str, why: str) -> None:
+def test_impossible_requests_are_refused(tmp_path: Path, line: str, why: str) -> None:
     done = must("info", write(tmp_path / "t", CASES["spc"][0] * 20 + line + "\n"))
     assert "line 41: dropped: " in done.err
     assert why in done.err
 
 
-def test_types_that_are_blank(tmp_path: Path) -> None:
+def test_blank_operations_are_refused(tmp_path: Path) -> None:
     text = CASES["systor"][0] * 8 + "1455591805.0,0.001,,0,0,512\n"
     assert "neither read nor write" in must("info", write(tmp_path / "t", text)).err
 
@@ -154,7 +154,7 @@ def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
     assert [r.t_ns for r in rows("--time-unit", "ms", file)] == [5_859, 17_578]
 
 
-def test_units_can_be_given(tmp_path: Path) -> None:
+def test_units_can_be_set_by_options(tmp_path: Path) -> None:
     file = write(tmp_path / "t", CASES["alibaba"][0])
     assert rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
 
@@ -163,7 +163,7 @@ CSV = "when;who;what;where;how much\n1.5;7;W;2;3\n2.25;8;R;10;1\n"
 MAP = "time=1,pid=2,op=3,offset=4,bytes=5,sep=;"
 
 
-def test_csv_of_any_columns(tmp_path: Path) -> None:
+def test_csv_columns_may_be_in_any_order(tmp_path: Path) -> None:
     file = write(tmp_path / "t", CSV)
     found = rows("--from", "csv", "--columns", MAP, "--time-unit", "ms", "--offset-unit",
                  "sectors", file)
@@ -193,7 +193,7 @@ def test_missing_format_details_are_asked_for(tmp_path: Path, options: list[str]
     assert done.out == ""
 
 
-def test_numbers_for_operations(tmp_path: Path) -> None:
+def test_operations_may_be_numbers(tmp_path: Path) -> None:
     file = write(tmp_path / "t", "1,0,0,512\n2,1,0,512\n3,2,0,512\n")
     columns = "time=1,op=2,offset=3,bytes=4,op-read=1"
     found = rows("--from", "csv", "--columns", columns, "--time-unit", "s", "--offset-unit",
@@ -201,7 +201,7 @@ def test_numbers_for_operations(tmp_path: Path) -> None:
     assert [r.op for r in found] == ["write", "read"]
 
 
-def test_oracle_general(tmp_path: Path) -> None:
+def test_oracle_general_is_read(tmp_path: Path) -> None:
     data = b"".join(struct.pack("<IQIq", t, 4096 * t, 4096, -1) for t in range(1, 4))
     file = write(tmp_path / "t", data + b"tail")
     done = must("info", "--from", "oracle", file)
@@ -218,7 +218,7 @@ FOUND = [(1_000_000, "write", 4096, 4096, 70_000), (1_500_000, "read", 1 << 49, 
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_vscsi(tmp_path: Path, version: int) -> None:
+def test_vscsi_is_read(tmp_path: Path, version: int) -> None:
     data = b"".join(
         struct.pack("<IIIHHQQ", i, size, 1, command, 0x100, block, t_us) if version == 1 else
         struct.pack("<HHIIIQQQ", command, 0x205, i, size, 1, block, t_us, took)
@@ -237,7 +237,7 @@ def test_vscsi(tmp_path: Path, version: int) -> None:
     assert "dropped: a block, or a time, is beyond 64 bits" in done.err
 
 
-def test_neither_version_of_vscsi(tmp_path: Path) -> None:
+def test_unknown_vscsi_versions_are_refused(tmp_path: Path) -> None:
     for data in (b"\0" * 80, b"\1" * 80, b"x"):
         done = run("info", "--from", "vscsi", write(tmp_path / "t", data))
         assert done.code == 1
@@ -247,7 +247,7 @@ def test_neither_version_of_vscsi(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("base", "codes"), [
     (16, ["2a", "0x28", "AA", "88", "42", "0x35", "41", "8e"]),
     (10, ["42", "40", "170", "136", "66", "53", "65", "142"])])
-def test_operations_of_scsi(tmp_path: Path, base: int, codes: list[str]) -> None:
+def test_scsi_operations_are_recognised(tmp_path: Path, base: int, codes: list[str]) -> None:
     wrong = ["12", "0", "", "-28", "zz", "0x00000028"]
     text = "".join(f"{i},{code},{4096 * i},512\n" for i, code in enumerate([*codes, *wrong]))
     words = ("--from", "csv", "--columns", f"time=1,op=2,offset=3,bytes=4,op-scsi={base}",
@@ -269,7 +269,7 @@ def compress(data: bytes, how: str) -> bytes:
 
 
 @pytest.mark.parametrize("how", ["gzip", "zstd", "xz", "bzip2"])
-def test_compressed_files(tmp_path: Path, how: str) -> None:
+def test_compressed_files_are_read(tmp_path: Path, how: str) -> None:
     text = (CASES["spc"][0] * 30_000).encode()
     expected = trace_json("info", write(tmp_path / "plain", text))["requests"]
     packed = compress(text, how)
@@ -293,7 +293,7 @@ def test_xz_that_takes_much_memory_is_refused(tmp_path: Path) -> None:
     assert "take more than 256 MiB of memory; expand them first: xz -dc" in done.err
 
 
-def test_files_that_are_nothing(tmp_path: Path) -> None:
+def test_files_of_no_format_are_refused(tmp_path: Path) -> None:
     assert run("info", tmp_path / "no").code == 3
     assert run("info", write(tmp_path / "e", b"")).code == 1
     assert run("info", write(tmp_path / "z", bytes(5000))).code == 1
@@ -315,14 +315,14 @@ def test_files_are_merged_by_time(tmp_path: Path) -> None:
     assert rows(*parts) == rows(whole)
 
 
-def test_lines_out_of_order(tmp_path: Path) -> None:
+def test_lines_out_of_order_are_sorted(tmp_path: Path) -> None:
     times = [5, 3, 9, 1, 7]
     file = write(tmp_path / "t", "".join(f"0,0,512,r,{t}.0\n" for t in times))
     assert [r.t_ns for r in rows(file)] == [t * 10**9 for t in sorted(times)]
     assert trace_json("info", file)["losses"]["late_items"] == 0
 
 
-def test_very_long_line(tmp_path: Path) -> None:
+def test_a_very_long_line_is_refused(tmp_path: Path) -> None:
     text = CASES["spc"][0] * 20 + "x" * 3_000_000 + "\n" + CASES["spc"][0]
     result = trace_json("info", write(tmp_path / "t", text))
     assert result["requests"]["all"]["requests"] == 42

@@ -40,14 +40,14 @@ def test_every_field_is_kept(stream: list[Request]) -> None:
         assert sorted(f.name for f in Path(name).iterdir()) == ["out.parquet", "source"]
 
 
-def test_greatest_numbers_and_many_blocks(tmp_path: Path) -> None:
+def test_largest_numbers_and_many_blocks_are_kept(tmp_path: Path) -> None:
     # More than one block of CSV, and numbers that overflow signed columns.
     stream = [(i, "write", 2**50 + 512 * i, 512, 2**40, 2**32 - 1, 2**16 - 1, "approximate")
               for i in range(60_000)]
     assert [tuple(row.values()) for row in through(tmp_path, stream).to_pylist()] == stream
 
 
-def test_nothing_half_done_stays(tmp_path: Path) -> None:
+def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
     source = write(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
     done = run("convert", "-q", "--from", "spc", "--strict", source, tmp_path / "o.parquet")
     assert done.code == 1

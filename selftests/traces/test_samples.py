@@ -33,8 +33,8 @@ def sample(tmp_path: Path, name: str) -> Path:
     ("caffeine_samples/systor17-traces-sample.csv.gz", "systor", 999, 173),
     ("caffeine_samples/cloud_storage-sample.bz2", "tencent", 50000, 510),
 ])
-def test_samples(tmp_path: Path, name: str, form: str, requests: int,
-                 writes_per_mille: int) -> None:
+def test_published_samples_are_read(tmp_path: Path, name: str, form: str, requests: int,
+                                    writes_per_mille: int) -> None:
     result: Json = trace_json("info", sample(tmp_path, name))
     assert result["files"][0]["format"] == form
     assert result["losses"]["dropped_lines"] == result["losses"]["skipped_bytes"] == 0

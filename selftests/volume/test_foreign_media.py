@@ -83,7 +83,7 @@ def test_random_data_are_kept(tmp_path: Path) -> None:
     refused(tmp_path / "disk", "is not empty")
 
 
-def test_zeroes_become_a_volume_and_force_makes_one_of_anything(tmp_path: Path) -> None:
+def test_only_force_formats_a_device_with_content(tmp_path: Path) -> None:
     sparse(tmp_path / "disk", SIZE)
     assert run("format", tmp_path / "disk", *SMALL).code == 0
     refused(tmp_path / "disk", "is a volume already")

@@ -56,7 +56,7 @@ def first_frames(path: Path) -> dict[str, int]:
     return frames
 
 
-def test_format_makes_a_sound_volume(image: Path) -> None:
+def test_format_creates_a_valid_volume(image: Path) -> None:
     found = answer("check", image)
     assert found["sound"] and not found["closed"]
     assert (found["mapped_units"], found["programmed_pages"], found["findings"]) == (0, 0, 0)
@@ -64,7 +64,7 @@ def test_format_makes_a_sound_volume(image: Path) -> None:
     assert found["superblock"]["bytes"] == image.stat().st_size
 
 
-def test_format_for_a_person(tmp_path: Path) -> None:
+def test_format_prints_a_summary(tmp_path: Path) -> None:
     done = run("format", tmp_path / "v", "--profile", "demo", "--policy", "vth_b", *SMALL)
     assert done.code == 0
     assert "policy vth_b" in done.out and "blocks=40" in done.out
@@ -102,7 +102,7 @@ def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
     assert 0.9 * (64 << 20) < size <= 64 << 20
 
 
-def test_a_file_that_is_too_small(tmp_path: Path) -> None:
+def test_a_file_that_is_too_small_is_refused(tmp_path: Path) -> None:
     """The size is refused before the file is scanned, however much is in it."""
     path = tmp_path / "volume"
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
@@ -127,7 +127,7 @@ def test_a_device_with_data_is_not_formatted(tmp_path: Path, offset: int) -> Non
     assert run("check", path).code == 0
 
 
-def test_a_volume_is_kept(image: Path) -> None:
+def test_an_existing_volume_is_not_formatted(image: Path) -> None:
     done = run("format", image)
     assert done.code == 1 and UUID in done.err and "--force" in done.err
 
@@ -152,7 +152,7 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
         (("blocks=40", "fill=random"), "fill"),
     ],
 )
-def test_usage(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
+def test_wrong_usage_is_refused(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
     path = tmp_path / "volume"
     done = run("format", path, "op=60", *arguments)
     assert done.code == 2 and part in done.err and done.err.count("\n") == 1
@@ -172,7 +172,7 @@ def test_files_without_a_volume_are_refused(tmp_path: Path) -> None:
     assert run("dump", tmp_path).code == 3
 
 
-def test_a_newer_volume(image: Path) -> None:
+def test_a_newer_volume_is_refused(image: Path) -> None:
     data = bytearray(image.read_bytes())
     data[8] = 9
     data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c(data[: FRAME - 4]))
@@ -191,7 +191,7 @@ def crc32c(data: bytes | bytearray) -> int:
 
 
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
-def test_damaged_tables(image: Path, table: str) -> None:
+def test_damaged_tables_are_reported(image: Path, table: str) -> None:
     offset = first_frames(image)[table] * FRAME + SECTOR + 17
     change(image, offset)
     found = answer("check", image, code=4)
@@ -215,7 +215,7 @@ def shards(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_volume_for_each_shard(shards: Path) -> None:
+def test_each_shard_has_a_volume(shards: Path) -> None:
     length = answer("dump", shards)["superblock"]["bytes"]
     assert shards.stat().st_size == second_of(shards) + length
     found = answer("check", shards)
@@ -239,7 +239,7 @@ def test_shards_share_the_available_space(tmp_path: Path) -> None:
     assert 0 <= 256 * 2**20 - used < 2 * used / blocks
 
 
-def test_damage_of_a_shard(shards: Path) -> None:
+def test_damage_of_a_shard_is_reported(shards: Path) -> None:
     begin = second_of(shards)
     offset = first_frames(shards)["spare_table"] * FRAME + SECTOR + 17
     change(shards, begin + offset)
@@ -251,7 +251,7 @@ def test_damage_of_a_shard(shards: Path) -> None:
     assert found["repaired"] and answer("check", shards)["sound"]
 
 
-def test_a_long_finding_is_whole(shards: Path) -> None:
+def test_a_long_finding_is_printed_completely(shards: Path) -> None:
     """The end of the finding is the remedy."""
     change(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
     findings = answer("check", shards, code=4)["listed_findings"]
@@ -259,7 +259,7 @@ def test_a_long_finding_is_whole(shards: Path) -> None:
     assert findings[1].endswith("see approxftl check --repair")
 
 
-def test_the_repair_of_one_shard_is_not_that_of_all(shards: Path) -> None:
+def test_repairing_one_shard_leaves_the_others(shards: Path) -> None:
     change(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
     change(shards, second_of(shards) + FRAME + 300)
     assert not answer("check", shards, "--repair", code=4)["repaired"]
@@ -270,8 +270,8 @@ def test_the_repair_of_one_shard_is_not_that_of_all(shards: Path) -> None:
     ("first", "shard 1: it is of another device"),
     ("other", "shard 1: it is of another device"),
 ])
-def test_a_shard_that_does_not_belong(tmp_path: Path, shards: Path, what: str,
-                                      sentence: str) -> None:
+def test_a_shard_of_another_device_is_refused(tmp_path: Path, shards: Path, what: str,
+                                              sentence: str) -> None:
     begin = second_of(shards)
     other = tmp_path / "other"
     done = run("format", other, *SMALL, *SHARDS)
@@ -286,7 +286,7 @@ def test_a_shard_that_does_not_belong(tmp_path: Path, shards: Path, what: str,
     assert done.code == 4 and "this is shard 1 of a device" in done.err
 
 
-def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
+def test_format_removes_the_previous_shards(shards: Path) -> None:
     """Use the previous volume's name, and a file that ends where the second shard begins."""
     limited = run_program("prlimit", f"--fsize={second_of(shards)}", PROGRAM, "format", shards,
                           "--uuid", UUID, *SMALL, *SHARDS, "--force")
@@ -294,13 +294,13 @@ def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
     assert ": there is no volume" in run("check", shards).err
 
 
-def test_why_a_later_shard_cannot_be_written(shards: Path) -> None:
+def test_a_write_error_of_a_later_shard_is_reported(shards: Path) -> None:
     limited = run_program("prlimit", f"--fsize={second_of(shards) + 4 * FRAME}", PROGRAM, "format",
                           shards, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
 
 
-def test_damaged_state(image: Path) -> None:
+def test_a_damaged_state_is_reported(image: Path) -> None:
     change(image, 2 * FRAME + 20)
     done = run("check", image)
     assert done.code == 4 and "state" in done.out
@@ -308,7 +308,7 @@ def test_damaged_state(image: Path) -> None:
     assert [state["sound"] for state in states] == [False, True]
 
 
-def test_damaged_copy(image: Path) -> None:
+def test_a_damaged_copy_is_reported(image: Path) -> None:
     change(image, FRAME + 300)
     found = answer("check", image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
@@ -317,7 +317,7 @@ def test_damaged_copy(image: Path) -> None:
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
-def test_one_superblock_after_the_other(image: Path, frame: int, more: int, sound: bool) -> None:
+def test_headers_are_written_in_order(image: Path, frame: int, more: int, sound: bool) -> None:
     """A power failure between the two headers does no damage; other orders are damage."""
     data = bytearray(image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]
@@ -332,14 +332,14 @@ def test_one_superblock_after_the_other(image: Path, frame: int, more: int, soun
     assert found["listed_findings"] == ([] if sound else ["the volume header and its copy differ"])
 
 
-def test_a_shrunk_volume(image: Path) -> None:
+def test_a_shrunk_backing_device_is_refused(image: Path) -> None:
     with image.open("r+b") as file:
         file.truncate(image.stat().st_size - FRAME)
     done = run("check", image)
     assert done.code == 4 and "bytes" in done.err
 
 
-def test_dump(image: Path) -> None:
+def test_dump_prints_header_and_tables(image: Path) -> None:
     assert len(answer("dump", image, "--blocks")["blocks"]) == 160
     assert answer("dump", image, "--pages")["pages"] == []
     assert answer("dump", image, "--block", "3")["pages"] == []
@@ -376,7 +376,7 @@ def content_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
-def test_a_volume_of_0_2_0(tmp_path: Path, end: str) -> None:
+def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     """Version 0.2.0 made it: 250 random requests in 40 blocks, a flush, then `end`."""
     path = unpacked(tmp_path, end)
     found = answer("check", path)
@@ -409,7 +409,7 @@ def lose(path: Path, page: Json, slots: int) -> None:
     path.write_bytes(data)
 
 
-def test_sheets_of_the_map_are_no_units(tmp_path: Path) -> None:
+def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     """Copy a page's entry from a volume whose units have the numbers of translation pages here."""
     path = tmp_path / "volume"
     assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0

@@ -64,7 +64,7 @@ def test_fields_do_not_overlap() -> None:
             end = offset + size
 
 
-def test_superblock(tmp_path: Path) -> None:
+def test_the_documented_header_is_read(tmp_path: Path) -> None:
     data = make(tmp_path / "volume")
     told = dump(tmp_path / "volume")["superblock"]
     table = fields(2)
@@ -78,7 +78,7 @@ def test_superblock(tmp_path: Path) -> None:
     assert number(data, table, "number of parameters") == len(told["parameters"])
 
 
-def test_state(tmp_path: Path) -> None:
+def test_the_documented_state_is_read(tmp_path: Path) -> None:
     data = make(tmp_path / "volume")
     table = fields(3)
     for state in dump(tmp_path / "volume", "--state")["states"]:
@@ -90,7 +90,7 @@ def test_state(tmp_path: Path) -> None:
         assert payload[offset : offset + size].rstrip(b"\0").decode() == state["policy"] == "vth_b"
 
 
-def test_erase_table(tmp_path: Path) -> None:
+def test_the_documented_erase_table_is_read(tmp_path: Path) -> None:
     data = make(tmp_path / "volume")
     first = dump(tmp_path / "volume")["superblock"]["first_frames"]["erase_table"] * FRAME
     for block in (0, 30, 31, 159):
