@@ -49,18 +49,18 @@ static void random_access(enum app_io io)
 	CHECK_EQ(repaired, 0);
 }
 
-TAP_TEST(buffered, "a buffer that is smaller than the array")
+TAP_TEST(an_array_works_with_a_smaller_buffer)
 {
 	random_access(APP_IO_BUFFERED);
 }
 
-TAP_TEST(mapped, "a file in memory that is smaller than the array")
+TAP_TEST(an_array_works_with_a_smaller_file_in_memory)
 {
 	random_access(APP_IO_MMAP);
 }
 
 /* Pointers to the last ARRAY_HELD pages stay valid. */
-TAP_TEST(pages_stay, "pages stay valid while in use")
+TAP_TEST(pages_stay_valid_while_in_use)
 {
 	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
 	const double *held[ARRAY_HELD];
@@ -80,7 +80,7 @@ TAP_TEST(pages_stay, "pages stay valid while in use")
 	CHECK_EQ(array_close(&array, &repaired, &error), 0);
 }
 
-TAP_TEST(no_values, "values out of range become 0")
+TAP_TEST(values_out_of_range_become_0)
 {
 	static const struct array_shape wide = { "values", 8, 1e300, 0, NULL };
 	static const struct array_shape narrow = { "values", 8, 2, 0, NULL };
@@ -104,7 +104,7 @@ TAP_TEST(no_values, "values out of range become 0")
 	CHECK_EQ(repaired, 5);
 }
 
-TAP_TEST(beyond, "an index beyond the end is an error")
+TAP_TEST(an_index_beyond_the_end_is_an_error)
 {
 	static const struct array_shape shape = { "beyond", 8, 1, 0, NULL };
 	struct array array;
@@ -117,7 +117,7 @@ TAP_TEST(beyond, "an index beyond the end is an error")
 	CHECK_CONTAINS(error.text, "no such page");
 }
 
-TAP_TEST(headers, "headers are read as written")
+TAP_TEST(headers_are_read_as_written)
 {
 	struct app_setup all = { 64, 64, 128, 3, 5, 6, 7, U64_MAX, 15, 256 }, found;
 	char header[HEADER_BYTES], tail[100] = "";
@@ -133,7 +133,7 @@ TAP_TEST(headers, "headers are read as written")
 }
 
 /* Files of a program with a single form have the same header as before forms existed. */
-TAP_TEST(usual_headers, "common headers are read as written")
+TAP_TEST(common_headers_are_read_as_written)
 {
 	char header[HEADER_BYTES];
 
@@ -143,7 +143,7 @@ TAP_TEST(usual_headers, "common headers are read as written")
 	CHECK(!strstr(header, "scans") && !strstr(header, "group"));
 }
 
-TAP_TEST(damaged_headers, "damaged headers are refused or harmless")
+TAP_TEST(damaged_headers_are_refused_or_harmless)
 {
 	struct aftl_random random = { .state = 1 };
 	char header[HEADER_BYTES];
@@ -238,7 +238,7 @@ static void survives(const struct app *app, const struct app_setup *with, u32 ra
 	CHECK(run.result.distance > 0 || run.result.squared > 0 || run.result.absolute > 0);
 }
 
-TAP_TEST(all_survive, "programs survive damaged data")
+TAP_TEST(programs_survive_damaged_data)
 {
 	unsigned int i;
 
@@ -249,7 +249,7 @@ TAP_TEST(all_survive, "programs survive damaged data")
 	}
 }
 
-TAP_TEST(clean_up, "no files or maps remain")
+TAP_TEST(a_closed_array_leaves_no_file_or_mapping)
 {
 	static const char *const names[] = {
 		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector",

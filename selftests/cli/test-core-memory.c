@@ -60,7 +60,7 @@ static void take_and_give(size_t bytes)
 	core_memory_free(NULL, memory, bytes);
 }
 
-TAP_TEST(everything_is_zero, "allocated memory is zeroed")
+TAP_TEST(allocated_memory_is_zeroed)
 {
 	static const size_t sizes[] = {
 		1, 4096, 2 * HUGE_PAGE - 1, 2 * HUGE_PAGE, 2 * HUGE_PAGE + 1, 5 * HUGE_PAGE - 16,
@@ -72,7 +72,7 @@ TAP_TEST(everything_is_zero, "allocated memory is zeroed")
 			take_and_give(sizes[i]);
 }
 
-TAP_TEST(large_pieces_go_back, "large allocations are returned to the system")
+TAP_TEST(large_allocations_are_returned_to_the_system)
 {
 	long before = mapped();
 	unsigned int i;
@@ -82,7 +82,7 @@ TAP_TEST(large_pieces_go_back, "large allocations are returned to the system")
 	CHECK(mapped() - before < 100);
 }
 
-TAP_TEST(huge_pages_are_asked_for, "huge pages are used up to the size of memory")
+TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory)
 {
 	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 	void *modest, *immense;
@@ -102,7 +102,7 @@ TAP_TEST(huge_pages_are_asked_for, "huge pages are used up to the size of memory
 }
 
 /* Test arrays of one device, and several arrays that together are as large. */
-TAP_TEST(many_are_as_immense, "huge pages are used up to the size of memory in total")
+TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory_in_total)
 {
 	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 16;
 	unsigned int round, i, huge;
@@ -121,7 +121,7 @@ TAP_TEST(many_are_as_immense, "huge pages are used up to the size of memory in t
 	}
 }
 
-TAP_TEST(too_much_is_refused, "allocations larger than memory are refused")
+TAP_TEST(allocations_larger_than_memory_are_refused)
 {
 	CHECK(!core_memory_alloc(NULL, SIZE_MAX / 2));
 	CHECK(!core_memory_alloc(NULL, SIZE_MAX));

@@ -24,7 +24,7 @@ static void judged(enum health_verdict verdict, const char *reason)
 	CHECK_TEXT(health.reasons[0], reason);
 }
 
-TAP_TEST(good, "a good device")
+TAP_TEST(a_device_without_faults_is_good)
 {
 	make_good();
 	health_judge(&health);
@@ -32,7 +32,7 @@ TAP_TEST(good, "a good device")
 	CHECK_EQ(health.reason_count, 0);
 }
 
-TAP_TEST(worn, "a worn device")
+TAP_TEST(a_device_near_its_endurance_needs_attention)
 {
 	make_good();
 	health.endurance = 12;
@@ -45,7 +45,7 @@ TAP_TEST(worn, "a worn device")
 	CHECK_EQ(health_used(&health), 0);
 }
 
-TAP_TEST(only_good_blocks_count, "bad blocks do not count as wear")
+TAP_TEST(bad_blocks_do_not_count_as_wear)
 {
 	make_good();
 	health.endurance = 20;
@@ -55,7 +55,7 @@ TAP_TEST(only_good_blocks_count, "bad blocks do not count as wear")
 	CHECK_EQ(health_used(&health), 0);
 }
 
-TAP_TEST(each_fault, "each fault is a reason")
+TAP_TEST(each_fault_is_a_reason)
 {
 	make_good();
 	health.counters.retired_blocks = 2;
@@ -86,7 +86,7 @@ TAP_TEST(each_fault, "each fault is a reason")
 	       "there are too few good blocks to write on: the device is read-only");
 }
 
-TAP_TEST(all_faults, "the worst reason is the verdict")
+TAP_TEST(the_worst_reason_is_the_verdict)
 {
 	memset(&health, 0xff, sizeof(health));
 	make_good();

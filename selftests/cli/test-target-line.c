@@ -31,14 +31,14 @@ static void comes_back(void)
 	CHECK_EQ(line.class, again.class);
 }
 
-TAP_TEST(standard_line, "the standard line")
+TAP_TEST(the_standard_line_is_built)
 {
 	target_line_init(&line);
 	comes_back();
 	CHECK_TEXT(text, "ram 6 profile demo policy approxftl timing real");
 }
 
-TAP_TEST(every_profile_and_policy, "every profile with every policy is read as printed")
+TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 {
 	unsigned int i, j;
 
@@ -60,7 +60,7 @@ static void try_value(const char *key, const char *value)
 }
 
 /* Set each parameter to all its words, or to both ends of its range. */
-TAP_TEST(every_parameter, "every parameter is read as printed")
+TAP_TEST(every_parameter_is_read_as_printed)
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i, j;
@@ -77,7 +77,7 @@ TAP_TEST(every_parameter, "every parameter is read as printed")
 	}
 }
 
-TAP_TEST(all_at_once, "all parameters together are read as printed")
+TAP_TEST(all_parameters_together_are_read_as_printed)
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
@@ -96,7 +96,7 @@ TAP_TEST(all_at_once, "all parameters together are read as printed")
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
 }
 
-TAP_TEST(newer_keys, "keys of a newer target are skipped")
+TAP_TEST(keys_of_a_newer_target_are_skipped)
 {
 	CHECK(!target_line_parse(&line, "none 8 colour red profile tos22 policy cubeftl timing off",
 				 &error));
@@ -114,7 +114,7 @@ static void refused(const char *key, const char *value, const char *part)
 	CHECK(!memcmp(&line, &again, sizeof(line)));
 }
 
-TAP_TEST(refusals, "invalid values are refused")
+TAP_TEST(invalid_values_are_refused)
 {
 	refused("store", "disk", "is not a store; there are none, ram and the path");
 	refused("store", "/dev/a b", "is too long or has blanks");
@@ -142,7 +142,7 @@ TAP_TEST(refusals, "invalid values are refused")
 	refused("colour", "red", "unknown option \"colour\"");
 }
 
-TAP_TEST(broken_lines, "malformed lines are refused")
+TAP_TEST(malformed_lines_are_refused)
 {
 	static const char *const broken[] = {
 		"", "ram", "ram 1 op", "ram 2 op much", "ram 2 profile x", "ram 2 policy best",
@@ -154,7 +154,7 @@ TAP_TEST(broken_lines, "malformed lines are refused")
 			  broken[i]);
 }
 
-TAP_TEST(sizes_are_the_cores, "the size equals the core's")
+TAP_TEST(the_size_equals_the_cores)
 {
 	struct target_size size;
 
@@ -165,7 +165,7 @@ TAP_TEST(sizes_are_the_cores, "the size equals the core's")
 	CHECK_RANGE(size.memory_bytes, 1000000, 4000000);
 }
 
-TAP_TEST(no_such_device, "impossible devices are refused")
+TAP_TEST(impossible_devices_are_refused)
 {
 	struct target_size size;
 
@@ -180,7 +180,7 @@ TAP_TEST(no_such_device, "impossible devices are refused")
 }
 
 /* The kernel's sectors are at most 4 KiB, even if the profile maps larger pages. */
-TAP_TEST(profile_that_maps_pages, "a profile that maps whole pages")
+TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 {
 	struct target_size size;
 
@@ -204,7 +204,7 @@ static void fits(const char *profile, u64 mib)
 	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
 }
 
-TAP_TEST(fitting, "number of blocks for a size")
+TAP_TEST(the_number_of_blocks_follows_from_the_size)
 {
 	struct target_size size;
 	u64 mib;
@@ -222,7 +222,7 @@ TAP_TEST(fitting, "number of blocks for a size")
 	CHECK(size.sectors < 4096 * 2048ULL);
 }
 
-TAP_TEST(too_large, "sizes without a number of blocks are refused")
+TAP_TEST(sizes_without_a_number_of_blocks_are_refused)
 {
 	target_line_init(&line);
 	CHECK_EQ(target_line_fit(&line, 1ULL << 50, &error), -EINVAL);

@@ -46,17 +46,17 @@ static void shows(const char *sort, const char *wanted)
 	free(text);
 }
 
-TAP_TEST(as_they_come, "rows keep their order without sorting")
+TAP_TEST(rows_keep_their_order_without_sorting)
 {
 	shows(NULL, "      none\n10.5  most\n 0.0  zero\n 2.0  some\n      void\n");
 }
 
-TAP_TEST(none_is_least, "a missing value sorts as the smallest")
+TAP_TEST(a_missing_value_sorts_as_the_smallest)
 {
 	shows("size", "      none\n      void\n 0.0  zero\n 2.0  some\n10.5  most\n");
 }
 
-TAP_TEST(none_is_last_of_the_largest_first, "a missing value is last in descending order")
+TAP_TEST(a_missing_value_is_last_in_descending_order)
 {
 	shows("-size,-name", "10.5  most\n 2.0  some\n 0.0  zero\n      void\n      none\n");
 }

@@ -88,7 +88,7 @@ static void make_device(void)
 	make_luns(LUNS);
 }
 
-TAP_TEST(says_what_happened, "a frame shows the activity")
+TAP_TEST(a_frame_shows_the_activity)
 {
 	make_device();
 	draw(200, 0);
@@ -107,7 +107,7 @@ TAP_TEST(says_what_happened, "a frame shows the activity")
 	CHECK(!strstr(picture, "more; a larger window"));
 }
 
-TAP_TEST(nothing_happened, "a frame of an idle device")
+TAP_TEST(a_frame_shows_an_idle_device)
 {
 	make_device();
 	memset(&between.stats, 0, sizeof(between.stats));
@@ -130,7 +130,7 @@ static void fits(unsigned int columns, unsigned int rows)
 		  rows, lines(), longest());
 }
 
-TAP_TEST(fits_any_window, "a frame fits any window")
+TAP_TEST(a_frame_fits_any_window)
 {
 	static const unsigned int counts[] = { 1, 4, 5, 32, 33, 1024 };
 	unsigned int columns, rows, i;
@@ -156,7 +156,7 @@ static unsigned int shown(void)
 	return count;
 }
 
-TAP_TEST(counts_what_has_no_room, "LUNs beyond the window are counted")
+TAP_TEST(luns_beyond_the_window_are_counted)
 {
 	unsigned int rows, more;
 	const char *rest;
@@ -179,7 +179,7 @@ static const char answer[] =
 	"0 good_blocks 128 free_blocks 12 valid_units 700 queued 3 busy_ns 12345 cached_blocks 1\n"
 	"1 good_blocks 9 free_blocks 13 valid_units 7 queued 0 busy_ns 1 cached_blocks 2 new 7\n";
 
-TAP_TEST(reads_luns, "answers to luns are parsed")
+TAP_TEST(answers_to_luns_are_parsed)
 {
 	CHECK(!target_luns_parse(&luns, answer, &error));
 	CHECK_EQ(luns.count, 2);
@@ -202,7 +202,7 @@ static void refuses(const char *text)
 	CHECK(!luns.list && !luns.count);
 }
 
-TAP_TEST(refuses_other_answers, "invalid answers are refused")
+TAP_TEST(invalid_answers_are_refused)
 {
 	refuses("\n");
 	refuses("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
@@ -211,7 +211,7 @@ TAP_TEST(refuses_other_answers, "invalid answers are refused")
 	refuses("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
 }
 
-TAP_TEST(difference_of_luns, "activity of LUNs between two answers")
+TAP_TEST(activity_of_luns_is_the_difference_of_two_answers)
 {
 	struct target_lun old[] = { { .busy_ns = 300, .queued = 9 } };
 	struct target_lun new[] = { { .busy_ns = 500, .queued = 4 } };

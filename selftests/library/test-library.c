@@ -42,7 +42,7 @@ static void is(const struct approxftl_extent *extent, s64 offset, s64 length, u3
 	CHECK_EQ(extent->class, kind);
 }
 
-TAP_TEST(ranges, "ranges are tagged, untagged and listed")
+TAP_TEST(ranges_are_tagged_untagged_and_listed)
 {
 	struct approxftl_extent extents[8];
 
@@ -61,7 +61,7 @@ TAP_TEST(ranges, "ranges are tagged, untagged and listed")
 }
 
 /* A kernel module without APPROXFTL_TAG_FD has the range tagged instead. */
-TAP_TEST(whole_files, "a whole file is tagged by each carrier")
+TAP_TEST(a_whole_file_is_tagged_by_each_carrier)
 {
 	struct approxftl_extent extent;
 
@@ -82,7 +82,7 @@ TAP_TEST(whole_files, "a whole file is tagged by each carrier")
 	end();
 }
 
-TAP_TEST(long_answers, "long answers are fetched in parts")
+TAP_TEST(long_answers_are_fetched_in_parts)
 {
 	struct approxftl_extent extents[40];
 	int i;
@@ -97,7 +97,7 @@ TAP_TEST(long_answers, "long answers are fetched in parts")
 	end();
 }
 
-TAP_TEST(wrong_ranges, "invalid ranges are refused without a system call")
+TAP_TEST(invalid_ranges_are_refused_without_a_system_call)
 {
 	begin();
 	fake_control.calls = 0;
@@ -113,7 +113,7 @@ TAP_TEST(wrong_ranges, "invalid ranges are refused without a system call")
 }
 
 /* Each kernel reason has its own message, with the remedy behind a ";". */
-TAP_TEST(sentences, "every reason has a text")
+TAP_TEST(every_reason_has_a_text)
 {
 	u32 reason;
 
@@ -141,7 +141,7 @@ static void *other_thread(void *unused)
 	return unused;
 }
 
-TAP_TEST(regions, "regions nest within a thread")
+TAP_TEST(regions_nest_within_a_thread)
 {
 	pthread_t thread;
 
@@ -167,7 +167,7 @@ TAP_TEST(regions, "regions nest within a thread")
 	end();
 }
 
-TAP_TEST(labels, "labels")
+TAP_TEST(labels_of_invalid_length_or_text_are_refused)
 {
 	char text[APPROXFTL_LABEL_MAX + 2];
 
@@ -183,7 +183,7 @@ TAP_TEST(labels, "labels")
 	end();
 }
 
-TAP_TEST(writes, "a write with a class")
+TAP_TEST(a_write_has_the_class_of_its_call)
 {
 	struct approxftl_extent extent;
 	char back[4] = "";
@@ -203,7 +203,7 @@ TAP_TEST(writes, "a write with a class")
 	end();
 }
 
-TAP_TEST(errors, "errors of a range")
+TAP_TEST(errors_of_a_range_are_returned)
 {
 	struct approxftl_errors errors;
 
@@ -229,7 +229,7 @@ TAP_TEST(errors, "errors of a range")
 	end();
 }
 
-TAP_TEST(units, "errors of single units")
+TAP_TEST(errors_of_single_units_are_returned)
 {
 	struct approxftl_unit units[16];
 	off_t from = 100;
@@ -253,7 +253,7 @@ TAP_TEST(units, "errors of single units")
 }
 
 /* Without the device all calls succeed, and writes are plain. */
-TAP_TEST(without_device, "without the control device all calls are harmless")
+TAP_TEST(without_the_control_device_all_calls_are_harmless)
 {
 	struct approxftl_errors errors = { .units = 1 };
 	struct approxftl_info info = { .version = 1 };
@@ -288,7 +288,7 @@ TAP_TEST(without_device, "without the control device all calls are harmless")
 	end();
 }
 
-TAP_TEST(opening, "opening the library")
+TAP_TEST(opening_a_file_that_is_on_no_device_is_refused_or_inactive)
 {
 	struct approxftl_info info;
 
@@ -316,7 +316,7 @@ TAP_TEST(opening, "opening the library")
 	approxftl_close(NULL);
 }
 
-TAP_TEST(attribute_text, "text of the extended attribute")
+TAP_TEST(the_extended_attribute_is_parsed_and_printed)
 {
 	static const char *const wrong[] = {
 		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise",
@@ -373,7 +373,7 @@ static void check_levels(void)
 	CHECK_EQ(approxftl_level_errors(handle, fd, 0, 1, 4, &errors), -EINVAL);
 }
 
-TAP_TEST(quality_levels, "quality levels")
+TAP_TEST(quality_levels_are_passed_to_the_kernel)
 {
 	char text[128] = "";
 
@@ -394,7 +394,7 @@ TAP_TEST(quality_levels, "quality levels")
 	end();
 }
 
-TAP_TEST(memory_of_a_file, "tags are remembered and recalled")
+TAP_TEST(tags_are_remembered_and_recalled)
 {
 	struct approxftl_extent extents[2];
 	char text[64] = "";
@@ -422,7 +422,7 @@ TAP_TEST(memory_of_a_file, "tags are remembered and recalled")
 	end();
 }
 
-TAP_TEST(too_much_to_remember, "too many ranges to remember")
+TAP_TEST(too_many_ranges_to_remember_are_refused)
 {
 	int i;
 
@@ -434,7 +434,7 @@ TAP_TEST(too_much_to_remember, "too many ranges to remember")
 	end();
 }
 
-TAP_TEST(arena_pieces, "allocations in an arena")
+TAP_TEST(an_arena_allocates_and_frees_pieces)
 {
 	struct approxftl_arena *arena;
 	char *first, *second, *third;
@@ -463,7 +463,7 @@ TAP_TEST(arena_pieces, "allocations in an arena")
 	end();
 }
 
-TAP_TEST(arena_stays, "a named arena persists in its file")
+TAP_TEST(a_named_arena_persists_in_its_file)
 {
 	struct approxftl_extent extent;
 	struct approxftl_arena *arena;
@@ -491,7 +491,7 @@ TAP_TEST(arena_stays, "a named arena persists in its file")
 	end();
 }
 
-TAP_TEST(arena_of_a_memfd, "an arena in memory")
+TAP_TEST(an_arena_may_be_in_memory)
 {
 	int buffer = memfd_create("buffer", MFD_CLOEXEC);
 	struct approxftl_arena *arena;
@@ -529,7 +529,7 @@ static void *many_pieces(void *argument)
 	return NULL;
 }
 
-TAP_TEST(arena_of_threads, "an arena used by several threads")
+TAP_TEST(several_threads_may_use_an_arena)
 {
 	struct approxftl_arena *arena;
 	pthread_t threads[4];

@@ -26,7 +26,7 @@ static void flip(u32 bit)
 
 static const struct payload some = { .unit = 123456789012ULL, .sequence = 77, .class = 1 };
 
-TAP_TEST(flips_are_counted, "flips are counted")
+TAP_TEST(flips_are_counted)
 {
 	static const u32 sizes[] = { 512, 4096 };
 	struct aftl_random random = { 3 };
@@ -51,7 +51,7 @@ TAP_TEST(flips_are_counted, "flips are counted")
 }
 
 /* A bit error rate of 1 % is worse than that of any flash in use. */
-TAP_TEST(worn_data_are_known, "data with errors are recognised")
+TAP_TEST(data_with_errors_are_recognised)
 {
 	struct aftl_random random = { 4 };
 	u32 bit, wrong = 0, flips;
@@ -70,7 +70,7 @@ TAP_TEST(worn_data_are_known, "data with errors are recognised")
 	CHECK_EQ(flips, wrong);
 }
 
-TAP_TEST(other_data_are_not, "unrelated data are not recognised")
+TAP_TEST(unrelated_data_are_not_recognised)
 {
 	struct payload found, next = some;
 	u32 flips;
@@ -117,7 +117,7 @@ static u32 floor_of(u64 unit)
 	return floor;
 }
 
-TAP_TEST(overwritten_data_are_stale, "overwritten data are recognised as stale")
+TAP_TEST(overwritten_data_are_recognised_as_stale)
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -136,7 +136,7 @@ TAP_TEST(overwritten_data_are_stale, "overwritten data are recognised as stale")
 }
 
 /* A read issued before a write completed may return the old data. */
-TAP_TEST(reads_in_flight_are_forgiven, "a read beside a write may return old or new data")
+TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 {
 	u32 floor;
 
@@ -150,7 +150,7 @@ TAP_TEST(reads_in_flight_are_forgiven, "a read beside a write may return old or 
 	CHECK_EQ(verdict_of(5, 5, 2, floor), DATA_GOOD);
 }
 
-TAP_TEST(either_of_two_may_win, "either of two concurrent writes may win")
+TAP_TEST(either_of_two_concurrent_writes_may_win)
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -164,7 +164,7 @@ TAP_TEST(either_of_two_may_win, "either of two concurrent writes may win")
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
 }
 
-TAP_TEST(nothing_is_known_after_a_discard, "discarded data are not checked")
+TAP_TEST(discarded_data_are_not_checked)
 {
 	struct payload found;
 	u32 flips;
@@ -184,7 +184,7 @@ TAP_TEST(nothing_is_known_after_a_discard, "discarded data are not checked")
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
 }
 
-TAP_TEST(failed_writes_promise_nothing, "data of a failed write are not checked")
+TAP_TEST(data_of_a_failed_write_are_not_checked)
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -195,7 +195,7 @@ TAP_TEST(failed_writes_promise_nothing, "data of a failed write are not checked"
 }
 
 /* Freed buffers are reused, separately for each size. */
-TAP_TEST(buffers_come_back, "buffers are reused")
+TAP_TEST(buffers_are_reused)
 {
 	static struct data_buffers buffers;
 	u8 *first, *second;
@@ -231,7 +231,7 @@ static const struct replay_log_entry entry = {
 	.flips = { 11, 12 },
 };
 
-TAP_TEST(log_is_read_as_written, "a log is read as written")
+TAP_TEST(a_log_is_read_as_written)
 {
 	struct replay_log_header header = { .planned = 9, .classes = 2, .limit = 3 };
 	char path[] = "/tmp/approxftl-XXXXXX";
@@ -268,7 +268,7 @@ static bool prints(bool start, const struct target_status *status, const char *p
 	return part ? !!strstr(text, part) : !text[0];
 }
 
-TAP_TEST(starting_state, "the starting state of a drive and the lateness of its timers are said")
+TAP_TEST(the_starting_state_and_late_timers_are_reported)
 {
 	struct target_status status = { .units = 800, .late_p99_ns = 100000 };
 

@@ -53,7 +53,7 @@ static bool may_hold(u64 unit, u32 generation)
 	return ledger_allows(ledger, unit, ledger_floor(ledger, unit), &found);
 }
 
-TAP_TEST(the_last_write_is_there, "the last write must be found")
+TAP_TEST(the_last_write_must_be_found)
 {
 	u32 first, second;
 
@@ -67,7 +67,7 @@ TAP_TEST(the_last_write_is_there, "the last write must be found")
 	CHECK(!may_hold(3, second + 1));
 }
 
-TAP_TEST(what_is_under_way_may_be_there, "a write in flight may be found")
+TAP_TEST(a_write_in_flight_may_be_found)
 {
 	u32 first;
 	struct ledger_change change;
@@ -82,7 +82,7 @@ TAP_TEST(what_is_under_way_may_be_there, "a write in flight may be found")
 }
 
 /* A failed write may have happened or not; the next write replaces it. */
-TAP_TEST(what_failed_may_be_there, "a failed write may be found")
+TAP_TEST(a_failed_write_may_be_found)
 {
 	u32 first, last;
 	struct ledger_change failed;
@@ -96,7 +96,7 @@ TAP_TEST(what_failed_may_be_there, "a failed write may be found")
 	free(failed.floors);
 }
 
-TAP_TEST(either_of_two_at_once_is_last, "either of two concurrent writes may be the last")
+TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 {
 	struct ledger_change one, other;
 	u32 before;
@@ -117,7 +117,7 @@ TAP_TEST(either_of_two_at_once_is_last, "either of two concurrent writes may be 
 	free(other.floors);
 }
 
-TAP_TEST(a_flush_covers_what_was_complete, "a flush covers completed writes")
+TAP_TEST(a_flush_covers_completed_writes)
 {
 	u32 first, second, third;
 	u64 covered;
@@ -136,7 +136,7 @@ TAP_TEST(a_flush_covers_what_was_complete, "a flush covers completed writes")
 }
 
 /* Flushes complete in any order. */
-TAP_TEST(flushes_at_once, "concurrent flushes")
+TAP_TEST(concurrent_flushes_cover_different_writes)
 {
 	u64 early, late;
 	u32 first;
@@ -153,7 +153,7 @@ TAP_TEST(flushes_at_once, "concurrent flushes")
 	CHECK(may_hold(1, 0));
 }
 
-TAP_TEST(each_flush_covers_its_own, "each flush covers the writes before it")
+TAP_TEST(each_flush_covers_the_writes_before_it)
 {
 	u32 first, second;
 	u64 one, two;
@@ -173,7 +173,7 @@ TAP_TEST(each_flush_covers_its_own, "each flush covers the writes before it")
 }
 
 /* Units of a request have separate floors: an overlap affects only the common units. */
-TAP_TEST(parts_have_floors_of_their_own, "each unit has its own oldest valid version")
+TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;
 
@@ -189,7 +189,7 @@ TAP_TEST(parts_have_floors_of_their_own, "each unit has its own oldest valid ver
 	free(other.floors);
 }
 
-TAP_TEST(a_forced_write_covers_itself, "a FUA write covers itself")
+TAP_TEST(a_fua_write_covers_itself)
 {
 	u32 forced, beside;
 
@@ -201,7 +201,7 @@ TAP_TEST(a_forced_write_covers_itself, "a FUA write covers itself")
 	CHECK(may_hold(5, beside) && may_hold(5, 0));
 }
 
-TAP_TEST(nothing_is_covered_without_power, "a flush during a power failure covers nothing")
+TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 {
 	u32 forced;
 
@@ -217,7 +217,7 @@ TAP_TEST(nothing_is_covered_without_power, "a flush during a power failure cover
 }
 
 /* Data lost by the medium may be read, but are not assumed to persist. */
-TAP_TEST(nothing_is_wrong_without_power, "reads during a power failure prove nothing durable")
+TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };
 	u32 forced;
@@ -231,7 +231,7 @@ TAP_TEST(nothing_is_wrong_without_power, "reads during a power failure prove not
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
-TAP_TEST(zeroes_are_a_generation, "zeroes count as a version")
+TAP_TEST(zeroes_count_as_a_version)
 {
 	struct ledger_change change;
 	u32 before, after;
@@ -249,7 +249,7 @@ TAP_TEST(zeroes_are_a_generation, "zeroes count as a version")
 	free(change.floors);
 }
 
-TAP_TEST(anything_but_another_unit, "undefined data may be anything but another unit")
+TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 {
 	struct ledger_change change;
 	struct block_found found = { .kind = BLOCK_FOREIGN };
@@ -268,7 +268,7 @@ TAP_TEST(anything_but_another_unit, "undefined data may be anything but another 
 }
 
 /* The contents found once after a power failure persist. */
-TAP_TEST(what_is_found_stays, "a version that was found must stay")
+TAP_TEST(a_version_that_was_found_must_stay)
 {
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };
 	u32 first, second;
@@ -285,8 +285,7 @@ TAP_TEST(what_is_found_stays, "a version that was found must stay")
 }
 
 /* After a power failure a block may hold its durable contents or anything written since. */
-TAP_TEST(what_is_seen_stays_until_power_fails,
-	 "a version that was read must stay until a power failure")
+TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 {
 	static const struct block_found zeroes = { .kind = BLOCK_ZEROES };
 	struct ledger_change change;
@@ -305,7 +304,7 @@ TAP_TEST(what_is_seen_stays_until_power_fails,
 }
 
 /* The kernel may write zeroes as data, which are approximate like other data. */
-TAP_TEST(bits_may_flip, "approximate data may have flipped bits")
+TAP_TEST(approximate_data_may_have_flipped_bits)
 {
 	static const struct block_name name = { 7, 3, 5, 9 };
 	u64 words[512] = { 0 };

@@ -517,7 +517,7 @@ static void report(void)
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
-TAP_TEST(enough_of_everything, "the random runs covered every case")
+TAP_TEST(the_random_runs_covered_every_case)
 {
 	CHECK_RANGE(tally.crashes, CRASHES_WANTED, U32_MAX);
 	CHECK_RANGE(tally.in_format, 50, U32_MAX);

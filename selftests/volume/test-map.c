@@ -145,7 +145,7 @@ static void a_die_is_dead(const char *policy)
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 }
 
-TAP_TEST(other_policies_are_refused, "other policies are refused")
+TAP_TEST(other_policies_are_refused)
 {
 	begin("baseline");
 	volume_keeps_its_policy("baseline", "separated");

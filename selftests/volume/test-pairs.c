@@ -387,7 +387,7 @@ static void try_all(u64 seed, u64 samples)
 		 (unsigned long long)tally.displaced);
 }
 
-TAP_TEST(enough_of_everything, "the runs covered every case")
+TAP_TEST(the_random_runs_covered_every_case)
 {
 	CHECK_RANGE(tally.crashes, tally.accepted, U64_MAX);
 	CHECK_RANGE(tally.changed_policy, tally.accepted, U64_MAX);

@@ -741,7 +741,7 @@ static void one_history(char **argv)
 	note_tally();
 }
 
-TAP_TEST(enough_of_everything, "the histories covered every case")
+TAP_TEST(the_random_histories_covered_every_case)
 {
 	CHECK_RANGE(tally.histories, 500, U64_MAX);
 	CHECK_RANGE(tally.crashes, 2000, U64_MAX);

@@ -161,7 +161,7 @@ static void parity_is_found(const char *policy)
 }
 
 /* A single retired block must mark its die dead if power failed before the others were recorded. */
-TAP_TEST(one_block_says_it, "one block's entry suffices to find a die dead")
+TAP_TEST(one_blocks_entry_marks_its_die_dead)
 {
 	struct aftl_lun_info info;
 
@@ -176,7 +176,7 @@ TAP_TEST(one_block_says_it, "one block's entry suffices to find a die dead")
 }
 
 /* A retirement must be durable before a later erase, or lost data could reappear. */
-TAP_TEST(said_before_an_erase, "a die failure is recorded before an erase")
+TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 {
 	struct aftl_erase_entry entry;
 	u64 commit;
@@ -209,7 +209,7 @@ static void parity_is_taken_over(const char *policy)
 }
 
 /* If two dies claim the parity, the dead one was the former parity die. */
-TAP_TEST(the_dead_one_was_first, "of two parity blocks the one in the dead die is older")
+TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 {
 	const u32 each = 64;
 	struct aftl *ftl;
@@ -234,7 +234,7 @@ TAP_TEST(the_dead_one_was_first, "of two parity blocks the one in the dead die i
 	test_audit(&durable.device);
 }
 
-TAP_TEST(other_policies_are_refused, "other policies are refused")
+TAP_TEST(other_policies_are_refused)
 {
 	begin("baseline");
 	volume_keeps_its_policy("baseline", "separated");

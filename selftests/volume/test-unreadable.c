@@ -153,7 +153,7 @@ static void open_and_crash(u64 sector, struct aftl_random *random)
 	durable.disk.unreadable[sector] = false;
 }
 
-TAP_TEST(closed_with_unreadable_metadata, "a closed volume survives unreadable metadata")
+TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 11 };
 	u64 sector;
@@ -171,7 +171,7 @@ TAP_TEST(closed_with_unreadable_metadata, "a closed volume survives unreadable m
 }
 
 /* Each run starts from the same crash. */
-TAP_TEST(crashed_with_unreadable_metadata, "a crashed volume survives unreadable metadata")
+TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 {
 	struct aftl_random random = { 12 };
 	u64 spares, snapshot, sector;

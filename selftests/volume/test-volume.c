@@ -155,7 +155,7 @@ static void tables_agree(const char *policy)
 }
 
 /* Blocks with one bit in each cell beside blocks with three. */
-TAP_TEST(tables_agree_on_bits, "snapshot and tables agree on bits in a cell")
+TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 {
 	static const char one_shot[] =
 		"channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 one_shot=on op=50% "
@@ -177,7 +177,7 @@ TAP_TEST(tables_agree_on_bits, "snapshot and tables agree on bits in a cell")
  * After a crash each block has the placement handle that it was written for. The LUNs are so large
  * that no block with a handle becomes a fallback block, which a LUN below its reserve gets.
  */
-TAP_TEST(tables_agree_on_handles, "snapshot and tables agree on handles")
+TAP_TEST(snapshot_and_tables_agree_on_handles)
 {
 	static const char placed[] =
 		"channels=1 chips=2 blocks=48 layers=2 word_lines=4 op=70% placement_handles=3 "
@@ -200,7 +200,7 @@ static void each_policy(const char *name, void (*body)(const char *policy))
 
 /* Changes from one session to the next */
 
-TAP_TEST(other_policies_take_over, "other policies take over")
+TAP_TEST(other_policies_take_over)
 {
 	unsigned int i;
 
@@ -230,7 +230,7 @@ static u32 noted_blocks(const struct aftl *ftl)
 /*
  * Nothing was written since the change of policy, so all notes in blocks are the former policy's.
  */
-TAP_TEST(another_policy_gets_no_notes, "another policy gets no notes")
+TAP_TEST(another_policy_gets_no_saved_policy_state)
 {
 	open_closed("approxftl", small);
 	volume_load("approxftl", true);
@@ -263,7 +263,7 @@ static int load_changed(const char *key, const char *value)
 	return ret;
 }
 
-TAP_TEST(parameters_change_or_not, "parameters change or not")
+TAP_TEST(only_parameters_that_may_change_are_accepted)
 {
 	struct aftl_volume *volume;
 
@@ -293,7 +293,7 @@ static int try_format(const char *params, char text[240])
 	return ret;
 }
 
-TAP_TEST(impossible_volumes_are_not_formatted, "impossible volumes are not formatted")
+TAP_TEST(impossible_volumes_are_not_formatted)
 {
 	char text[240] = "";
 
@@ -301,7 +301,7 @@ TAP_TEST(impossible_volumes_are_not_formatted, "impossible volumes are not forma
 	CHECK_CONTAINS(text, "fill");
 }
 
-TAP_TEST(too_many_pages_in_a_flash_page, "too many pages in a flash page")
+TAP_TEST(too_many_mapping_units_in_a_flash_page_are_refused)
 {
 	struct aftl_layout layout;
 	struct test_device device;
@@ -334,7 +334,7 @@ static int open_again(void)
 	return ret;
 }
 
-TAP_TEST(a_device_of_the_wrong_size, "a device of the wrong size")
+TAP_TEST(a_backing_device_of_the_wrong_size_is_refused)
 {
 	volume_format("baseline", small, false);
 	durable.disk.medium.bytes -= AFTL_FRAME_BYTES;
@@ -346,7 +346,7 @@ TAP_TEST(a_device_of_the_wrong_size, "a device of the wrong size")
 }
 
 /* The stored parameters are those of the whole device; the volume has one shard of it. */
-TAP_TEST(a_shard_is_a_device, "a shard is a device")
+TAP_TEST(each_shard_has_a_volume_of_its_own)
 {
 	struct aftl_config own;
 	u32 shard;
@@ -374,7 +374,7 @@ TAP_TEST(a_shard_is_a_device, "a shard is a device")
 	}
 }
 
-TAP_TEST(headers_of_shards_match, "headers of shards match")
+TAP_TEST(headers_of_shards_match)
 {
 	struct aftl_volume_header first = { .uuid = "0123456789abcdef", .config.shards = 3 };
 	struct aftl_volume_header own = first;
@@ -402,7 +402,7 @@ static void seal_super(u8 *bytes)
 	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
 }
 
-TAP_TEST(invalid_headers_are_refused, "invalid headers are refused")
+TAP_TEST(invalid_headers_are_refused)
 {
 	u8 *bytes;
 
@@ -430,7 +430,7 @@ TAP_TEST(invalid_headers_are_refused, "invalid headers are refused")
 }
 
 /* A header update was interrupted: the copy is older, or the first header is torn. */
-TAP_TEST(the_copy_of_the_header_is_used, "the copy of the header is used")
+TAP_TEST(the_copy_of_the_header_is_used)
 {
 	struct aftl_volume *volume;
 
@@ -457,7 +457,7 @@ static void change_halfway(u64 change, u32 program, struct aftl_random *random)
 }
 
 /* One header stays intact, even if two updates are interrupted. */
-TAP_TEST(one_header_is_always_intact, "one header is always intact")
+TAP_TEST(one_header_is_always_intact)
 {
 	struct aftl_random random = { 1 };
 	u64 second;
@@ -588,7 +588,7 @@ static void damage_each_sector(u32 tried[AREAS])
 	CHECK_RANGE(tried[AREA_TABLES], 24, U32_MAX);
 }
 
-TAP_TEST(any_sector_may_be_damaged, "any sector may be damaged")
+TAP_TEST(any_sector_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -619,7 +619,7 @@ static u32 count_begun(void)
 	return begun;
 }
 
-TAP_TEST(any_sector_of_lazy_tables_may_be_damaged, "any sector of lazy tables may be damaged")
+TAP_TEST(any_sector_of_lazy_tables_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -630,7 +630,7 @@ TAP_TEST(any_sector_of_lazy_tables_may_be_damaged, "any sector of lazy tables ma
 }
 
 /* Extents that are not initialised are never read, and no other data are lost. */
-TAP_TEST(only_initialised_extents_are_read, "only initialised extents are read")
+TAP_TEST(only_initialised_extents_are_read)
 {
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 sector;
@@ -686,7 +686,7 @@ static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
 	return failed;
 }
 
-TAP_TEST(the_power_fails_as_an_extent_is_initialised, "the power fails as an extent is initialised")
+TAP_TEST(a_power_failure_while_an_extent_is_initialised_loses_nothing)
 {
 	u32 zones;
 	u32 change;
@@ -707,7 +707,7 @@ static u8 *table_of_stretches(u32 copy)
 }
 
 /* Either copy of the extent table is enough, and the next writer repairs the damaged one. */
-TAP_TEST(the_extent_table_has_a_copy, "the extent table has a copy")
+TAP_TEST(the_extent_table_has_a_copy)
 {
 	u32 copy;
 
@@ -750,7 +750,7 @@ static void open_zones(void)
 	volume_shut();
 }
 
-TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged, "any sector of a zoned volume may be damaged")
+TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged)
 {
 	u32 tried[AREAS] = { 0 };
 
@@ -759,7 +759,7 @@ TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged, "any sector of a zoned vol
 }
 
 /* After a crash, a damaged zone table still has what the snapshot had said. */
-TAP_TEST(the_zone_table_is_rebuilt, "the zone table is rebuilt")
+TAP_TEST(the_zone_table_is_rebuilt)
 {
 	u8 *table;
 
@@ -777,7 +777,7 @@ TAP_TEST(the_zone_table_is_rebuilt, "the zone table is rebuilt")
 }
 
 /* Formatting records the bad blocks. */
-TAP_TEST(zoned_volumes_record_bad_blocks, "zoned volumes record bad blocks")
+TAP_TEST(zoned_volumes_record_bad_blocks)
 {
 	volume_open("approxftl", SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on bad=5e-2");
 	CHECK(durable.recovery.bad_blocks);
@@ -790,7 +790,7 @@ static void check_stays(const char *key, const char *value)
 }
 
 /* The size of the persistent write buffer cannot be changed. */
-TAP_TEST(a_persistent_buffer_keeps_its_size, "a persistent buffer keeps its size")
+TAP_TEST(a_persistent_buffer_keeps_its_size)
 {
 	open_zones();
 	check_stays("buffer", "1MiB");
@@ -833,7 +833,7 @@ static void check_buffered(u32 unit, u32 level)
 }
 
 /* The data survive without a flush; closing the device programs them. */
-TAP_TEST(a_persistent_buffer_survives_a_crash, "a persistent buffer survives a crash")
+TAP_TEST(a_persistent_buffer_survives_a_crash)
 {
 	volume_format("approxftl", small_safe, false);
 	write_buffer();
@@ -886,7 +886,7 @@ static void take_places(void)
 }
 
 /* A page waits for a slot, and the block may hold its last version: it is not erased. */
-TAP_TEST(a_waiting_page_is_persisted_before_an_erase, "a waiting page is persisted before an erase")
+TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 {
 	u32 i;
 
@@ -953,8 +953,7 @@ static void keep_unit(u32 page)
  * The page is programmed on another die, the block of the version before it is erased, and that die
  * dies before the program is complete. No entry hides a version.
  */
-TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired,
-	 "a waiting page is persisted before a die is retired")
+TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_spare spare;
@@ -997,8 +996,7 @@ static void start_with_programs(void)
 }
 
 /* The buffer has a newer version, and the aborted program of the older one must not replace it. */
-TAP_TEST(an_aborted_program_does_not_replace_newer_data,
-	 "an aborted program does not replace newer data")
+TAP_TEST(an_aborted_program_does_not_replace_newer_data)
 {
 	struct test_device *device = &durable.device;
 	u32 i;
@@ -1015,7 +1013,7 @@ TAP_TEST(an_aborted_program_does_not_replace_newer_data,
 }
 
 /* A page that waits for a slot is persisted again, after an aborted program, before it has one. */
-TAP_TEST(a_page_persisted_again_counts, "a page persisted again counts")
+TAP_TEST(the_newest_persisted_version_of_a_page_counts)
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
 	struct aftl_plp_entry anew = late;
@@ -1032,7 +1030,7 @@ TAP_TEST(a_page_persisted_again_counts, "a page persisted again counts")
 }
 
 /* The page is in the buffer, whatever the tables say of the aborted program. */
-TAP_TEST(a_persistent_buffer_survives_a_die_failure, "a persistent buffer survives a die failure")
+TAP_TEST(a_persistent_buffer_survives_a_die_failure)
 {
 	struct test_device *device = &durable.device;
 
@@ -1124,8 +1122,7 @@ static void check_unflushable(const char *params, bool closed)
 	CHECK(durable.recovery.closed);
 }
 
-TAP_TEST(unflushable_data_stay_in_a_persistent_buffer,
-	 "unflushable data stay in a persistent buffer")
+TAP_TEST(unflushable_data_stay_in_a_persistent_buffer)
 {
 	check_unflushable(small_safe, false);
 	check_unflushable(small_safe, true);
@@ -1203,7 +1200,7 @@ static void move_somewhere(void)
  * Power fails when no block is free, and the data pending the fine pass are gone. The block then
  * has room for relocations, unless one page of the fine pass was recorded, which counts.
  */
-TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes leaves room")
+TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 {
 	struct aftl *ftl;
 	u32 noted;
@@ -1227,7 +1224,7 @@ TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes lea
 }
 
 /* A discard of the wrong range zeroes the tables. */
-TAP_TEST(zeroed_tables_are_damaged, "zeroed tables are damaged")
+TAP_TEST(zeroed_tables_are_damaged)
 {
 	u64 spares;
 
@@ -1239,7 +1236,7 @@ TAP_TEST(zeroed_tables_are_damaged, "zeroed tables are damaged")
 }
 
 /* The tables are newer than the older state, and contain the difference. */
-TAP_TEST(the_older_state_is_enough, "the older state is enough")
+TAP_TEST(the_older_of_two_states_suffices)
 {
 	u32 frame;
 
@@ -1305,7 +1302,7 @@ static bool fail_call(u64 number)
 	return reached;
 }
 
-TAP_TEST(each_device_call_may_fail, "each device call may fail")
+TAP_TEST(the_failure_of_any_device_call_is_reported)
 {
 	u64 number = 1;
 
@@ -1317,7 +1314,7 @@ TAP_TEST(each_device_call_may_fail, "each device call may fail")
 	CHECK_EQ(tolerated, 7);
 }
 
-TAP_TEST(a_failed_volume_accepts_no_changes, "a failed volume accepts no changes")
+TAP_TEST(a_failed_volume_accepts_no_changes)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_spare spare = { .attr = 1 };
@@ -1346,7 +1343,7 @@ static int format_and_load(void)
 }
 
 /* Each reader of tables works with less memory, and then starts no read before it is needed. */
-TAP_TEST(each_allocation_may_fail, "each allocation may fail")
+TAP_TEST(the_failure_of_any_allocation_is_reported)
 {
 	u32 well = 0;
 	u32 all;
@@ -1445,7 +1442,7 @@ static void load_without_memory(const char *params, bool closed)
 	CHECK_RANGE(all, 5, 1000);
 }
 
-TAP_TEST(loads_without_memory_change_nothing, "loads without memory change nothing")
+TAP_TEST(loads_without_memory_change_nothing)
 {
 	static const char *const shapes[] = { small, small_safe, small_zones };
 	u32 i;
@@ -1476,18 +1473,18 @@ static void several_reads_are_under_way(bool closed)
 	}
 }
 
-TAP_TEST(tables_are_read_ahead, "tables are read ahead")
+TAP_TEST(tables_are_read_ahead)
 {
 	several_reads_are_under_way(false);
 }
 
-TAP_TEST(a_snapshot_is_read_ahead, "a snapshot is read ahead")
+TAP_TEST(a_snapshot_is_read_ahead)
 {
 	several_reads_are_under_way(true);
 }
 
 /* A chunk that cannot be read is read frame by frame. */
-TAP_TEST(read_ahead_may_fail, "read ahead may fail")
+TAP_TEST(a_failure_of_read_ahead_is_harmless)
 {
 	u32 well = 0;
 	u64 expected;
@@ -1536,7 +1533,7 @@ static int fail_for_a_while(u64 first, u64 calls, bool *reached)
 }
 
 /* The path to the device fails for a while: data read and data rebuilt must be consistent. */
-TAP_TEST(reads_may_fail_for_a_while, "reads may fail for a while")
+TAP_TEST(a_temporary_read_failure_loses_nothing)
 {
 	bool reached = true;
 	u32 well = 0;
@@ -1556,7 +1553,7 @@ TAP_TEST(reads_may_fail_for_a_while, "reads may fail for a while")
 }
 
 /* The message names the unreadable frame, wherever it is. */
-TAP_TEST(the_unreadable_frame_is_named, "the unreadable frame is named")
+TAP_TEST(the_unreadable_frame_is_named)
 {
 	u64 digest;
 	u64 first;
@@ -1586,7 +1583,7 @@ static int pause_or_end(void *host)
 }
 
 /* A load can be interrupted, whatever is in progress. */
-TAP_TEST(a_load_is_interrupted, "a load is interrupted")
+TAP_TEST(a_load_can_be_interrupted)
 {
 	u32 pauses;
 	u32 i;
@@ -1610,7 +1607,7 @@ TAP_TEST(a_load_is_interrupted, "a load is interrupted")
 
 /* More changes than there are frames in memory */
 
-TAP_TEST(many_changes_commit_by_themselves, "many changes commit by themselves")
+TAP_TEST(many_changes_are_committed_without_a_flush)
 {
 	struct aftl_spare spare = { .attr = 1 };
 	u32 pages, page, count = 0;
@@ -1682,7 +1679,7 @@ static void refuse_spare(const struct aftl_spare *spare, const struct aftl_geome
 	CHECK_EQ(aftl_spare_decode(&out, geo, bytes), -EUCLEAN);
 }
 
-TAP_TEST(entries_survive_encoding, "entries survive encoding")
+TAP_TEST(entries_are_decoded_as_encoded)
 {
 	struct aftl_random random = { 3 };
 	struct test_device device;
@@ -1727,7 +1724,7 @@ TAP_TEST(entries_survive_encoding, "entries survive encoding")
 	refuse_spare(&in, &geo);
 }
 
-TAP_TEST(a_sector_is_valid_at_its_position_only, "a sector is valid at its position only")
+TAP_TEST(a_sector_is_valid_only_at_its_position)
 {
 	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
 

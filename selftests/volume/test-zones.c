@@ -292,7 +292,7 @@ static bool run_life(u64 seed)
 	return !tap_failures();
 }
 
-TAP_TEST(enough_of_everything, "the random runs covered every case")
+TAP_TEST(the_random_runs_covered_every_case)
 {
 	tap_note("%u crashes: %u in start, %u in work, %u in close; %u closed", tally.crashes,
 		 tally.in_start, tally.in_work, tally.in_shut, tally.shut);

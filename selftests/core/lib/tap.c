@@ -86,6 +86,16 @@ void tap_register(struct tap_test *test)
 	*place = test;
 }
 
+static void run_point(const struct tap_test *test)
+{
+	char name[sizeof(tap.name)], *at;
+
+	snprintf(name, sizeof(name), "%s", *test->text ? test->text : test->function);
+	for (at = name; !*test->text && (at = strchr(at, '_'));)
+		*at = ' ';
+	tap_run(name, test->body);
+}
+
 int tap_run_all(void)
 {
 	const struct tap_test *test;
@@ -93,7 +103,7 @@ int tap_run_all(void)
 	if (!tap.tests)
 		tap_bail_out("the program has no test point");
 	for (test = tap.tests; test; test = test->next)
-		tap_run(test->name, test->body);
+		run_point(test);
 	return tap_finish();
 }
 

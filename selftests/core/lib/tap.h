@@ -23,10 +23,12 @@ void tap_run_each(const char *what, const char *const *names, u32 count,
 
 /**
  * struct tap_test - a test point of TAP_TEST()
+ * @text: name of the point; if empty, that of the function with blanks
  * @next: the one with the next higher line
  */
 struct tap_test {
-	const char *name;
+	const char *function;
+	const char *text;
 	void (*body)(void);
 	int line;
 	struct tap_test *next;
@@ -35,15 +37,18 @@ struct tap_test {
 void tap_register(struct tap_test *test);
 
 /**
- * TAP_TEST() - define @function as the test point @text
+ * TAP_TEST() - define @function as a test point; its name with blanks is the name of the point
+ *
+ * A name that is not a valid identifier may follow as a text.
  *
  * Constructors register the points before main(), in any order.
  */
-#define TAP_TEST(function, text)						\
+#define TAP_TEST(function, ...)							\
 	static void function(void);						\
 	static void __attribute__((constructor)) register_##function(void)	\
 	{									\
-		static struct tap_test test = { text, function, __LINE__, NULL };	\
+		static struct tap_test test = { #function, "" __VA_ARGS__, function,	\
+						__LINE__, NULL };		\
 										\
 		tap_register(&test);						\
 	}									\
