@@ -423,16 +423,3 @@ TAP_TEST(profiles_have_the_papers_capacity, "profiles have the papers' capacity"
 	}
 }
 
-TAP_TEST(profiles_make_devices, "each profile creates a device")
-{
-	unsigned int i;
-
-	for (i = 0; aftl_profile_name(i); i++) {
-		struct test_device device;
-
-		test_device_init(&device, aftl_profile_name(i));
-		CHECK_MSG(!test_device_create(&device, "baseline") || device.error.text[0],
-			  "%s: refused without a sentence", aftl_profile_name(i));
-		test_device_close(&device);
-	}
-}

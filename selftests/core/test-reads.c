@@ -250,6 +250,28 @@ TAP_TEST(each_step_is_a_retry, "each step between references is a retry")
 	}
 }
 
+/* Reads of other layers in between do not matter. */
+TAP_TEST(each_layer_has_its_reference, "a remembered reference is that of the layer")
+{
+	u32 unshifted = 0;
+	u32 i;
+
+	open_device("cubeftl", SHAPE " cycles=2000 age=30d fill=sequential");
+	read_all();
+	for (i = 0; i < test_units(&device); i++) {
+		u32 unit = (u64)i * 7919 % test_units(&device);
+		u64 retries = test_counters(&device)->read_retries;
+		u32 page = from_ppn(test_lookup(&device, unit)) % device.ftl->geo.pages;
+
+		test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+		if (best_shift(test_block_of(&device, unit), page))
+			continue;
+		unshifted++;
+		CHECK_EQ(test_counters(&device)->read_retries, retries);
+	}
+	CHECK(unshifted > test_units(&device) / 2);
+}
+
 /* Sensing levels */
 
 static void write_as(u32 unit, u32 mode, u32 class)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "cell-codes.h"
 #include "core/nand/reprogram.h"
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
@@ -22,130 +21,17 @@
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
-/* Cells */
-
-/* Updates of a word line so far, in total and by page. */
-struct history {
-	u32 count;
+/* The codes of these IDs, and that updates only raise voltages: selftests/physics. */
+TAP_TEST(ids_are_those_of_the_codes, "the distribution ID follows from the reprograms of each page")
+{
+	/* By reprograms of the LSB and of the MSB page. */
+	static const u32 ids[3][3] = { { 0, 0, 1 }, { 1, 2 }, { 3 } };
 	u32 lsb;
 	u32 msb;
-};
 
-static struct history updated(struct history before, u32 bit)
-{
-	before.count++;
-	before.lsb += bit == AFTL_LSB;
-	before.msb += bit == AFTL_MSB;
-	return before;
-}
-
-/* The distribution ID that the core stores must select the code. */
-static int state_of(const struct history *history, u32 value)
-{
-	return cell_codes[history->count][aftl_distribution_id(history->lsb, history->msb)][value];
-}
-
-/* Return the value of a cell in @state, or a negative number if no value has that state. */
-static int value_of(const struct history *history, u32 state)
-{
-	int value;
-
-	for (value = CELL_VALUES - 1; value >= 0; value--)
-		if (state_of(history, (u32)value) == (int)state)
-			break;
-	return value;
-}
-
-static u32 replace(u32 value, u32 bit, u32 new)
-{
-	return (value & ~(1U << bit)) | new << bit;
-}
-
-static void check_readable(const struct history *history, u32 value)
-{
-	int state = state_of(history, value);
-
-	CHECK(state >= 0 && state < CELL_STATES);
-	CHECK_EQ(value_of(history, (u32)state), value);
-}
-
-static u32 paths;
-
-static void walk(struct history history, u32 value)
-{
-	u32 bit;
-	u32 new;
-
-	check_readable(&history, value);
-	if (history.count == AFTL_REPROGRAMS_MAX) {
-		paths++;
-		return;
-	}
-	for (bit = 0; bit < 2; bit++) {
-		for (new = 0; new < 2; new++) {
-			struct history next = updated(history, bit);
-			u32 after = replace(value, bit, new);
-
-			CHECK_MSG(state_of(&next, after) >= state_of(&history, value),
-				  "value %u to %u: the voltage would have to fall", value, after);
-			walk(next, after);
-		}
-	}
-}
-
-TAP_TEST(voltages_only_rise, "updates only raise voltages, on all 64 paths")
-{
-	u32 value;
-
-	paths = 0;
-	for (value = 0; value < CELL_VALUES; value++)
-		walk((struct history){ 0 }, value);
-	CHECK_EQ(paths, 64);
-}
-
-/* The two bits are a Gray code over four adjacent states; the ID determines the first state. */
-static void check_code(struct history history)
-{
-	u32 id = aftl_distribution_id(history.lsb, history.msb);
-	u32 first = history.count ? id + 1 : 0;
-	u32 state;
-
-	for (state = 0; state < CELL_STATES; state++) {
-		bool inside = state >= first && state < first + CELL_VALUES;
-
-		CHECK_EQ(value_of(&history, state) >= 0, inside);
-		if (!inside || state + 1 == first + CELL_VALUES)
-			continue;
-		CHECK_EQ(__builtin_popcount((unsigned int)(value_of(&history, state) ^
-							    value_of(&history, state + 1))), 1);
-	}
-}
-
-TAP_TEST(codes_are_gray, "codes are Gray codes whose states follow from the ID")
-{
-	struct history none = { 0 };
-	u32 first;
-	u32 second;
-
-	check_code(none);
-	for (first = 0; first < 2; first++) {
-		check_code(updated(none, first));
-		for (second = 0; second < 2; second++)
-			check_code(updated(updated(none, first), second));
-	}
-}
-
-/* States quoted in the paper's text; value 1 is MSB 0 LSB 1. */
-TAP_TEST(the_papers_example_comes_out, "the states of the paper's example are reproduced")
-{
-	struct history l = updated((struct history){ 0 }, AFTL_LSB);
-	struct history ll = updated(l, AFTL_LSB);
-	struct history lm = updated(l, AFTL_MSB);
-
-	CHECK_EQ(state_of(&l, 1), 5);
-	CHECK_EQ(state_of(&ll, 0), 6);
-	CHECK_EQ(state_of(&lm, 0), 4);
-	CHECK_EQ(state_of(&lm, 3), 6);
+	for (lsb = 0; lsb <= AFTL_REPROGRAMS_MAX; lsb++)
+		for (msb = 0; lsb + msb <= AFTL_REPROGRAMS_MAX; msb++)
+			CHECK_EQ(aftl_distribution_id(lsb, msb), ids[lsb][msb]);
 }
 
 /* A listener that tracks the word lines of a device */
@@ -704,27 +590,6 @@ TAP_TEST(idle_time_opens_a_block, "reclamation does not use the GC reserve")
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
-}
-
-/* Wear levelling of the paper's device: static blocks must not fall far behind. */
-TAP_TEST(the_device_levels_wear, "the paper's device levels wear")
-{
-	struct aftl_random random = { 5 };
-	u32 least = U32_MAX;
-	u32 most = 0;
-	u32 i;
-
-	test_device_init(&device, "tos22");
-	test_device_open(&device, "tlc", "channels=1 chips=1 dies=1 planes=1 blocks=40 layers=2 "
-			 "op=40 fill=sequential");
-	for (i = 0; i < 30000; i++)
-		write_unit(aftl_random_below(&random, 16), NULL);
-	for (i = 0; i < geo()->blocks; i++) {
-		least = min(least, device.ftl->media.blocks[i].erases);
-		most = max(most, device.ftl->media.blocks[i].erases);
-	}
-	CHECK_RANGE(most, 150, U32_MAX);
-	CHECK_RANGE(most - least, 0, 200);
 }
 
 static void write_cold(const char *policy, struct aftl_counters *counters)

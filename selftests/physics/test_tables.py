@@ -324,18 +324,6 @@ def test_tvr_in_c() -> None:
     assert factors == sorted(factors, reverse=True)
 
 
-def test_cell_codes_of_the_c_tests_follow_from_the_rule() -> None:
-    """Only tests need the codes: a cell's state has no effect that a host can see."""
-    text = (ROOT / "selftests" / "core" / "lib" / "cell-codes.h").read_text()
-    body = re.search(r"cell_codes\[3\]\[4\]\[CELL_VALUES\] = \{\n(.*?)\n\};", text, re.S)
-    assert body
-    rows = re.findall(r"NO_CODE|\{ (\d), (\d), (\d), (\d) \}", body.group(1))
-    found = {divmod(i, 4): tuple(map(int, row)) for i, row in enumerate(rows) if any(row)}
-    codes = reprogram_code.encodings()
-    derived = {pair: codes[code] for pair, code in reprogram_code.decode_table().items()}
-    assert len(rows) == 12 and found == derived
-
-
 def test_generated_text_is_kernel_style() -> None:
     for name in (tables.HEADER, tables.SOURCE):
         for line in (CORE / name).read_text().splitlines():

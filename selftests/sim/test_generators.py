@@ -101,7 +101,7 @@ def test_hot_range(generate: Generate) -> None:
     assert near(hot, 0.8, N)
 
 
-@pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3])
+@pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3, 4.0])
 def test_zipf(skew: float, generate: Generate) -> None:
     records = generate("--workload", "zipf", "--zipf-skew", str(skew), "--footprint", "0.1")
     places = int(generate.units * 0.1)
