@@ -181,8 +181,8 @@ static const struct {
 };
 
 /* Replace each byte of data of @kind by a random one, with a chance of one in @rarity. */
-static void damage(const struct app *app, const struct app_setup *with,
-		   enum approxftl_class kind, u32 rarity, struct aftl_random *random)
+static void damage_bytes(const struct app *app, const struct app_setup *with,
+			 enum approxftl_class kind, u32 rarity, struct aftl_random *random)
 {
 	const struct app_input *input;
 
@@ -212,12 +212,12 @@ static int run_damaged(struct app_run *run, struct app_options *options,
 
 	options->phase = PHASE_WRITE;
 	CHECK_MSG(!run_app(run, options, &error), "%s", error.text);
-	damage(options->app, &options->setup, kind, rarity, &random);
+	damage_bytes(options->app, &options->setup, kind, rarity, &random);
 	options->phase = PHASE_COMPUTE;
 	return run_app(run, options, &error);
 }
 
-static void survives(const struct app *app, const struct app_setup *with, u32 rarity)
+static void survives_damage(const struct app *app, const struct app_setup *with, u32 rarity)
 {
 	struct app_options options = {
 		.app = app, .folder = folder, .reference = "/tmp", .setup = *with,
@@ -244,8 +244,8 @@ TAP_TEST(programs_survive_damaged_data)
 
 	place.io = APP_IO_BUFFERED;
 	for (i = 0; i < ARRAY_SIZE(small); i++) {
-		survives(small[i].app, &small[i].setup, 1);
-		survives(small[i].app, &small[i].setup, 50);
+		survives_damage(small[i].app, &small[i].setup, 1);
+		survives_damage(small[i].app, &small[i].setup, 50);
 	}
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.apps.test_weights import SCHEMA, flip
+from selftests.apps.test_weights import SCHEMA, flip_plane_bits
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done, run_program
 
@@ -17,12 +17,12 @@ from approxftl_tools import vectors
 SMALL = ("--vectors", "2048", "--dimensions", "32")
 
 
-def run(*words: str | Path) -> Done:
+def run_app(*words: str | Path) -> Done:
     return run_program(BUILD / "approxftl", "app", "embeddings", *words)
 
 
-def report(folder: Path, *words: str | Path) -> Any:
-    done = run(folder, *words, "--json")
+def run_for_report(folder: Path, *words: str | Path) -> Any:
+    done = run_app(folder, *words, "--json")
     assert (done.code, done.err) == (0, "")
     return document_of(SCHEMA, done.out)
 
@@ -53,9 +53,10 @@ def test_damaged_vectors_are_not_found() -> None:
 def test_recall_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
                                         ) -> None:
     for seed in range(3):
-        report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes), *SMALL)
-        flips = flip(tmp_path, range(planes), rate, seed, "embeddings")
-        found = report(tmp_path, "--phase", "read", "--draws", "40")
+        run_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
+                       *SMALL)
+        flips = flip_plane_bits(tmp_path, range(planes), rate, seed, "embeddings")
+        found = run_for_report(tmp_path, "--phase", "read", "--draws", "40")
         assert found["inputs"]["flipped_bits"] == flips > 0
         guess = found["share"]["predicted"]
         assert found["share"]["stored"] < found["share"]["precise"]
@@ -63,7 +64,7 @@ def test_recall_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp
 
 
 def test_files_of_another_program_are_refused(tmp_path: Path) -> None:
-    report(tmp_path, "--phase", "write", *SMALL)
+    run_for_report(tmp_path, "--phase", "write", *SMALL)
     for name in ("", ".precise"):
         (tmp_path / f"embeddings{name}").rename(tmp_path / f"weights{name}")
     done = run_program(BUILD / "approxftl", "app", "weights", tmp_path, "--phase", "read")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from selftests.apps.test_apps import HEADER, WAYS, Json, report, run
+from selftests.apps.test_apps import HEADER, WAYS, Json, run_app, run_for_report
 
 Bytes = NDArray[np.uint8]
 Pictures = NDArray[np.int64]
@@ -30,17 +30,17 @@ NAMES = {"img": "image", "vid": "video", "log": "series"}
 SLOW_INPUTS = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-def options(setup: Setup) -> list[str]:
+def setup_options(setup: Setup) -> list[str]:
     return [word for name, value in setup.items() for word in (f"--{name}", str(value))]
 
 
-def written(app: str, folder: Path, setup: Setup, *more: str) -> Path:
-    report(app, folder, "--phase", "write", *options(setup), *more)
+def written_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
+    run_for_report(app, folder, "--phase", "write", *setup_options(setup), *more)
     return folder / NAMES[app]
 
 
-def computed(app: str, folder: Path, code: int = 0) -> Json:
-    return report(app, folder, "--phase", "compute", code=code)
+def computed_result(app: str, folder: Path, code: int = 0) -> Json:
+    return run_for_report(app, folder, "--phase", "compute", code=code)
 
 
 # Layouts
@@ -53,7 +53,7 @@ def scan_sizes(setup: Setup) -> list[int]:
     return [-(-count * setup["width"] * setup["height"] // 512 // UNIT) * UNIT for count in runs]
 
 
-def scans(data: Bytes, setup: Setup) -> list[Bytes]:
+def split_scans(data: Bytes, setup: Setup) -> list[Bytes]:
     ends = np.cumsum([HEADER + size for size in scan_sizes(setup)])
     assert ends[-1] == len(data)
     parts = np.split(data, ends[:-1])
@@ -71,12 +71,12 @@ def planes_of(scan: int, late: int) -> list[tuple[int, int]]:
     return [(cell, late - 1 - (scan - 1) // 2) for cell in cells]
 
 
-def progressive(data: Bytes, setup: Setup, count: int | None = None) -> Pictures:
+def decode_scans(data: Bytes, setup: Setup, count: int | None = None) -> Pictures:
     """Decode the first scans of an image; bits of missing scans are 0."""
     width, height = setup["width"], setup["height"]
     blocks = width * height // 64
     cells = np.zeros((64, blocks), dtype=np.int64)
-    for number, scan in enumerate(scans(data, setup)[:count]):
+    for number, scan in enumerate(split_scans(data, setup)[:count]):
         bits = np.unpackbits(scan, bitorder="little")
         for run_at, (cell, plane) in enumerate(planes_of(number, (setup["scans"] - 1) // 2)):
             cells[cell] |= bits[run_at * blocks:][:blocks].astype(np.int64) << plane
@@ -92,7 +92,7 @@ def progressive(data: Bytes, setup: Setup, count: int | None = None) -> Pictures
     return grid.swapaxes(1, 2).reshape(height, width)
 
 
-def video(data: Bytes, setup: Setup) -> Pictures:
+def decode_video(data: Bytes, setup: Setup) -> Pictures:
     frames = data.reshape(setup["frames"], -1)[:, HEADER:].astype(np.int64)
     begins = np.arange(setup["frames"]) // setup["group"] * setup["group"]
     sums = np.cumsum(frames, axis=0)
@@ -101,7 +101,7 @@ def video(data: Bytes, setup: Setup) -> Pictures:
     return result.reshape(setup["frames"], setup["height"], setup["width"])
 
 
-def series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
+def decode_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
     """Return the decoded samples, and the number of samples that could not be decoded."""
     stored = np.fromfile(folder / "series", dtype="<u2", offset=HEADER).astype(np.int64)
     index = np.fromfile(folder / "index", dtype="<i8", offset=HEADER)
@@ -124,11 +124,11 @@ def series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
     return np.array(values), repaired
 
 
-def raw(app: str, setup: Setup) -> Pictures:
+def raw_pictures(app: str, setup: Setup) -> Pictures:
     """Return the pictures of the raw form."""
     plain = {key: value for key, value in setup.items() if key not in {"scans", "group"}}
     with TemporaryDirectory() as folder:
-        data = np.fromfile(written(app, Path(folder), plain), dtype=np.uint8)
+        data = np.fromfile(written_file(app, Path(folder), plain), dtype=np.uint8)
     frames = data.reshape(setup.get("frames", 1), -1)[:, HEADER:]
     return frames.reshape(-1, setup["height"], setup["width"]).astype(np.int64)
 
@@ -147,7 +147,7 @@ def precise_units(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
     return np.concatenate(marks)
 
 
-def flip(path: Path, precise: NDArray[np.bool_], rate: float, seed: int) -> int:
+def flip_bits(path: Path, precise: NDArray[np.bool_], rate: float, seed: int) -> int:
     random = np.random.default_rng(seed)
     bits = np.unpackbits(np.fromfile(path, dtype=np.uint8)).reshape(len(precise), -1)
     hit = (random.random(bits.shape) < rate) & ~precise[:, None]
@@ -175,8 +175,8 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
-        path = written(app, folder, setup, "--io", way)
-        document = computed(app, folder)
+        path = written_file(app, folder, setup, "--io", way)
+        document = computed_result(app, folder)
         data = np.fromfile(path, dtype=np.uint8)
         quality = document["quality"]
         assert document["check"]["passed"]
@@ -189,9 +189,9 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
             assert quality["mean_square_error"] == 0
             assert quality["ssim"] == 1
         if app == "vid":
-            assert np.array_equal(video(data, setup), raw(app, setup))
+            assert np.array_equal(decode_video(data, setup), raw_pictures(app, setup))
         if app == "img":
-            coded = ((progressive(data, setup) - raw(app, setup)[0]) ** 2).mean()
+            coded = ((decode_scans(data, setup) - raw_pictures(app, setup)[0]) ** 2).mean()
             assert 10 * math.log10(255**2 / coded) == pytest.approx(
                 quality["coding_psnr_db"], abs=0.001)
             assert quality["coding_psnr_db"] > 38
@@ -206,14 +206,14 @@ def test_memory_limits_do_not_change_files(app: str, setup: Setup, way: str,
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
-        report(app, folder, "--io", how, *options(setup))
+        run_for_report(app, folder, "--io", how, *setup_options(setup))
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
 
 
 def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
-    written("log", tmp_path, {"size": 9000})
-    values, repaired = series(tmp_path, 9000)
+    written_file("log", tmp_path, {"size": 9000})
+    values, repaired = decode_series(tmp_path, 9000)
     assert repaired == 0
     jumps = np.abs(values - np.median(values)) > 60000
     assert 5 < jumps.sum() < 40
@@ -224,9 +224,9 @@ def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
 
 def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
     setup = {"width": 256, "height": 256, "scans": 11}
-    data = np.fromfile(written("img", tmp_path, setup), dtype=np.uint8)
-    original = raw("img", setup)[0]
-    errors = [float(((progressive(data, setup, count) - original) ** 2).mean())
+    data = np.fromfile(written_file("img", tmp_path, setup), dtype=np.uint8)
+    original = raw_pictures("img", setup)[0]
+    errors = [float(((decode_scans(data, setup, count) - original) ** 2).mean())
               for count in range(1, 12)]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] > 100 * errors[-1]
@@ -237,7 +237,7 @@ def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
 
 def test_an_error_ends_with_its_group(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 64, "frames": 11, "group": 4}
-    path = written("vid", tmp_path, setup)
+    path = written_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
     frame = HEADER + 64 * 64
     for hit in range(11):
@@ -246,19 +246,20 @@ def test_an_error_ends_with_its_group(tmp_path: Path) -> None:
         data = clean.copy()
         data[hit * frame + HEADER + 77] ^= 0x10
         data.tofile(path)
-        spoilt = np.flatnonzero((video(data, setup) != video(clean, setup)).any(axis=(1, 2)))
+        spoilt = np.flatnonzero((decode_video(data, setup) != decode_video(clean,
+                                                                           setup)).any(axis=(1, 2)))
         assert spoilt.tolist() == list(range(hit, min(hit // 4 * 4 + 4, 11)))
-        squares = computed("vid", tmp_path)["quality"]["mean_square_by_position"]
+        squares = computed_result("vid", tmp_path)["quality"]["mean_square_by_position"]
         assert [value > 0 for value in squares] == [
             position >= hit % 4 and hit // 4 * 4 + position < 11 for position in range(4)]
 
 
 def test_errors_grow_along_a_group_and_spare_its_first(tmp_path: Path) -> None:
     setup = {"width": 320, "height": 192, "frames": 24, "group": 6}
-    path = written("vid", tmp_path, setup)
+    path = written_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)
-    flip(path, precise_units("vid", data, setup), 7.2e-4, 1)
-    quality = computed("vid", tmp_path)["quality"]
+    flip_bits(path, precise_units("vid", data, setup), 7.2e-4, 1)
+    quality = computed_result("vid", tmp_path)["quality"]
     squares = quality["mean_square_by_position"]
     assert squares[0] == 0
     assert squares == sorted(squares)
@@ -280,10 +281,10 @@ COINCIDENCES = 0.04
 ])
 def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float,
                                              tmp_path: Path) -> None:
-    path = written(app, tmp_path, setup)
+    path = written_file(app, tmp_path, setup)
     precise = precise_units(app, np.fromfile(path, dtype=np.uint8), setup)
-    flips = flip(path, precise, rate, 11)
-    document = computed(app, tmp_path)
+    flips = flip_bits(path, precise, rate, 11)
+    document = computed_result(app, tmp_path)
     inputs, quality = document["inputs"], document["quality"]
     assert inputs["flipped_bits"] == flips
     assert inputs["damaged_precise_bits"] == 0
@@ -303,9 +304,9 @@ def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float
 
 def test_each_bit_of_a_group_is_considered(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 128, "frames": 8, "group": 3}
-    path = written("vid", tmp_path, setup)
+    path = written_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
-    stored, pixels = clean.reshape(8, -1)[:, HEADER:], video(clean, setup).reshape(8, -1)
+    stored, pixels = clean.reshape(8, -1)[:, HEADER:], decode_video(clean, setup).reshape(8, -1)
     total, squared = 0.0, 0.0
     for frame in (1, 2, 4, 5, 7):
         for bit in range(8):
@@ -317,7 +318,7 @@ def test_each_bit_of_a_group_is_considered(tmp_path: Path) -> None:
     data = clean.copy()
     data[clean.size // 8 + HEADER] ^= 1
     data.tofile(path)
-    document = computed("vid", tmp_path)
+    document = computed_result("vid", tmp_path)
     rate = 1 / 8 / document["inputs"]["approximate_bytes"]
     quality = document["quality"]
     assert quality["expected_mean_square_error"] == pytest.approx(rate * total / pixels.size,
@@ -332,36 +333,36 @@ def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         setup = {"width": 512, "height": 512, **more}
-        path = written("img", folder, setup)
+        path = written_file("img", folder, setup)
         units = path.stat().st_size // UNIT
         precise = (precise_units("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
                    if more else np.arange(units) == 0)
-        flip(path, precise, 7.2e-4, 5)
-        found[name] = computed("img", folder)["quality"]["psnr_db"]
+        flip_bits(path, precise, 7.2e-4, 5)
+        found[name] = computed_result("img", folder)["quality"]["psnr_db"]
     assert found["progressive"] > found["raw"] + 5
 
 
 def test_an_unterminated_list_of_outliers_is_refused(tmp_path: Path) -> None:
-    written("log", tmp_path, {"size": 5000})
+    written_file("log", tmp_path, {"size": 5000})
     path = tmp_path / "outliers"
     words = (path.stat().st_size - HEADER) // 8
     endless = np.repeat(np.arange(words // 2, dtype="<u8"), 2).tobytes()
     path.write_bytes(path.read_bytes()[:HEADER] + endless)
-    done = run("log", tmp_path, "--phase", "compute")
+    done = run_app("log", tmp_path, "--phase", "compute")
     assert done.code == 1
     assert done.err == f"approxftl app: {path}: there is no such page\n"
 
 
 def test_impossible_samples_are_replaced_by_the_previous_ones(tmp_path: Path) -> None:
-    path = written("log", tmp_path, {"size": 5000})
-    before, _ = series(tmp_path, 5000)
+    path = written_file("log", tmp_path, {"size": 5000})
+    before, _ = decode_series(tmp_path, 5000)
     data = np.fromfile(path, dtype=np.uint8)
     random = np.random.default_rng(2)
     data[HEADER:] = np.where(random.random(len(data) - HEADER) < 0.05,
                              random.integers(0, 256, len(data) - HEADER), data[HEADER:])
     data.tofile(path)
-    values, repaired = series(tmp_path, 5000)
-    quality = computed("log", tmp_path)["quality"]
+    values, repaired = decode_series(tmp_path, 5000)
+    quality = computed_result("log", tmp_path)["quality"]
     assert quality["repaired_values"] == repaired > 50
     assert quality["mean_absolute_error"] == pytest.approx(
         float(np.abs(values - before).mean()), abs=1e-6)
@@ -371,7 +372,7 @@ Spots = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size
                  max_size=30)
 
 
-def spoil(path: Path, spots: list[tuple[float, bytes]]) -> None:
+def spoil_bytes(path: Path, spots: list[tuple[float, bytes]]) -> None:
     data = bytearray(path.read_bytes())
     for place, content in spots:
         at = int(place * len(data))
@@ -386,14 +387,14 @@ def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.Dat
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
-        written(app, folder, setup)
+        written_file(app, folder, setup)
         paths = sorted(path for path in folder.iterdir())
         path = data.draw(st.sampled_from(paths))
-        spoil(path, data.draw(Spots))
+        spoil_bytes(path, data.draw(Spots))
         if data.draw(st.booleans()):
             kept = int(data.draw(st.floats(0, 1)) * path.stat().st_size)
             path.write_bytes(path.read_bytes()[:kept])
-        done = run(app, folder, "--phase", "compute")
+        done = run_app(app, folder, "--phase", "compute")
         assert done.code in (0, 1, 4), done.err
         assert done.err.count("\n") == (done.code > 0)
         if done.code == 1:
@@ -410,16 +411,16 @@ def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.Dat
 ])
 def test_damage_to_precise_parts_is_reported(
         app: str, setup: Setup, name: str, offset: int, code: int, tmp_path: Path) -> None:
-    written(app, tmp_path, setup)
+    written_file(app, tmp_path, setup)
     data = bytearray((tmp_path / name).read_bytes())
     data[offset] ^= 0x40
     (tmp_path / name).write_bytes(data)
-    done = run(app, tmp_path, "--phase", "compute")
+    done = run_app(app, tmp_path, "--phase", "compute")
     assert done.code == code, done.err
     assert done.err.count("\n") == 1
 
 
-def headed(path: Path, **changes: int) -> None:
+def changed_headers(path: Path, **changes: int) -> None:
     """Change numbers in the header and keep its length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
@@ -445,8 +446,8 @@ def headed(path: Path, **changes: int) -> None:
 ])
 def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int], sentence: str,
                                    tmp_path: Path) -> None:
-    headed(written(app, tmp_path, setup), **changes)
-    done = run(app, tmp_path, "--phase", "compute")
+    changed_headers(written_file(app, tmp_path, setup), **changes)
+    done = run_app(app, tmp_path, "--phase", "compute")
     assert done.code == 1
     assert sentence in done.err
     assert done.err.count("\n") == 1
@@ -465,7 +466,7 @@ def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, in
 ])
 def test_impossible_parameters_are_refused(arguments: list[str], code: int, sentence: str,
                                            tmp_path: Path) -> None:
-    done = run(*arguments[:1], tmp_path, *arguments[1:])
+    done = run_app(*arguments[:1], tmp_path, *arguments[1:])
     assert done.code == code
     assert sentence in done.err
     assert list(tmp_path.iterdir()) == []
@@ -478,11 +479,11 @@ def test_the_output_shows_prediction_and_measurement(tmp_path: Path) -> None:
         "log": ({"size": 9000}, ("mean absolute error", "samples that could not be")),
     }
     for app, (setup, words) in lines.items():
-        path = written(app, tmp_path, setup)
-        assert "to be expected" not in run(app, tmp_path, "--phase", "read").out
+        path = written_file(app, tmp_path, setup)
+        assert "to be expected" not in run_app(app, tmp_path, "--phase", "read").out
         data: Any = np.fromfile(path, dtype=np.uint8)
-        flip(path, precise_units(app, data, {"frames": 32, **setup}), 1e-3, 1)
-        done = run(app, tmp_path, "--phase", "read")
+        flip_bits(path, precise_units(app, data, {"frames": 32, **setup}), 1e-3, 1)
+        done = run_app(app, tmp_path, "--phase", "read")
         assert done.code == 0
         for word in (*words, "  to be expected of the flipped bits"):
             assert word in done.out

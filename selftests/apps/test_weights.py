@@ -21,17 +21,18 @@ SMALL = ("--hidden", "128", "--draws", "40")
 SEEDS = range(3)
 
 
-def run(*words: str | Path) -> Done:
+def run_app(*words: str | Path) -> Done:
     return run_program(BUILD / "approxftl", "app", "weights", *words)
 
 
-def report(folder: Path, *words: str | Path) -> Any:
-    done = run(folder, *words, "--json")
+def run_for_report(folder: Path, *words: str | Path) -> Any:
+    done = run_app(folder, *words, "--json")
     assert (done.code, done.err) == (0, "")
     return document_of(SCHEMA, done.out)
 
 
-def flip(folder: Path, planes: range, rate: float, seed: int, name: str = "weights") -> int:
+def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
+                    name: str = "weights") -> int:
     """Flip bits of whole units in some bit planes, 0 the lowest; return the number of flips."""
     path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
@@ -47,7 +48,7 @@ def flip(folder: Path, planes: range, rate: float, seed: int, name: str = "weigh
 
 @pytest.mark.parametrize("kind", ["int8", "bfloat16"])
 def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> None:
-    found = report(tmp_path, "--type", kind, "--label", "cycles=1000,months=3", *SMALL)
+    found = run_for_report(tmp_path, "--type", kind, "--label", "cycles=1000,months=3", *SMALL)
     assert found["labels"] == {"cycles": "1000", "months": "3"}
     assert found["share"]["precise"] == found["share"]["stored"] > 0.95
     assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
@@ -74,9 +75,10 @@ def test_rounding_is_to_the_nearest_even() -> None:
 def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
                                           ) -> None:
     for seed in SEEDS:
-        report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes), *SMALL[:2])
-        flips = flip(tmp_path, range(planes), rate, seed)
-        found = report(tmp_path, "--phase", "read", *SMALL[2:])
+        run_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
+                       *SMALL[:2])
+        flips = flip_plane_bits(tmp_path, range(planes), rate, seed)
+        found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
         assert found["inputs"]["flipped_bits"] == flips > 0
         assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["arrays"])
         guess = found["share"]["predicted"]
@@ -85,45 +87,45 @@ def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, t
 
 def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
     words = ("--planes", "12", "--level", "2:8", "--level", "3:7")
-    report(tmp_path, "--phase", "write", *words, *SMALL[:2])
-    flips = [flip(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((
+    run_for_report(tmp_path, "--phase", "write", *words, *SMALL[:2])
+    flips = [flip_plane_bits(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((
         (range(8, 12), 1e-4), (range(7, 8), 2e-3), (range(7), 0.3)))]
-    found = report(tmp_path, "--phase", "read", *SMALL[2:])
+    found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     assert found["parameters"]["levels"] == 7 * [3] + [2] + 4 * [1]
     assert found["inputs"]["flipped_bits_by_level"] == flips and min(flips) > 0
     guess = found["share"]["predicted"]
     assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
     # At one error rate for all planes, flipped exponents would spoil the result.
     assert guess["low"] > 0.5
-    same = run(tmp_path, "--phase", "read", "--draws", "8", *words)
+    same = run_app(tmp_path, "--phase", "read", "--draws", "8", *words)
     assert same.code == 0 and "levels 3 3 3 3 3 3 3 2 1 1 1 1\n" in same.out
 
 
 def test_exponent_errors_cost_more_than_mantissa_errors(tmp_path: Path) -> None:
     found = {}
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
-        report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
-        flip(tmp_path, planes, 5e-3, 1)
-        found[name] = report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
+        run_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+        flip_plane_bits(tmp_path, planes, 5e-3, 1)
+        found[name] = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
     assert found["mantissa"]["stored"] > found["mantissa"]["precise"] - 0.02
     assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1
 
 
 def test_damage_to_one_layer_is_attributed_to_it(tmp_path: Path) -> None:
-    report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+    run_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
     path = tmp_path / "weights"
     last = PlaneFile(parse(MemorySource(path.read_bytes()))).planes[-1]
     data = np.fromfile(path, dtype=np.uint8)
     data[last.at:last.end] = np.random.default_rng(1).integers(0, 256, last.end - last.at)
     data.tofile(path)
-    found = report(tmp_path, "--phase", "read", *SMALL[2:])
+    found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     layers = [one["share"] for one in found["arrays"]]
     assert layers[:2] == [found["share"]["precise"]] * 2
     assert layers[2] == found["share"]["stored"] < 0.5
 
 
 def test_damage_to_precise_data_is_reported(tmp_path: Path) -> None:
-    report(tmp_path, "--phase", "write", *SMALL[:2])
+    run_for_report(tmp_path, "--phase", "write", *SMALL[:2])
     before = (tmp_path / "weights").read_bytes()
     model = parse(MemorySource(before))
     one = PlaneFile(model).planes[0]
@@ -134,11 +136,11 @@ def test_damage_to_precise_data_is_reported(tmp_path: Path) -> None:
         data = bytearray(before)
         data[at] ^= 1
         (tmp_path / name).write_bytes(data)
-        done = run(tmp_path, "--phase", "read", "--draws", "8")
+        done = run_app(tmp_path, "--phase", "read", "--draws", "8")
         assert done.code in (1, 4) and sentence in done.err, done
         assert done.err.startswith("approxftl app weights: ") and done.err.count("\n") == 1
         (tmp_path / name).write_bytes(before)
-    assert run(tmp_path, "--phase", "read", "--draws", "8").code == 0
+    assert run_app(tmp_path, "--phase", "read", "--draws", "8").code == 0
 
 
 def test_invalid_options_are_refused(tmp_path: Path) -> None:
@@ -157,14 +159,14 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
         ((tmp_path / "full",), 1, "is not of this program; --force replaces it"),
         ((tmp_path, "--require"), 1, "there is no /dev/approxftl"),
     ):
-        done = run(*words)
+        done = run_app(*words)
         assert (done.code, done.out) == (code, ""), done
         assert sentence in done.err and done.err.count("\n") == 1
     assert (tmp_path / "full/weights").read_text() == "mine"
-    report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
-    done = run(tmp_path / "full", "--phase", "read", "--planes", "3")
+    run_for_report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
+    done = run_app(tmp_path / "full", "--phase", "read", "--planes", "3")
     assert done.code == 2 and "was made with 7" in done.err
-    done = run(tmp_path / "full", "--phase", "read", "--level", "2:1")
+    done = run_app(tmp_path / "full", "--phase", "read", "--level", "2:1")
     assert done.code == 2 and "made with [1, 1, 1, 1, 1, 1, 1]" in done.err
 
 

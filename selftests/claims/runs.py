@@ -70,7 +70,7 @@ def make(mutants: tuple[str, ...]) -> None:
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    with table.applied(table.mutated(edits_of(mutants), tree()), tree()):
+    with table.write_texts_meanwhile(table.mutated_texts(edits_of(mutants), tree()), tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
                         "build/approxftl"],
                        cwd=tree(), env=environment, stdout=subprocess.DEVNULL, check=True)

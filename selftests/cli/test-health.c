@@ -16,7 +16,7 @@ static void make_good(void)
 	scnprintf(health.status.mode, sizeof(health.status.mode), "rw");
 }
 
-static void judged(enum health_verdict verdict, const char *reason)
+static void check_verdict(enum health_verdict verdict, const char *reason)
 {
 	health_judge(&health);
 	CHECK_TEXT(health_verdict_words[health.verdict], health_verdict_words[verdict]);
@@ -40,7 +40,7 @@ TAP_TEST(a_device_near_its_endurance_needs_attention)
 	health_judge(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	health.endurance = 11;
-	judged(HEALTH_ATTENTION, "90 % of the endurance is used");
+	check_verdict(HEALTH_ATTENTION, "90 % of the endurance is used");
 	health.endurance = 0;
 	CHECK_EQ(health_used(&health), 0);
 }
@@ -59,31 +59,31 @@ TAP_TEST(each_fault_is_a_reason)
 {
 	make_good();
 	health.counters.retired_blocks = 2;
-	judged(HEALTH_ATTENTION, "2 blocks went bad in use");
+	check_verdict(HEALTH_ATTENTION, "2 blocks went bad in use");
 	make_good();
 	health.status.dead_luns = 1;
-	judged(HEALTH_ATTENTION, "1 LUNs have no good block left");
+	check_verdict(HEALTH_ATTENTION, "1 LUNs have no good block left");
 	make_good();
 	health.counters.programmed_rebuild_units = 7;
-	judged(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
+	check_verdict(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
 	make_good();
 	health.counters.read_lost_units = 1;
 	health.counters.moved_lost_units = 2;
-	judged(HEALTH_ATTENTION, "3 units could not be read any more");
+	check_verdict(HEALTH_ATTENTION, "3 units could not be read any more");
 	make_good();
 	health.status.lost_units = 3;
-	judged(HEALTH_ATTENTION,
-	       "3 units are lost to the block device below, until they are written");
+	check_verdict(HEALTH_ATTENTION,
+		      "3 units are lost to the block device below, until they are written");
 	make_good();
 	health.counters.host_failed_requests = 4;
-	judged(HEALTH_ATTENTION, "4 requests ended with an error");
+	check_verdict(HEALTH_ATTENTION, "4 requests ended with an error");
 	make_good();
 	health.counters.policy_bugs = 5;
-	judged(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
+	check_verdict(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
 	make_good();
 	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
-	judged(HEALTH_FAILED,
-	       "there are too few good blocks to write on: the device is read-only");
+	check_verdict(HEALTH_FAILED,
+		      "there are too few good blocks to write on: the device is read-only");
 }
 
 TAP_TEST(the_worst_reason_is_the_verdict)

@@ -11,7 +11,7 @@ static struct target_line line, again;
 static struct aftl_error error;
 static char text[TARGET_LINE_SIZE];
 
-static void set(const char *key, const char *value)
+static void set_key(const char *key, const char *value)
 {
 	CHECK_MSG(!target_line_set(&line, key, value, &error), "%s=%s: %s", key, value,
 		  error.text);
@@ -45,8 +45,8 @@ TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 	for (i = 0; aftl_profile_name(i); i++) {
 		for (j = 0; aftl_policy_at(j); j++) {
 			target_line_init(&line);
-			set("profile", aftl_profile_name(i));
-			set("policy", aftl_policy_at(j)->name);
+			set_key("profile", aftl_profile_name(i));
+			set_key("policy", aftl_policy_at(j)->name);
 			comes_back();
 		}
 	}
@@ -55,7 +55,7 @@ TAP_TEST(every_profile_with_every_policy_is_read_as_printed)
 static void try_value(const char *key, const char *value)
 {
 	target_line_init(&line);
-	set(key, value);
+	set_key(key, value);
 	comes_back();
 }
 
@@ -83,14 +83,14 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 	unsigned int i;
 
 	target_line_init(&line);
-	set("store", "/dev/mapper/below");
-	set("tag_all", "approximate");
-	set("ioprio_hint", "1023");
-	set("tag_carrier", "inode,write_hint,ioprio,write_stream");
-	set("timing", "scale:1000000");
+	set_key("store", "/dev/mapper/below");
+	set_key("tag_all", "approximate");
+	set_key("ioprio_hint", "1023");
+	set_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
+	set_key("timing", "scale:1000000");
 	for (i = 0; i < aftl_param_count(); i++) {
 		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->largest, value);
-		set(aftl_param_at(i)->key, value);
+		set_key(aftl_param_at(i)->key, value);
 	}
 	comes_back();
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
@@ -105,7 +105,7 @@ TAP_TEST(keys_of_a_newer_target_are_skipped)
 	CHECK_EQ(line.scale, TARGET_TIMING_OFF);
 }
 
-static void refused(const char *key, const char *value, const char *part)
+static void check_refused(const char *key, const char *value, const char *part)
 {
 	target_line_init(&line);
 	again = line;
@@ -116,30 +116,32 @@ static void refused(const char *key, const char *value, const char *part)
 
 TAP_TEST(invalid_values_are_refused)
 {
-	refused("store", "disk", "is not a store; there are none, ram and the path");
-	refused("store", "/dev/a b", "is too long or has blanks");
-	refused("profile", "x", "unknown profile \"x\"; there are demo");
-	refused("policy", "best", "unknown policy \"best\"; there are baseline");
-	refused("timing", "fast", "is not one of real, off or scale:N");
-	refused("timing", "scale:0", "is not one of real, off or scale:N");
-	refused("timing", "scale:1000001", "is not one of real, off or scale:N");
-	refused("timing", "scale:", "is not one of real, off or scale:N");
-	refused("tag_all", "maybe", "tag_all: \"maybe\" is not one of precise or approximate");
-	refused("ioprio_hint", "1024",
-		"ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
-	refused("tag_carrier", "", "tag_carrier: \"\" is not a list such as inode,ioprio");
-	refused("tag_carrier", "inode,", "is not a list");
-	refused("tag_carrier", "inode,inode", "each at most once");
-	refused("tag_carrier", "inode ioprio", "is not a list");
-	refused("tag_carrier", "ino", "there are inode, write_hint, ioprio and write_stream");
-	refused("op", "much", "op: \"much\" is not a percentage");
-	refused("victim", "lru", "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
-	refused("victim", "lru", ", fifo or windowed");
-	refused("allocate", "random",
-		"allocate: \"random\" is not one of rotate, static or least_busy");
-	refused("stripe", "cwd", "stripe: \"cwd\" is not one of cwdp, cwpd, cdwp");
-	refused("stripe", "cwd", "pwdc, pdcw or pdwc");
-	refused("colour", "red", "unknown option \"colour\"");
+	check_refused("store", "disk", "is not a store; there are none, ram and the path");
+	check_refused("store", "/dev/a b", "is too long or has blanks");
+	check_refused("profile", "x", "unknown profile \"x\"; there are demo");
+	check_refused("policy", "best", "unknown policy \"best\"; there are baseline");
+	check_refused("timing", "fast", "is not one of real, off or scale:N");
+	check_refused("timing", "scale:0", "is not one of real, off or scale:N");
+	check_refused("timing", "scale:1000001", "is not one of real, off or scale:N");
+	check_refused("timing", "scale:", "is not one of real, off or scale:N");
+	check_refused("tag_all", "maybe",
+		      "tag_all: \"maybe\" is not one of precise or approximate");
+	check_refused("ioprio_hint", "1024",
+		      "ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
+	check_refused("tag_carrier", "", "tag_carrier: \"\" is not a list such as inode,ioprio");
+	check_refused("tag_carrier", "inode,", "is not a list");
+	check_refused("tag_carrier", "inode,inode", "each at most once");
+	check_refused("tag_carrier", "inode ioprio", "is not a list");
+	check_refused("tag_carrier", "ino", "there are inode, write_hint, ioprio and write_stream");
+	check_refused("op", "much", "op: \"much\" is not a percentage");
+	check_refused("victim", "lru",
+		      "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
+	check_refused("victim", "lru", ", fifo or windowed");
+	check_refused("allocate", "random",
+		      "allocate: \"random\" is not one of rotate, static or least_busy");
+	check_refused("stripe", "cwd", "stripe: \"cwd\" is not one of cwdp, cwpd, cdwp");
+	check_refused("stripe", "cwd", "pwdc, pdcw or pdwc");
+	check_refused("colour", "red", "unknown option \"colour\"");
 }
 
 TAP_TEST(malformed_lines_are_refused)
@@ -170,11 +172,11 @@ TAP_TEST(impossible_devices_are_refused)
 	struct target_size size;
 
 	target_line_init(&line);
-	set("blocks", "16");
+	set_key("blocks", "16");
 	CHECK_EQ(target_line_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "policy approxftl keeps");
 	target_line_init(&line);
-	set("unit", "0");
+	set_key("unit", "0");
 	CHECK_EQ(target_line_size(&line, &size, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
 }
@@ -185,19 +187,19 @@ TAP_TEST(a_profile_that_maps_whole_pages_is_built)
 	struct target_size size;
 
 	target_line_init(&line);
-	set("profile", "micro19");
+	set_key("profile", "micro19");
 	CHECK(!target_line_size(&line, &size, &error));
 	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
 	comes_back();
 }
 
-static void fits(const char *profile, u64 mib)
+static void check_fits(const char *profile, u64 mib)
 {
 	u64 sectors = mib * 2048;
 	struct target_size size;
 
 	target_line_init(&line);
-	set("profile", profile);
+	set_key("profile", profile);
 	CHECK_MSG(!target_line_fit(&line, sectors, &error), "%s %llu MiB: %s", profile,
 		  (unsigned long long)mib, error.text);
 	CHECK(!target_line_size(&line, &size, &error));
@@ -210,13 +212,13 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 	u64 mib;
 
 	for (mib = 1; mib <= 1 << 20; mib *= 8) {
-		fits("demo", mib);
-		fits("tcad18", mib);
+		check_fits("demo", mib);
+		check_fits("tcad18", mib);
 	}
 	/*
 	 * With one block less the device is too small, even after the policy's share is reserved.
 	 */
-	fits("demo", 4096);
+	check_fits("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_size(&line, &size, &error));
 	CHECK(size.sectors < 4096 * 2048ULL);

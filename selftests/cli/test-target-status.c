@@ -68,7 +68,7 @@ static void line_cut_anywhere(void)
 	}
 }
 
-static void refused(const char *text, const char *part)
+static void check_refused_text(const char *text, const char *part)
 {
 	CHECK_MSG(target_status_parse(&status, text, &error) == -EINVAL, "\"%s\"", text);
 	CHECK_CONTAINS(error.text, part);
@@ -76,20 +76,21 @@ static void refused(const char *text, const char *part)
 
 static void wrong_words(void)
 {
-	refused("Fail", "the device could not be resumed, or another table has taken it over");
-	refused("resuming", "the device is being resumed");
-	refused("inactive", "the device has not been resumed yet");
-	refused("", "word mode ");
-	refused("rw", "word policy ");
-	refused("rw approxftl 1024 1/2 3", "word valid_units ");
-	refused("rw approxftl 1/2 /2 3", "word free_blocks ");
-	refused("rw approxftl 1/2 2/ 3", "word free_blocks ");
-	refused("rw approxftl 1/2/3 2/3 3", "word valid_units ");
-	refused("rw approxftl 1/2 2/3 -3", "word pending_requests ");
-	refused("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
-	refused("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
-	refused("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
-	refused("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
+	check_refused_text("Fail",
+			   "the device could not be resumed, or another table has taken it over");
+	check_refused_text("resuming", "the device is being resumed");
+	check_refused_text("inactive", "the device has not been resumed yet");
+	check_refused_text("", "word mode ");
+	check_refused_text("rw", "word policy ");
+	check_refused_text("rw approxftl 1024 1/2 3", "word valid_units ");
+	check_refused_text("rw approxftl 1/2 /2 3", "word free_blocks ");
+	check_refused_text("rw approxftl 1/2 2/ 3", "word free_blocks ");
+	check_refused_text("rw approxftl 1/2/3 2/3 3", "word valid_units ");
+	check_refused_text("rw approxftl 1/2 2/3 -3", "word pending_requests ");
+	check_refused_text("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
+	check_refused_text("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
+	check_refused_text("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
+	check_refused_text("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
 }
 
 /* Print the fields in the format of the message "stats". */
@@ -216,7 +217,7 @@ static void stats_wrong(void)
 	CHECK_EQ(target_stats_parse(&stats, "host_read_requests 1 2", &error), -EINVAL);
 }
 
-static void blocks(void)
+static void check_block_answers(void)
 {
 	struct block_survey survey = { 0 };
 	u32 next;
@@ -255,7 +256,7 @@ static void blocks_wrong(void)
 }
 
 /* Lost runs of a device of more than 4 TiB, and of one of more than 16 TiB. */
-static void lost(void)
+static void check_lost_runs(void)
 {
 	struct lost_runs runs;
 
@@ -271,7 +272,7 @@ static void lost(void)
 	CHECK_EQ(runs.count, 0);
 }
 
-static void sentence(const char *record, const char *wanted)
+static void check_text(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
 	bool is_one = kernel_sentence(record, &found);
@@ -280,20 +281,20 @@ static void sentence(const char *record, const char *wanted)
 	CHECK_TEXT(found.text, wanted ? wanted : "");
 }
 
-static void sentences(void)
+static void check_messages(void)
 {
-	sentence("3,742,8000,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
-		 "op: 91 is out");
-	sentence("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
-		 "no (more) room");
-	sentence("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
-		 "unknown message \"sing\"");
-	sentence("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
-	sentence("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n", NULL);
-	sentence("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
-	sentence("approxftl: who says so?\n", NULL);
-	sentence("", NULL);
-	sentence("device-mapper: approxftl: ", "");
+	check_text("3,742,8000,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
+		   "op: 91 is out");
+	check_text("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
+		   "no (more) room");
+	check_text("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
+		   "unknown message \"sing\"");
+	check_text("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
+	check_text("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n", NULL);
+	check_text("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
+	check_text("approxftl: who says so?\n", NULL);
+	check_text("", NULL);
+	check_text("device-mapper: approxftl: ", "");
 }
 
 int main(void)
@@ -306,9 +307,9 @@ int main(void)
 	tap_run("difference of stats", stats_difference);
 	tap_run("difference of stats after a reset", stats_after_reset);
 	tap_run("invalid stats are refused", stats_wrong);
-	tap_run("answers about blocks", blocks);
+	tap_run("answers about blocks", check_block_answers);
 	tap_run("invalid answers about blocks are refused", blocks_wrong);
-	tap_run("answers about lost units, of large devices", lost);
-	tap_run("error messages in the kernel log are found", sentences);
+	tap_run("answers about lost units, of large devices", check_lost_runs);
+	tap_run("error messages in the kernel log are found", check_messages);
 	return tap_finish();
 }

@@ -17,7 +17,7 @@ static char picture[1 << 17];
 
 /* Frames */
 
-static void draw(unsigned int columns, unsigned int rows)
+static void draw_frame(unsigned int columns, unsigned int rows)
 {
 	struct top_frame frame = { &view, &between, columns, rows, "~" };
 	FILE *out = fmemopen(picture, sizeof(picture), "w");
@@ -26,7 +26,7 @@ static void draw(unsigned int columns, unsigned int rows)
 	fclose(out);
 }
 
-static unsigned int lines(void)
+static unsigned int count_lines(void)
 {
 	unsigned int count = 0;
 	const char *at;
@@ -36,7 +36,7 @@ static unsigned int lines(void)
 	return count;
 }
 
-static size_t longest(void)
+static size_t longest_line(void)
 {
 	size_t most = 0, length;
 	const char *at = picture;
@@ -91,7 +91,7 @@ static void make_device(void)
 TAP_TEST(a_frame_shows_the_activity)
 {
 	make_device();
-	draw(200, 0);
+	draw_frame(200, 0);
 	CHECK_CONTAINS(picture, "ssd: approxftl on demo, 1.000 GiB, store ram, timing real, rw~\n");
 	CHECK_CONTAINS(picture, "reads          1204.0/s       4.70 MiB/s   mean 812.3 us~\n");
 	CHECK_CONTAINS(picture, "writes         3310.0/s      12.92 MiB/s   mean 1.204 ms~\n");
@@ -113,7 +113,7 @@ TAP_TEST(a_frame_shows_an_idle_device)
 	memset(&between.stats, 0, sizeof(between.stats));
 	memset(&between.layer, 0, sizeof(between.layer));
 	view.device.suspended = true;
-	draw(200, 0);
+	draw_frame(200, 0);
 	view.device.suspended = false;
 	CHECK_CONTAINS(picture, "timing real, suspended~\n");
 	CHECK_CONTAINS(picture, "reads             0.0/s       0.00 MiB/s   mean -~\n");
@@ -122,12 +122,12 @@ TAP_TEST(a_frame_shows_an_idle_device)
 }
 
 /* No line exceeds the width of the window, and no frame its height. */
-static void fits(unsigned int columns, unsigned int rows)
+static void check_frame_fits(unsigned int columns, unsigned int rows)
 {
-	draw(columns, rows);
-	CHECK_MSG(longest() <= columns + 1 && lines() <= max(rows, 8U),
+	draw_frame(columns, rows);
+	CHECK_MSG(longest_line() <= columns + 1 && count_lines() <= max(rows, 8U),
 		  "%u LUNs in %u x %u: %u lines of up to %zu letters", between.luns.count, columns,
-		  rows, lines(), longest());
+		  rows, count_lines(), longest_line());
 }
 
 TAP_TEST(a_frame_fits_any_window)
@@ -140,11 +140,11 @@ TAP_TEST(a_frame_fits_any_window)
 		make_luns(counts[i]);
 		for (columns = 10; columns < 700; columns += 23)
 			for (rows = 1; rows < 60; rows++)
-				fits(columns, rows);
+				check_frame_fits(columns, rows);
 	}
 }
 
-static unsigned int shown(void)
+static unsigned int shown_text(void)
 {
 	unsigned int count = 0;
 	const char *at = picture;
@@ -164,11 +164,11 @@ TAP_TEST(luns_beyond_the_window_are_counted)
 	make_device();
 	make_luns(100);
 	for (rows = 11; rows < 80; rows++) {
-		draw(80, rows);
+		draw_frame(80, rows);
 		rest = strstr(picture, "      and ");
 		more = rest ? (unsigned int)atoi(rest + 10) : 0;
-		CHECK_MSG(shown() + more == 100 && shown(), "%u rows: %u shown, %u more", rows,
-			  shown(), more);
+		CHECK_MSG(shown_text() + more == 100 && shown_text(), "%u rows: %u shown, %u more",
+			  rows, shown_text(), more);
 	}
 	CHECK(!more);
 }
@@ -195,7 +195,7 @@ TAP_TEST(answers_to_luns_are_parsed)
 	free(luns.list);
 }
 
-static void refuses(const char *text)
+static void refuses_text(const char *text)
 {
 	CHECK_MSG(target_luns_parse(&luns, text, &error) == -EINVAL, "\"%s\"", text);
 	CHECK_CONTAINS(error.text, "in the answer to \"luns\" is no LUN");
@@ -204,11 +204,11 @@ static void refuses(const char *text)
 
 TAP_TEST(invalid_answers_are_refused)
 {
-	refuses("\n");
-	refuses("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	refuses("0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1");
-	refuses("0 good_blocks -1 free_blocks x valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
-	refuses("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	refuses_text("\n");
+	refuses_text("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	refuses_text("0 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1");
+	refuses_text("0 good_blocks -1 free_blocks x valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
+	refuses_text("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
 }
 
 TAP_TEST(activity_of_luns_is_the_difference_of_two_answers)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import checker, document_of
+from selftests.lib.json_schema import document_of, schema_checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run
@@ -56,7 +56,7 @@ HELD = settings(max_examples=12, deadline=None)
 
 
 @cache
-def place() -> Path:
+def results_folder() -> Path:
     """Return a directory with results."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
@@ -67,14 +67,14 @@ def place() -> Path:
     return folder
 
 
-def ask(verb: str, *options: str) -> Done:
-    words = [str(place()) + word[1:] if word[0] == "@" else word for word in verb.split()]
+def run_verb(verb: str, *options: str) -> Done:
+    words = [str(results_folder()) + word[1:] if word[0] == "@" else word for word in verb.split()]
     if words[0] in MODULES:
-        return inside(MODULES[words[0]], [*words[1:], *options])
+        return run_in_process(MODULES[words[0]], [*words[1:], *options])
     return run(*words, *options)
 
 
-def inside(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
+def run_in_process(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
     """Run a Python verb in this process, to save the start of an interpreter for each call."""
     os.environ["APPROXFTL"] = str(BINARY)
     kept = os.dup(1), os.dup(2)
@@ -96,14 +96,14 @@ def inside(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
 
 
 @cache
-def usual(verb: str) -> Done:
-    return ask(verb)
+def default_columns(verb: str) -> Done:
+    return run_verb(verb)
 
 
-def told(verb: str, *options: str) -> str:
-    done = ask(verb, *options)
-    assert done.err == usual(verb).err, done.err
-    assert done.code == usual(verb).code
+def list_columns(verb: str, *options: str) -> str:
+    done = run_verb(verb, *options)
+    assert done.err == default_columns(verb).err, done.err
+    assert done.code == default_columns(verb).code
     return done.out
 
 
@@ -112,15 +112,15 @@ def schema_of(verb: str) -> str:
         FORMATS if verb == "trace formats" else TOOLS
 
 
-def rows(verb: str, *options: str) -> list[Row]:
-    found: list[Row] = document_of(schema_of(verb), told(verb, "-j", *options))["rows"]
+def list_rows(verb: str, *options: str) -> list[Row]:
+    found: list[Row] = document_of(schema_of(verb), list_columns(verb, "-j", *options))["rows"]
     return found
 
 
 @cache
-def columns(verb: str) -> tuple[dict[str, str], ...]:
+def columns_of_help(verb: str) -> tuple[dict[str, str], ...]:
     """Return the columns that "-o help" lists."""
-    done = ask(verb, "-o", "help")
+    done = run_verb(verb, "-o", "help")
     assert (done.code, done.err) == (0, "")
     found = [re.fullmatch(r"(\w+)  +(\S+(?: \S+)*)  +(\S.*)", line)
              for line in done.out.splitlines()]
@@ -128,14 +128,14 @@ def columns(verb: str) -> tuple[dict[str, str], ...]:
 
 
 @cache
-def cells(verb: str, key: str) -> tuple[str, ...]:
+def column_cells(verb: str, key: str) -> tuple[str, ...]:
     """Return the cells of a column as printed in text, in row order."""
-    return tuple(line.strip() for line in told(verb, "--no-head", "-o", key).splitlines())
+    return tuple(line.strip() for line in list_columns(verb, "--no-head", "-o", key).splitlines())
 
 
 @cache
-def everything(verb: str) -> tuple[Row, ...]:
-    return tuple(rows(verb, "-o", ",".join(one["key"] for one in columns(verb))))
+def all_columns(verb: str) -> tuple[Row, ...]:
+    return tuple(list_rows(verb, "-o", ",".join(one["key"] for one in columns_of_help(verb))))
 
 
 def order_of(value: Any) -> tuple[int, Any]:
@@ -145,7 +145,7 @@ def order_of(value: Any) -> tuple[int, Any]:
 
 def sorted_by(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
     """Return the row numbers in sorted order; the sort is stable."""
-    table = everything(verb)
+    table = all_columns(verb)
     found = list(range(len(table)))
     for key, falls in reversed(keys):
         # A reversed sort is stable, too.
@@ -158,74 +158,76 @@ class TestList:
     """Properties that every list must have."""
 
     def test_help_lists_the_columns(self, verb: str) -> None:
-        assert len(columns(verb)) >= 2
-        assert len(ask(verb, "-o", "help").out.splitlines()) == len(columns(verb))
-        assert len({one["title"].lower() for one in columns(verb)}) == len(columns(verb))
-        for one in columns(verb):
+        assert len(columns_of_help(verb)) >= 2
+        assert len(run_verb(verb, "-o", "help").out.splitlines()) == len(columns_of_help(verb))
+        assert len({one["title"].lower()
+                    for one in columns_of_help(verb)}) == len(columns_of_help(verb))
+        for one in columns_of_help(verb):
             assert len(one["help"]) > 2
             assert re.fullmatch(r"[a-z][a-z0-9_]*", one["key"])
             # "-o help" prints the list of columns, so a column "help" could not be selected.
             assert "help" not in (one["key"], one["title"].lower())
 
     def test_json_has_the_columns(self, verb: str) -> None:
-        keys = [one["key"] for one in columns(verb)]
-        assert len(everything(verb)) >= 4
-        assert all(list(row) == keys for row in everything(verb))
+        keys = [one["key"] for one in columns_of_help(verb)]
+        assert len(all_columns(verb)) >= 4
+        assert all(list(row) == keys for row in all_columns(verb))
         # A column that is a number in one row is a number or missing in all rows.
         for key in keys:
-            kinds = {type(row[key]) for row in everything(verb)} - {type(None)}
+            kinds = {type(row[key]) for row in all_columns(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
 
     def test_default_columns_are_shown_without_o(self, verb: str) -> None:
-        usual = list(rows(verb, "-S", columns(verb)[0]["key"])[0])
-        more = [one["key"] for one in columns(verb) if "not shown by default" in one["help"]]
-        assert usual == [one["key"] for one in columns(verb) if one["key"] not in more]
+        usual = list(list_rows(verb, "-S", columns_of_help(verb)[0]["key"])[0])
+        more = [one["key"] for one in columns_of_help(verb)
+                if "not shown by default" in one["help"]]
+        assert usual == [one["key"] for one in columns_of_help(verb) if one["key"] not in more]
         if more:
-            assert list(rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
+            assert list(list_rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
 
     def test_each_column_sorts(self, verb: str) -> None:
-        every = ",".join(one["key"] for one in columns(verb))
-        for one in columns(verb)[:16]:
+        every = ",".join(one["key"] for one in columns_of_help(verb))
+        for one in columns_of_help(verb)[:16]:
             for sign in ("", "-"):
                 order = sorted_by(verb, [(one["key"], sign == "-")])
-                assert rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
-                    everything(verb)[at] for at in order]
+                assert list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
+                    all_columns(verb)[at] for at in order]
 
     @HELD
     @given(data=st.data())
     def test_columns_appear_in_the_requested_order(self, verb: str, data: st.DataObject) -> None:
-        chosen = data.draw(st.lists(st.sampled_from(columns(verb)), min_size=1, max_size=12,
+        chosen = data.draw(st.lists(st.sampled_from(columns_of_help(verb)), min_size=1, max_size=12,
                                     unique_by=id))
         # Commas separate columns, so a title with a comma cannot be selected.
         names = [data.draw(st.sampled_from([one["key"], *(
             [one["title"], one["title"].lower()] if "," not in one["title"] else [])]))
                  for one in chosen]
         by = [(one["key"], data.draw(st.sampled_from(["", "+", "-"]))) for one in data.draw(
-            st.lists(st.sampled_from(columns(verb)), unique_by=id, max_size=3))]
+            st.lists(st.sampled_from(columns_of_help(verb)), unique_by=id, max_size=3))]
         sort = [f"--sort={','.join(sign + key for key, sign in by)}"] if by else []
         order = sorted_by(verb, [(key, sign == "-") for key, sign in by])
         keys = [one["key"] for one in chosen]
-        table = everything(verb)
-        assert rows(verb, "-o", ",".join(names), *sort) == [
+        table = all_columns(verb)
+        assert list_rows(verb, "-o", ",".join(names), *sort) == [
             {key: table[at][key] for key in keys} for at in order]
-        lines = told(verb, "-o", ",".join(names), *sort).splitlines()
+        lines = list_columns(verb, "-o", ",".join(names), *sort).splitlines()
         if verb not in BARE:
             assert lines.pop(0).split() == " ".join(one["title"] for one in chosen).split()
         assert [line.split() for line in lines] == [
-            " ".join(cells(verb, key)[at] for key in keys).split() for at in order]
+            " ".join(column_cells(verb, key)[at] for key in keys).split() for at in order]
 
     @pytest.mark.parametrize("option", ["-o", "-S"])
     def test_unknown_columns_are_refused(self, verb: str, option: str) -> None:
-        key = columns(verb)[0]["key"]
+        key = columns_of_help(verb)[0]["key"]
         name = verb.split()[0]
         for wrong, sentence in (
             (f"{key}x", f'no column "{key}x"; did you mean {key}?'),
             (f"{key},", None), ("", 'no column ""'), (f"{key},{key}", "is there twice"),
             ("9" * 30, '"-o help" lists them'), (f",{key}", 'no column ""'),
         ):
-            done = ask(verb, f"{option}{wrong}" if wrong else f"--{OPTIONS[option]}=")
+            done = run_verb(verb, f"{option}{wrong}" if wrong else f"--{OPTIONS[option]}=")
             if sentence is None:
-                assert done.code == usual(verb).code
+                assert done.code == default_columns(verb).code
                 continue
             assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
             assert re.match(f"approxftl[- ]{name}", done.err) and sentence in done.err
@@ -237,28 +239,29 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
 def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
     """Each listed name is accepted as listed and with dashes and underscores exchanged."""
-    for name in cells(verb, columns(verb)[0]["key"]):
+    for name in column_cells(verb, columns_of_help(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):
-            assert ask(verb, way, "--no-head", "-o", columns(verb)[0]["key"]).out.strip() == name
+            assert run_verb(verb, way, "--no-head", "-o",
+                            columns_of_help(verb)[0]["key"]).out.strip() == name
 
 
 def test_a_minus_without_a_column_is_refused() -> None:
-    assert ask("params", "-S", "-").code == 2
-    assert ask("params", "-o", "+").code == 2
+    assert run_verb("params", "-S", "-").code == 2
+    assert run_verb("params", "-o", "+").code == 2
 
 
 def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
     file = tmp_path / "rows"
     for words in ((f"-j{file}",), (f"--json={file}",)):
-        done = ask("params", *words, "-o", "key")
+        done = run_verb("params", *words, "-o", "key")
         assert (done.code, done.out, done.err) == (0, "", "")
-        assert len(json.loads(file.read_text())["rows"]) == len(everything("params"))
+        assert len(json.loads(file.read_text())["rows"]) == len(all_columns("params"))
         file.unlink()
     # The value of -j must be attached; the next argument is an input file.
     for option in ("-j", "--json"):
-        done = ask("compare", option, str(place() / "r.json"))
+        done = run_verb("compare", option, str(results_folder() / "r.json"))
         assert (done.code, bool(json.loads(done.out)["runs"])) == (0, True)
-    assert ask("params", f"-j{file}", "--profile", "none").code == 2
+    assert run_verb("params", f"-j{file}", "--profile", "none").code == 2
     assert not file.exists()
 
 
@@ -281,15 +284,15 @@ OF_COMPARE_ALONE = {
 def test_a_measure_has_one_name() -> None:
     """study knows all measures; compare lists the common ones and stat those of a device."""
     known = set(VALUES)
-    listed = told_by("compare", str(place() / "r.json"))
+    listed = told_by("compare", str(results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
     told = {name.removesuffix("_per_second") for name in told_by("stat", "-i", "1")}
-    assert told - OF_A_DEVICE <= known | counters()
+    assert told - OF_A_DEVICE <= known | documented_counters()
     assert len(told) > len(OF_A_DEVICE) + 3
 
 
-def counters() -> set[str]:
+def documented_counters() -> set[str]:
     """Return the counters that docs/reference.md lists."""
     text = (TOP / "docs/reference.md").read_text()
     listed = re.search(r"^## Counters$.*?(?=^## )", text, re.M | re.S)
@@ -298,14 +301,14 @@ def counters() -> set[str]:
 
 
 def test_measures_of_counters_have_the_counters_names() -> None:
-    names = sorted(counters())
+    names = sorted(documented_counters())
     run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
     assert len(names) > 90
     of_counters = [(key, name) for key, value in VALUES.items() for name in names
                    if value_of(value, run_) == run_["counters"][name]]
     assert len(of_counters) >= 9
     assert [pair for pair in of_counters if pair[0] != pair[1]] == []
-    errors = checker(VERBS).schema
+    errors = schema_checker(VERBS).schema
     health = errors["$defs"]["health"]["properties"]["devices"]["items"]
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
 
@@ -318,7 +321,7 @@ def test_status_words_have_the_counters_names() -> None:
     table = (TOP / "dm-approxftl/target/status-table.h").read_text()
     words = {word for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)
              for word in found.split(", ")}
-    verbs = checker(VERBS).schema
+    verbs = schema_checker(VERBS).schema
     assert set(verbs["$defs"]["status"]["properties"]) == words
     listed = {name for name in told_by("list") if name.endswith(("_units", "_blocks", "_bits"))}
     assert len(listed) == 4 and listed <= words

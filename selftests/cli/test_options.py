@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import checker
+from selftests.lib.json_schema import schema_checker
 from selftests.lib.programs import TOP, run_program
-from selftests.lib.verbs import Words, call, every, help_of
+from selftests.lib.verbs import Words, all_programs, command_line, help_of
 
 PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
          for page in (TOP / folder).rglob("*.[18].rst")}
@@ -34,7 +34,7 @@ for page_name, page_verbs in (
 FOREIGN = ("approxrun",)
 #: These verbs pass their arguments on or have no options.
 BARE = {("help",), ("version",)}
-HELP = checker("userspace/lib/help-output.fields")
+HELP = schema_checker("userspace/lib/help-output.fields")
 #: Options with two meanings that users do not confuse; every other name has one meaning.
 OF_TWO_KINDS = {
     # --state prints the state of a volume; for torture it is the file of allowed block contents.
@@ -53,7 +53,7 @@ class Option:
     value: str
 
 
-def read(words: Words) -> tuple[Option, ...]:
+def options_of_help(words: Words) -> tuple[Option, ...]:
     """Return the options listed by --help."""
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
                        help_of(words), re.M)
@@ -62,11 +62,11 @@ def read(words: Words) -> tuple[Option, ...]:
 
 
 @cache
-def options(words: Words) -> tuple[Option, ...]:
+def options_of_table(words: Words) -> tuple[Option, ...]:
     """Return the options listed by --help=json, which prints the option table of the parser."""
     if words in BARE:
-        return read(words)
-    done = run_program(*call(words), "--help=json")
+        return options_of_help(words)
+    done = run_program(*command_line(words), "--help=json")
     assert (done.code, done.err) == (0, ""), done
     told = json.loads(done.out)
     assert HELP.errors(told) == []
@@ -76,15 +76,15 @@ def options(words: Words) -> tuple[Option, ...]:
                  for one in told["options"])
 
 
-VERBS = every()
+VERBS = all_programs()
 OURS = [words for words in VERBS if words != FOREIGN]
 
 
 def test_every_verb_lists_its_options() -> None:
     assert len(VERBS) > 50
-    assert sum(len(options(words)) for words in VERBS) > 300
-    assert Option("-j", "--json", "[=FILE]") in options(("sim",))
-    assert Option("-o", "--show", "COLUMN,...") in options(("compare",))
+    assert sum(len(options_of_table(words)) for words in VERBS) > 300
+    assert Option("-j", "--json", "[=FILE]") in options_of_table(("sim",))
+    assert Option("-o", "--show", "COLUMN,...") in options_of_table(("compare",))
 
 
 def test_every_listed_option_is_parsed() -> None:
@@ -96,7 +96,7 @@ def test_every_listed_option_is_parsed() -> None:
 def test_short_options_have_one_meaning() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for words in OURS:
-        for one in options(words):
+        for one in options_of_table(words):
             found[one.letter].add(one.name)
     found.pop("")
     assert {letter: names for letter, names in found.items() if len(names) > 1} == {}
@@ -105,7 +105,7 @@ def test_short_options_have_one_meaning() -> None:
 def test_an_option_has_the_same_letter_in_all_verbs() -> None:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in OURS:
-        for one in options(words):
+        for one in options_of_table(words):
             found[one.name][one.letter].append(" ".join(words))
     assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
 
@@ -113,7 +113,7 @@ def test_an_option_has_the_same_letter_in_all_verbs() -> None:
 def test_an_option_takes_a_value_in_all_verbs_or_none() -> None:
     found: dict[str, dict[bool, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in VERBS:
-        for one in options(words):
+        for one in options_of_table(words):
             found[one.name][bool(one.value)].append(" ".join(words))
     assert {name: dict(kinds) for name, kinds in found.items()
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
@@ -130,14 +130,14 @@ def page_of(words: Words) -> str:
 def test_manual_pages_have_no_unknown_option() -> None:
     known: dict[str, set[str]] = defaultdict(set)
     for words in VERBS:
-        known[page_of(words)] |= {one.name for one in options(words)}
+        known[page_of(words)] |= {one.name for one in options_of_table(words)}
     found = {name: set(re.findall(r"^(?:\*\*)?(?:-\w, )?(--[a-z][a-z0-9-]*)", page, re.M))
              for name, page in PAGES.items() if name in known}
     assert sum(map(len, found.values())) > 250
     assert {name: more for name, there in found.items() if (more := there - known[name])} == {}
 
 
-def speaker(words: Words) -> str:
+def message_prefix(words: Words) -> str:
     """Return a pattern for the prefix of a verb's error messages; subcommands may share one."""
     if words == FOREIGN:
         return "approxrun: "
@@ -150,7 +150,7 @@ def speaker(words: Words) -> str:
     "compare a.json", "study status study.toml"])
 def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
     for option, name in (("--json", "x.json"), ("-j", "-")):
-        done = run_program(*call(tuple(line.split())), option, name, directory=tmp_path)
+        done = run_program(*command_line(tuple(line.split())), option, name, directory=tmp_path)
         assert done.code == 2, done
         assert f'"{name}" is one word too many; did you mean --json={name}?' in done.err
     assert not list(tmp_path.iterdir())
@@ -172,18 +172,19 @@ class TestVerb:
 
     def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
         """--help lists the options of the table; its examples may repeat some of them."""
-        assert set(options(words)) <= set(read(words))
-        assert {one.name for one in options(words)} == {one.name for one in read(words)}
+        assert set(options_of_table(words)) <= set(options_of_help(words))
+        assert {one.name for one in options_of_table(words)} == {one.name
+                                                                 for one in options_of_help(words)}
 
     def test_json_may_stand_anywhere_on_the_line(self, words: Words) -> None:
-        for one in options(words):
+        for one in options_of_table(words):
             if one.name == "--json":
                 assert one == Option("-j", "--json", "[=FILE]")
 
     def test_the_manual_page_has_every_option(self, words: Words) -> None:
         name = page_of(words)
         page = PAGES[name]
-        for one in options(words):
+        for one in options_of_table(words):
             letter = rf"{one.letter}\b.*" if one.letter else ""
             known = re.search(rf"^(?! )[*]*{letter}.*{one.name}\b|\*\*{letter}{one.name}\b", page,
                               re.M)
@@ -193,11 +194,11 @@ class TestVerb:
         """An abbreviated option name is unknown, too."""
         if words in BARE:
             return
-        names = {one.name for one in options(words)}
+        names = {one.name for one in options_of_table(words)}
         cut = next(name[:-1] for name in sorted(names) if name[:-1] not in names)
         for wrong in (cut, "-Z"):
-            done = run_program(*call(words), wrong, directory=tmp_path)
+            done = run_program(*command_line(words), wrong, directory=tmp_path)
             assert (done.code, done.out) == (2, ""), done
             assert done.err.count("\n") == 1 and wrong in done.err, done.err
-            assert re.match(speaker(words), done.err), done.err
+            assert re.match(message_prefix(words), done.err), done.err
         assert list(tmp_path.iterdir()) == []

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 from selftests.lib.programs import BUILD, Done, beside_module, run_program
-from selftests.lib.verbs import Words, call, every, help_of
+from selftests.lib.verbs import Words, all_programs, command_line, help_of
 from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
@@ -100,9 +100,9 @@ def options_with_files(words: Words) -> list[str]:
     return [option for option in dict.fromkeys(found) if option not in INPUTS]
 
 
-def outputs() -> list[tuple[Words, str]]:
+def outputs_of_verbs() -> list[tuple[Words, str]]:
     """Return every verb and output option; "@OUT" stands for an output argument."""
-    found = [(words, option) for words in every() if words not in DEVICE_VERBS
+    found = [(words, option) for words in all_programs() if words not in DEVICE_VERBS
              for option in options_with_files(words)
              if not {(words[0], option), (" ".join(words), option)} & FOLDERS
              # The exit status of doctor depends on the machine.
@@ -131,14 +131,14 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("prepared")
 
     def made(*words: str, stdin: bytes = b"") -> None:
-        done = run_program(*call(words), directory=folder, stdin=stdin)
+        done = run_program(*command_line(words), directory=folder, stdin=stdin)
         assert done.code == 0, done.err
 
     made(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
     made("format", "a.volume", *COMMANDS[("format",)].split()[2:])
-    traces.write(folder / "a.blktrace.0", traces.pack(
-        [traces.act(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
-         traces.act(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
+    traces.write_named(folder / "a.blktrace.0", traces.pack_events(
+        [traces.request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
+         traces.request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
     (folder / "fio.output").write_text(json.dumps(FIO))
     (folder / "rules").write_text("*.dat\n")
     with (folder / "target").open("wb") as target:
@@ -193,7 +193,7 @@ def command_of(words: Words, what: str, path: str) -> list[str]:
     """Return the command line that writes this output to this path."""
     text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
     text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
-    line = call(tuple(text.split(" ")))
+    line = command_line(tuple(text.split(" ")))
     if what == "--json":
         line.append(f"--json={path}")
     elif what.startswith("--"):
@@ -207,23 +207,24 @@ def command_of(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def unwritten(what: str) -> tuple[bytes, ...]:
+def unwritten_contents(what: str) -> tuple[bytes, ...]:
     """Return contents that mean "not written"; a list of dropped records may be empty."""
     return () if what == "--dropped" else (b"",)
 
 
-def limits() -> None:
+def forbid_writing() -> None:
     """Limit the size of files to 0, so that every write fails as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
-def attempt(line: Sequence[str], place: Path, before: Callable[[], None] | None = None) -> Done:
+def run_with_output(line: Sequence[str], place: Path,
+                    before: Callable[[], None] | None = None) -> Done:
     done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, check=False,
                           preexec_fn=before)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def sentence(done: Done) -> None:
+def check_error_message(done: Done) -> None:
     """Assert that the program failed with a short message and without a traceback."""
     assert done.code not in (0, -signal.SIGXFSZ), done
     assert "Traceback" not in done.err, done.err
@@ -231,7 +232,7 @@ def sentence(done: Done) -> None:
     assert done.err.strip().count("\n") <= 3, done.err
 
 
-def rest(place: Path) -> set[str]:
+def leftover_files(place: Path) -> set[str]:
     """Return the names of temporary files that programs left in a directory."""
     return {path.name for path in place.rglob("*") if "part" in path.name
             or path.name.startswith(".")}
@@ -241,14 +242,14 @@ def rest(place: Path) -> set[str]:
 
 
 def test_every_verb_with_an_output_is_tested() -> None:
-    assert set(every()) == set(COMMANDS) | DEVICE_VERBS
-    assert len(outputs()) > 20 and len(commands_that_read()) > 30
+    assert set(all_programs()) == set(COMMANDS) | DEVICE_VERBS
+    assert len(outputs_of_verbs()) > 20 and len(commands_that_read()) > 30
 
 
 # ---------------------------------------------------------------- output files
 
 
-@pytest.mark.parametrize(("words", "what"), outputs(), ids=name_of)
+@pytest.mark.parametrize(("words", "what"), outputs_of_verbs(), ids=name_of)
 class TestOutput:
     """Output to symbolic links, devices, pipes and standard output."""
 
@@ -258,36 +259,36 @@ class TestOutput:
         (place / "old").chmod(0o640)
         for link, target in (("to-old", "old"), ("to-none", "sub/none")):
             (place / link).symlink_to(target)
-            done = attempt(command_of(words, what, link), place)
+            done = run_with_output(command_of(words, what, link), place)
             assert done.code == 0, done
             assert (place / link).is_symlink()
-            assert (place / target).read_bytes() not in (b"old", *unwritten(what))
+            assert (place / target).read_bytes() not in (b"old", *unwritten_contents(what))
         assert stat.S_IMODE((place / "old").stat().st_mode) == 0o640
-        assert not rest(place)
+        assert not leftover_files(place)
 
     def test_pipes_are_written(self, words: Words, what: str, place: Path) -> None:
         line = command_of(words, what, "pipe")
         os.mkfifo(place / "pipe")
         with (place / "piped").open("wb") as sink, subprocess.Popen(
                 ["cat", place / "pipe"], stdout=sink) as reader:
-            done = attempt(line, place)
+            done = run_with_output(line, place)
             if done.code:
                 reader.kill()
         assert done.code == 0, done
         assert (place / "pipe").is_fifo()
-        assert (place / "piped").read_bytes() not in unwritten(what)
+        assert (place / "piped").read_bytes() not in unwritten_contents(what)
 
     def test_devices_are_written(self, words: Words, what: str, place: Path) -> None:
         for name, number, works in (("null", 3, True), ("full", 7, False)):
-            node(place / name, number)
-            done = attempt(command_of(words, what, name), place)
+            make_device_node(place / name, number)
+            done = run_with_output(command_of(words, what, name), place)
             if works or what == "--dropped":
                 assert done.code == 0, done
             else:
-                sentence(done)
+                check_error_message(done)
             there = (place / name).lstat()
             assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
-        assert not rest(place)
+        assert not leftover_files(place)
 
     def test_a_dash_writes_to_standard_output(self, words: Words, what: str, place: Path) -> None:
         # A private link: a program that replaces it does not damage the machine's /dev/stdout.
@@ -295,7 +296,7 @@ class TestOutput:
         done = subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
                               capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in unwritten(what)
+        assert done.stdout not in unwritten_contents(what)
         assert (place / "stdout").is_symlink()
         with (place / "redirected").open("wb") as sink:
             sink.write(b"before\n")
@@ -304,19 +305,19 @@ class TestOutput:
                            stdout=sink, stderr=subprocess.DEVNULL, check=True)
         written = (place / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in unwritten(what)
+        assert written[len(b"before\n"):] not in unwritten_contents(what)
 
     def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str, place: Path) -> None:
         if what == "--dropped":
             pytest.skip("what is empty has room on a full disk")
         (place / "old").write_text("old")
-        sentence(attempt(command_of(words, what, "old"), place, limits))
+        check_error_message(run_with_output(command_of(words, what, "old"), place, forbid_writing))
         assert (place / "old").read_text() == "old"
-        assert not rest(place)
+        assert not leftover_files(place)
 
     def test_a_missing_folder_is_reported(self, words: Words, what: str, place: Path) -> None:
-        done = attempt(command_of(words, what, "nowhere/out"), place)
-        sentence(done)
+        done = run_with_output(command_of(words, what, "nowhere/out"), place)
+        check_error_message(done)
         assert done.code == 1
         assert "nowhere/out" in done.err
         assert "No such file or directory" in done.err
@@ -351,7 +352,7 @@ SAME_FILE = (
 )
 
 
-def contents(place: Path) -> dict[str, bytes]:
+def folder_contents(place: Path) -> dict[str, bytes]:
     """Return the contents of all files, by relative path."""
     return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*")
             if path.is_file()}
@@ -370,11 +371,11 @@ def test_an_input_is_refused_as_output(line: str, way: str, place: Path) -> None
         (place / name).symlink_to(source)
     elif way == "by a hard link":
         (place / name).hardlink_to(place / source)
-    before = contents(place)
-    done = attempt(call(tuple(line.replace("LOST", name).split())), place)
-    sentence(done)
+    before = folder_contents(place)
+    done = run_with_output(command_line(tuple(line.replace("LOST", name).split())), place)
+    check_error_message(done)
     assert f"{name}: is also read; give " in done.err
-    assert contents(place) == before
+    assert folder_contents(place) == before
 
 
 @pytest.mark.parametrize(("line", "there"), [
@@ -383,39 +384,39 @@ def test_two_outputs_to_one_file_are_refused(line: str, there: bool, place: Path
     if there or "replay a.aft same" in line:
         (place / "same").write_bytes(bytes(1 << 20))
     (place / "link").symlink_to("same")
-    before = contents(place)
-    done = attempt(call(tuple(line.replace("SAME", "link").split())), place)
-    sentence(done)
+    before = folder_contents(place)
+    done = run_with_output(command_line(tuple(line.replace("SAME", "link").split())), place)
+    check_error_message(done)
     assert " is also written by " in done.err
-    assert contents(place) == before
+    assert folder_contents(place) == before
 
 
 def test_devices_may_be_written_twice(place: Path) -> None:
     line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
-    assert attempt(call(tuple(line.split())), place).code == 0
+    assert run_with_output(command_line(tuple(line.split())), place).code == 0
 
 
 def test_results_may_be_in_a_folder_that_is_read(place: Path) -> None:
-    assert attempt(call(("report", ".", "-O", "all.html")), place).code == 0
-    done = attempt(call(("report", ".", "-O", "./study.d/../a.json")), place)
+    assert run_with_output(command_line(("report", ".", "-O", "all.html")), place).code == 0
+    done = run_with_output(command_line(("report", ".", "-O", "./study.d/../a.json")), place)
     assert "is also read" in done.err
 
 
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
 def test_dash_is_standard_output(line: str, place: Path) -> None:
-    before = contents(place)
-    done = subprocess.run(call(tuple(line.split())), cwd=place, input=CSV,
+    before = folder_contents(place)
+    done = subprocess.run(command_line(tuple(line.split())), cwd=place, input=CSV,
                           capture_output=True, check=True)
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
-    assert contents(place) == before
-    attempt([word.replace("-", "./-") if word == "-" else word
-             for word in call(tuple(line.split()))], place)
+    assert folder_contents(place) == before
+    run_with_output([word.replace("-", "./-") if word == "-" else word
+                     for word in command_line(tuple(line.split()))], place)
     assert (place / "-").is_file()
 
 
-def node(path: Path, number: int) -> None:
+def make_device_node(path: Path, number: int) -> None:
     """Create a device node for the test, so that the machine's own nodes are safe."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, number))
@@ -425,9 +426,10 @@ def node(path: Path, number: int) -> None:
 
 def test_a_full_disk_is_reported_by_format(place: Path) -> None:
     (place / "full").mkdir()
-    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c",
-                    'mount -t tmpfs -o size=64k none full && "$@"; code=$?; ls -A full >&2; '
-                    "exit $code", "sh", *call(("format",)), "full/volume"], place)
+    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c",
+                            'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
+                            "ls -A full >&2; exit $code",
+                            "sh", *command_line(("format",)), "full/volume"], place)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.err) == (
@@ -446,16 +448,18 @@ def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
         names.append("null")
     for name in names:
         before = (place / name).lstat()
-        sentence(attempt([*call(("format",)), name, "--force", *options], place))
+        check_error_message(run_with_output([*command_line(("format",)), name, "--force", *options],
+                                            place))
         assert (place / name).lstat().st_mode == before.st_mode
-    assert attempt([*call(("format",)), "link", "--force", *options], place).code == 0
+    assert run_with_output([*command_line(("format",)), "link", "--force", *options],
+                           place).code == 0
     assert (place / "link").is_symlink()
 
 
 def test_folders_are_refused_as_files(place: Path) -> None:
     for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
-        done = attempt([*command_of(words, "", ""), option, "a.json"], place)
-        sentence(done)
+        done = run_with_output([*command_of(words, "", ""), option, "a.json"], place)
+        check_error_message(done)
         assert (place / "a.json").read_text().startswith("{")
 
 
@@ -469,15 +473,15 @@ def test_temporary_files_of_a_killed_run_do_not_block_the_next(place: Path) -> N
     """Temporary files of a killed process with the same pid do not block the next run."""
     can_unshare("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
-    line = call(("sim", "--quiet", "--json=out.json", "--requests"))
+    line = command_line(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=place)
-    until(lambda: has(".approxftl-*")(place), process)
+    wait_until(lambda: holds_pattern(".approxftl-*")(place), process)
     process.kill()
     process.wait()
-    left = rest(place)
+    left = leftover_files(place)
     assert left
-    assert attempt([*alone, *line, "1000"], place) == Done(0, "", "")
-    assert rest(place) == left
+    assert run_with_output([*alone, *line, "1000"], place) == Done(0, "", "")
+    assert leftover_files(place) == left
 
 
 #: Verbs that write files, one for each implementation.
@@ -490,7 +494,7 @@ ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-ch
 NOBODY = 65534
 
 
-def strange(place: Path, mode: int) -> Path:
+def make_foreign_folder(place: Path, mode: int) -> Path:
     """Create a directory of another user with a world-writable file in it."""
     if os.geteuid():
         pytest.skip("files of others need root")
@@ -509,23 +513,23 @@ def written_over(old: Path, done: Done, number: int) -> None:
     assert old.stat().st_ino == number
     assert b"~before~" not in old.read_bytes()
     assert len(old.read_bytes()) > 100
-    assert not rest(old.parent)
+    assert not leftover_files(old.parent)
 
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
 def test_files_in_foreign_folders_are_replaced(words: Words, what: str, mode: int,
                                                place: Path) -> None:
-    old = strange(place, mode)
+    old = make_foreign_folder(place, mode)
     number = old.stat().st_ino
-    done = attempt([*ANYBODY, *command_of(words, what, "strange/old")], place)
+    done = run_with_output([*ANYBODY, *command_of(words, what, "strange/old")], place)
     written_over(old, done, number)
     if what == "--record" and words == ("replay",):
-        read = attempt(call(("replay", "--summarise", "strange/old")), place)
+        read = run_with_output(command_line(("replay", "--summarise", "strange/old")), place)
         assert read.code == 0 and "interrupted" not in read.err, read
-    new = attempt([*ANYBODY, *command_of(words, what, "strange/new")], place)
+    new = run_with_output([*ANYBODY, *command_of(words, what, "strange/new")], place)
     assert new.code == (0 if mode == 0o1777 else 1)
-    assert not rest(place / "strange")
+    assert not leftover_files(place / "strange")
 
 
 @pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
@@ -535,8 +539,8 @@ def test_a_mounted_file_is_written_in_place(words: Words, what: str, place: Path
     (place / "mounted").touch()
     number = (place / "old").stat().st_ino
     script = 'mount --bind old mounted && exec "$@"'
-    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                    *command_of(words, what, "mounted")], place)
+    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                            *command_of(words, what, "mounted")], place)
     written_over(place / "old", done, number)
     assert not (place / "mounted").read_bytes()
 
@@ -546,8 +550,8 @@ def test_an_output_that_cannot_be_replaced_is_not_lost(place: Path) -> None:
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
               'head -c 1000000 /dev/zero >full/filler 2>/dev/null; exec "$@"')
-    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                    *command_of(("sim",), "--json", "mounted")], place)
+    done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                            *command_of(("sim",), "--json", "mounted")], place)
     assert done.code == 1
     told = re.search(r": mounted: can be neither replaced nor written: No space left on device; "
                      r"its new content is in (.*)$", done.err, re.M)
@@ -578,39 +582,39 @@ def commands_that_read() -> list[tuple[str, str]]:
             if re.fullmatch(READ, name) and name != line.split()[0]]
 
 
-def refused(line: str, code: int, place: Path) -> None:
-    done = attempt(call(tuple(line.split())), place)
-    sentence(done)
+def check_refused(line: str, code: int, place: Path) -> None:
+    done = run_with_output(command_line(tuple(line.split())), place)
+    check_error_message(done)
     assert (done.code, done.out) == (code, ""), done
 
 
 @pytest.mark.parametrize(("line", "name"), commands_that_read())
 def test_file_errors_have_the_same_exit_status(line: str, name: str, place: Path) -> None:
     (place / name).unlink(missing_ok=True)
-    refused(line, 3, place)
+    check_refused(line, 3, place)
     (place / name).mkdir()
-    refused(line, 3, place)
+    check_refused(line, 3, place)
     (place / name).rmdir()
     for content in (b"", b"\x8f\x01nothing of ours\n\xff" * 300):
         if content or name not in MAY_BE_EMPTY:
             (place / name).write_bytes(content)
-            refused(line, 2 if name in WORDS else 1, place)
+            check_refused(line, 2 if name in WORDS else 1, place)
 
 
 
 # ---------------------------------------------------------------- standard output
 
 
-@pytest.mark.parametrize("words", every(), ids=name_of)
+@pytest.mark.parametrize("words", all_programs(), ids=name_of)
 def test_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*call(words), "--help"], stdout=full, stderr=subprocess.PIPE,
+        done = subprocess.run([*command_line(words), "--help"], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)
-    sentence(Done(done.returncode, "", done.stderr))
+    check_error_message(Done(done.returncode, "", done.stderr))
     assert done.returncode == 1
-    closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *call(words)],
+    closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *command_line(words)],
                             stderr=subprocess.PIPE, text=True, check=False)
-    sentence(Done(closed.returncode, "", closed.stderr))
+    check_error_message(Done(closed.returncode, "", closed.stderr))
     assert closed.returncode == 1
 
 
@@ -620,14 +624,14 @@ def test_results_to_a_full_disk_fail(words: Words, place: Path) -> None:
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
         line = command_of(words, "@OUT", "-")
     for way in (">/dev/full", ">&-"):
-        done = attempt(["sh", "-c", f'"$@" {way}', "sh", *line], place)
-        sentence(done)
+        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], place)
+        check_error_message(done)
         assert done.code == 1
 
 
 def test_closed_standard_output_is_not_reused_for_files(place: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
-    assert attempt([*shell, "sim", "--requests", "1000", "--json=x.json"], place).code == 1
+    assert run_with_output([*shell, "sim", "--requests", "1000", "--json=x.json"], place).code == 1
     assert (place / "x.json").read_bytes()[:1] == b"{"
     assert (place / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
@@ -654,7 +658,7 @@ def test_verbs_work_in_the_c_locale(words: Words, place: Path) -> None:
 MARK = "AFTL_TEST_OF_HARM"
 
 
-def ours(mark: str) -> list[int]:
+def processes_of_command(mark: str) -> list[int]:
     """Return the processes of one command, found by a variable in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
@@ -674,34 +678,35 @@ class Long:
     kept: Callable[[Path], bool] = lambda place: True
 
 
-def has(pattern: str) -> Callable[[Path], bool]:
-    def begun(place: Path) -> bool:
+def holds_pattern(pattern: str) -> Callable[[Path], bool]:
+    def has_begun(place: Path) -> bool:
         with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
         return False
 
-    return begun
+    return has_begun
 
 
 LONG: dict[Words, Long] = {
     ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
-                   has(".approxftl-*"),
+                   holds_pattern(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("trace", "info"): Long("trace info --from spc endless", has("endless.read")),
-    ("trace", "convert"): Long("trace convert --from spc endless out.aft", has(".approxftl-*")),
+    ("trace", "info"): Long("trace info --from spc endless", holds_pattern("endless.read")),
+    ("trace", "convert"): Long("trace convert --from spc endless out.aft",
+                               holds_pattern(".approxftl-*")),
     ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
-                            has(".approxftl-*")),
+                            holds_pattern(".approxftl-*")),
     ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
-                           has(".approxftl-*")),
+                           holds_pattern(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
-                     has(".approxftl-*")),
+                     holds_pattern(".approxftl-*")),
     ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
-                   has(".approxftl-*")),
+                   holds_pattern(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json=out.json --record out.log", has("out.log"),
+                      "--json=out.json --record out.log", holds_pattern("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("study", "run"): Long("study run long.toml --jobs 2", has("running")),
-    ("figures",): Long("figures --papers approxftl-05 --output papers", has("papers/*")),
+    ("study", "run"): Long("study run long.toml --jobs 2", holds_pattern("running")),
+    ("figures",): Long("figures --papers approxftl-05 --output papers", holds_pattern("papers/*")),
 }
 
 
@@ -725,11 +730,12 @@ def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals, p
             stderr=subprocess.DEVNULL)
     # A shell may start the tests in the background with SIGINT ignored.
     process = subprocess.Popen(
-        ["env", "--default-signal=INT,HUP,TERM", *call(tuple(long.line.split()))], cwd=place,
+        ["env", "--default-signal=INT,HUP,TERM", *command_line(tuple(long.line.split()))],
+                               cwd=place,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        until(lambda: len(ours(mark)) > 2 if words == ("study", "run") else long.begun(place),
-              process)
+        wait_until(lambda: len(processes_of_command(mark)) > 2 if words == ("study", "run")
+                   else long.begun(place), process)
         time.sleep(0.2)
         process.send_signal(number)
         _, err = process.communicate()
@@ -740,8 +746,8 @@ def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals, p
             endless.wait()
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    until(lambda: not ours(mark))
-    assert not rest(place)
+    wait_until(lambda: not processes_of_command(mark))
+    assert not leftover_files(place)
     assert long.kept(place)
 
 
@@ -749,43 +755,44 @@ def test_outputs_of_an_interrupted_run_are_marked(place: Path) -> None:
     """Every output of an interrupted run says so, and so do all reports of these files."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
-    process = subprocess.Popen(call(tuple(line.split())), cwd=place)
-    until(lambda: len(rest(place)) >= 3, process)
+    process = subprocess.Popen(command_line(tuple(line.split())), cwd=place)
+    wait_until(lambda: len(leftover_files(place)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
     assert json.loads((place / "t.json").read_text())["interrupted"] is True
-    told = attempt(call(("trace", "convert", "i.aft", "copy.aft")), place).err
+    told = run_with_output(command_line(("trace", "convert", "i.aft", "copy.aft")), place).err
     assert "; of a run that was interrupted" in told
     for name in ("i.aft", "copy.aft"):
-        assert f"{name} (interrupted)" in attempt(call(("compare", name)), place).out
+        assert f"{name} (interrupted)" in run_with_output(command_line(("compare", name)),
+                                                          place).out
     for name, mark in (("t.json", "timeline (interrupted)"), ("i.aft", "i.aft (interrupted)"),
                        ("t.json", "The run was interrupted.")):
-        assert attempt(call(("report", name)), place).code == 0
+        assert run_with_output(command_line(("report", name)), place).code == 0
         assert mark in (place / "report.html").read_text()
     for name in ("a.aft", "a.json"):
-        attempt(call(("report", name)), place)
+        run_with_output(command_line(("report", name)), place)
         assert "(interrupted" not in (place / "report.html").read_text()
 
 
 def test_a_log_and_its_summary_are_different_files(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    assert attempt(call(tuple(line.split())), place).code == 0
-    before = contents(place)
-    done = attempt(call(("replay", "--summarise", "log", "--json=log")), place)
+    assert run_with_output(command_line(tuple(line.split())), place).code == 0
+    before = folder_contents(place)
+    done = run_with_output(command_line(("replay", "--summarise", "log", "--json=log")), place)
     assert "log: is also read; give --json another name" in done.err
-    assert contents(place) == before
+    assert folder_contents(place) == before
 
 
 def test_an_interrupted_log_is_marked(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    whole = attempt(call(tuple(line.split())), place)
+    whole = run_with_output(command_line(tuple(line.split())), place)
     assert whole.code == 0
-    assert "(interrupted" not in attempt(call(("compare", "log")), place).out
+    assert "(interrupted" not in run_with_output(command_line(("compare", "log")), place).out
     # A killed replay leaves no record count and a truncated last entry.
     content = (place / "log").read_bytes()
     (place / "log").write_bytes(content[:4096 + 6000])
-    told = attempt(call(("compare", "log")), place).out
+    told = run_with_output(command_line(("compare", "log")), place).out
     assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
 
 
@@ -824,7 +831,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
     process = subprocess.Popen(
         ["env", "--default-signal=INT", str(program), *arguments], cwd=place, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    until((place / "paused").exists, process)
+    wait_until((place / "paused").exists, process)
     process.send_signal(signal.SIGINT)
     # The signal arrives before the package is imported.
     (place / "go").touch()
@@ -841,17 +848,18 @@ def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
     with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=place,
                           stderr=subprocess.DEVNULL, start_new_session=True) as source:
         process = subprocess.Popen(
-            [*call(("trace", "convert")), "--from", "spc", "endless", "out.parquet"], cwd=place,
+            [*command_line(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
+                                   cwd=place,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        until(lambda: has(".approxftl-*.part")(place), process)
+        wait_until(lambda: holds_pattern(".approxftl-*.part")(place), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
             time.sleep(0.02)
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
-    until(lambda: not ours(mark))
-    assert not rest(place)
+    wait_until(lambda: not processes_of_command(mark))
+    assert not leftover_files(place)
 
 
 # ---------------------------------------------------------------- hostile inputs
@@ -871,7 +879,7 @@ MAINS: dict[str, Callable[[Sequence[str]], int]] = {
     "compare": compare.main, "report": report.main, "figures": figures.main, "synth": synth.main}
 
 
-def inside(place: Path, line: str) -> None:
+def run_in_process(place: Path, line: str) -> None:
     """Run a Python verb in this process; it must succeed or end with an error message."""
     verb, *words = line.split()
     told = io.StringIO()
@@ -897,14 +905,14 @@ def test_malformed_documents_are_refused(name: str, place: Path) -> None:
     (place / "hostile").write_text(HOSTILE[name])
     for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
                  "synth --profile hostile -O x"):
-        inside(place, line)
+        run_in_process(place, line)
 
 
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
 def test_malformed_studies_are_refused(name: str, place: Path) -> None:
     (place / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
-    done = attempt(call(("study", "status", "hostile.toml")), place)
-    sentence(done)
+    done = run_with_output(command_line(("study", "status", "hostile.toml")), place)
+    check_error_message(done)
 
 
 @pytest.mark.usefixtures("signals_as_before")
@@ -917,37 +925,38 @@ def test_values_of_wrong_types_are_refused(value: object, place: Path) -> None:
                 "mode_pages", "luns", "policy", "interrupted", "requests"):
         run = {**document["runs"][0], key: value}
         path.write_text(json.dumps({**document, "runs": [run]}))
-        inside(place, "compare changed.json")
-        inside(place, "report changed.json")
+        run_in_process(place, "compare changed.json")
+        run_in_process(place, "report changed.json")
 
 
 def test_an_endless_input_is_refused(place: Path) -> None:
     def little() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = attempt([*call(("compare",)), "/dev/zero"], place, little)
-    sentence(done)
+    done = run_with_output([*command_line(("compare",)), "/dev/zero"], place, little)
+    check_error_message(done)
 
 
 @pytest.mark.parametrize("verb", ["trace info a.aft", "trace convert a.aft b.csv --to csv",
                                   "replay a.aft --simulate", "sim --quiet --trace a.csv"])
 @pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
 def test_reading_options_are_checked_first(verb: str, words: str, place: Path) -> None:
-    refused(f"{verb} {words}", 2, place)
+    check_refused(f"{verb} {words}", 2, place)
 
 
 def test_numbers_out_of_range_are_refused(place: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
                  "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):
-        done = attempt(call(tuple(line.split())), place)
+        done = run_with_output(command_line(tuple(line.split())), place)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
     # The address-space limit is less than the command needs.
-    many = call(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
-    sentence(attempt(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many], place))
-    assert not rest(place)
+    many = command_line(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
+    check_error_message(run_with_output(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
+                                        place))
+    assert not leftover_files(place)
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(map(name_of, every())))
+    sys.exit("\n".join(map(name_of, all_programs())))

@@ -32,15 +32,15 @@ def json_of(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return document
 
 
-def names(verb: str) -> list[str]:
+def listed_names(verb: str) -> list[str]:
     return [one["name"] for one in json_of(verb)[verb]]
 
 
-def verbs() -> list[str]:
+def listed_verbs() -> list[str]:
     return re.findall(r"^  (\w+) +\w", run("help").out, re.M)
 
 
-def refused(done: Done, code: int, sentence: str) -> None:
+def check_refused(done: Done, code: int, sentence: str) -> None:
     assert (done.code, done.out) == (code, ""), done.out
     assert done.err.count("\n") == 1
     assert sentence in done.err
@@ -49,7 +49,7 @@ def refused(done: Done, code: int, sentence: str) -> None:
 # Help
 
 
-@pytest.mark.parametrize("verb", verbs())
+@pytest.mark.parametrize("verb", listed_verbs())
 def test_every_verb_prints_help(verb: str) -> None:
     done = run(verb, "--help")
     assert (done.code, done.err) == (0, "")
@@ -70,7 +70,7 @@ def test_the_former_name_of_torture_works_with_a_warning() -> None:
 
 @pytest.mark.parametrize("verb", NAMED)
 def test_a_missing_device_name_is_refused(verb: str) -> None:
-    refused(run(verb), 2, f'missing; "approxftl {verb} --help" explains it')
+    check_refused(run(verb), 2, f'missing; "approxftl {verb} --help" explains it')
 
 
 USAGE = [
@@ -121,14 +121,14 @@ USAGE = [
 @pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda v: " ".join(v)[:40])
 def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
     done = run(*arguments)
-    refused(done, 2, sentence)
+    check_refused(done, 2, sentence)
     assert done.err.startswith(f"approxftl {arguments[0]}: ")
 
 
 # create --dry-run
 
 
-def planned(*arguments: str) -> list[str]:
+def planned_line(*arguments: str) -> list[str]:
     """Return the words of the table line that create would load."""
     done = run("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
@@ -138,16 +138,16 @@ def planned(*arguments: str) -> list[str]:
     return command[4].split()
 
 
-def again(table: list[str]) -> list[str]:
+def plan_again(table: list[str]) -> list[str]:
     """Return the plan for the parameters of a table line."""
     store, count, *pairs = table[3:]
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
     size = f"{int(table[1]) * 512}"
-    return planned("--store", store, "--size", size, *keys, f"blocks={blocks(pairs)}")
+    return planned_line("--store", store, "--size", size, *keys, f"blocks={planned_blocks(pairs)}")
 
 
-def blocks(pairs: list[str]) -> str:
+def planned_blocks(pairs: list[str]) -> str:
     known = dict(zip(pairs[::2], pairs[1::2], strict=True))
     if "blocks" in known:
         return known["blocks"]
@@ -158,7 +158,7 @@ def blocks(pairs: list[str]) -> str:
 
 def test_create_prints_the_standard_table_line() -> None:
     line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
-    assert " ".join(planned()) == line
+    assert " ".join(planned_line()) == line
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
@@ -168,27 +168,28 @@ def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     assert "starting_state" not in json_of("create", "ssd", "-n", "--store", "/dev/null")
 
 
-@pytest.mark.parametrize("profile", names("profiles"))
+@pytest.mark.parametrize("profile", listed_names("profiles"))
 def test_every_profile_survives_its_table_line(profile: str) -> None:
-    table = planned("--profile", profile, "--policy", "baseline")
-    assert again(table) == table
+    table = planned_line("--profile", profile, "--policy", "baseline")
+    assert plan_again(table) == table
 
 
-@pytest.mark.parametrize("policy", names("policies"))
+@pytest.mark.parametrize("policy", listed_names("policies"))
 def test_every_policy_is_planned_or_refused_by_the_core(policy: str) -> None:
     done = run("create", "ssd", "-n", "--policy", policy)
     if done.code:
-        refused(done, 2, f"policy {policy} ")
+        check_refused(done, 2, f"policy {policy} ")
     else:
         assert f" policy {policy} " in done.out
 
 
 def test_the_profile_is_applied_before_other_options() -> None:
-    assert planned("op=20", "--profile", "tcad18") == planned("--profile", "tcad18", "op=20")
+    assert planned_line("op=20", "--profile", "tcad18") == planned_line("--profile", "tcad18",
+                                                                        "op=20")
 
 
 def test_misspelt_values_are_corrected_in_messages() -> None:
-    table = planned("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
+    table = planned_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
     line = "ram 12 profile demo policy approxftl timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
@@ -222,7 +223,7 @@ def test_zones_have_the_requested_size(shards: int) -> None:
 
 def test_dry_run_writes_json() -> None:
     document = json_of("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
-    assert document["table"] == " ".join(planned("--policy", "vth_b", "--store", "none"))
+    assert document["table"] == " ".join(planned_line("--policy", "vth_b", "--store", "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
     assert (document["policy"], document["store"]) == ("vth_b", "none")
     assert document["room_bytes"] == document["size_bytes"] == 891288 * 512
@@ -408,4 +409,4 @@ def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", [v for v in DEVICE_VERBS if v != "doctor"])
 def test_a_missing_device_mapper_is_reported(verb: str) -> None:
     words = [] if verb == "list" else ["x", "stats"] if verb == "message" else ["x"]
-    refused(run(verb, *words), 1, "the kernel has no device-mapper; try: modprobe dm-mod")
+    check_refused(run(verb, *words), 1, "the kernel has no device-mapper; try: modprobe dm-mod")

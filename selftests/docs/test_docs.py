@@ -75,28 +75,28 @@ class Command:
         return int(found[1]) if found else 0
 
 
-def named(path: Path) -> str:
+def path_in_tree(path: Path) -> str:
     return str(path.relative_to(TOP))
 
 
-def blocks(path: Path, language: str) -> list[str]:
+def fenced_blocks(path: Path, language: str) -> list[str]:
     return [body for kind, body in FENCE.findall(path.read_text()) if kind == language]
 
 
-def prose(path: Path) -> str:
+def text_without_blocks(path: Path) -> str:
     return FENCE.sub("", path.read_text())
 
 
-def spans(path: Path) -> list[str]:
-    return SPAN.findall(prose(path))
+def code_spans(path: Path) -> list[str]:
+    return SPAN.findall(text_without_blocks(path))
 
 
-def code(path: Path) -> list[str]:
+def code_blocks_and_spans(path: Path) -> list[str]:
     """Return all code blocks and code spans."""
-    return [body for _, body in FENCE.findall(path.read_text())] + spans(path)
+    return [body for _, body in FENCE.findall(path.read_text())] + code_spans(path)
 
 
-def commands(text: str) -> Iterator[Command]:
+def console_commands(text: str) -> Iterator[Command]:
     """Yield the commands of a console block."""
     command: Command | None = None
     lines = iter(text.splitlines())
@@ -116,20 +116,21 @@ def commands(text: str) -> Iterator[Command]:
 
 
 def document_commands(path: Path) -> list[Command]:
-    return [command for block in blocks(path, "console") for command in commands(block)]
+    return [command for block in fenced_blocks(path, "console")
+            for command in console_commands(block)]
 
 
-def pattern(line: str) -> re.Pattern[str]:
+def line_pattern(line: str) -> re.Pattern[str]:
     """Return a regular expression for a shown line, in which "..." matches anything."""
     pieces = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("...")]
     return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
 
 
-def missing(shown: list[str], printed: str) -> str | None:
+def first_missing_line(shown: list[str], printed: str) -> str | None:
     """Return the first shown line that is not in the output in this order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
-        if wanted.strip() and not any(pattern(wanted).fullmatch(line) for line in lines):
+        if wanted.strip() and not any(line_pattern(wanted).fullmatch(line) for line in lines):
             return wanted
     return None
 
@@ -158,25 +159,25 @@ def cut_silently(shown: list[str], printed: str) -> str | None:
         if line.strip() == CUT:
             marked = True
             continue
-        found = next(i for i in range(at, len(rows)) if pattern(line).fullmatch(rows[i]))
+        found = next(i for i in range(at, len(rows)) if line_pattern(line).fullmatch(rows[i]))
         if found > at and not marked:
             return rows[at]
         at, marked = found + 1, False
     return None if marked or at == len(rows) else rows[at]
 
 
-def environment() -> dict[str, str]:
+def user_environment() -> dict[str, str]:
     """Return a user's environment, with less optimisation to build faster."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
     python = os.pathsep.join(str(TOP / folder) for folder in ("userspace/python", "trace-tools"))
     return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1", "PYTHONPATH": python}
 
 
-def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
+def execute_command(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["sh", "-c", command.text],
         cwd=directory,
-        env=environment(),
+        env=user_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -185,11 +186,11 @@ def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[st
     )
 
 
-def run(command: Command, directory: Path) -> None:
-    done = execute(command, directory)
+def check_command(command: Command, directory: Path) -> None:
+    done = execute_command(command, directory)
     told = f"$ {command.text}\n{done.stdout}"
     assert done.returncode == command.status(), told
-    lost = missing(command.shown, done.stdout)
+    lost = first_missing_line(command.shown, done.stdout)
     assert lost is None, f"not in the output: {lost}\n{told}"
     if any(RESPONSE.match(line) for line in command.shown):
         cut = cut_silently(command.shown, done.stdout)
@@ -215,18 +216,18 @@ def copy_tree(directory: Path) -> None:
             shutil.copy2(source, directory / name)
 
 
-def prepare(path: Path, directory: Path) -> None:
+def prepare_folder(path: Path, directory: Path) -> None:
     """Prepare the directory in which the commands of a document run."""
     (copy_tree if COPY in path.read_text() else look_like_tree)(directory)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
     typed = document_commands(path)
-    prepare(path, tmp_path)
+    prepare_folder(path, tmp_path)
     for command in typed:
-        run(command, tmp_path)
+        check_command(command, tmp_path)
 
 
 def lab_script(sections: list[str]) -> str:
@@ -263,37 +264,38 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "album.html").read_text()
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_no_mean_without_its_tail(path: Path) -> None:
     assert [line for command in document_commands(path)
             if (line := without_tail(command.shown))] == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
     wide = [line for line in path.read_text().splitlines() if len(line) > 100]
     assert not [line for line in wide if not line.startswith("|")]
 
 
-def slug(title: str) -> str:
+def heading_anchor(title: str) -> str:
     """Return the anchor of a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def anchors(path: Path) -> set[str]:
-    return {slug(title) for title in re.findall(r"^#+ (.+)$", prose(path), re.M)}
+def heading_anchors(path: Path) -> set[str]:
+    return {heading_anchor(title)
+            for title in re.findall(r"^#+ (.+)$", text_without_blocks(path), re.M)}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_linked_files_exist(path: Path) -> None:
-    for groups in LINK.findall(prose(path)):
+    for groups in LINK.findall(text_without_blocks(path)):
         target = groups[0] or groups[1]
         if target.startswith(("http:", "https:", "mailto:")):
             continue
         file, _, anchor = target.partition("#")
         there = (path.parent / file).resolve() if file else path
         assert there.exists(), target
-        assert not anchor or anchor in anchors(there), target
+        assert not anchor or anchor in heading_anchors(there), target
 
 
 @cache
@@ -302,61 +304,61 @@ def help_of(*verb: str) -> str:
 
 
 @cache
-def parameters() -> set[str]:
+def known_parameters() -> set[str]:
     return set(re.findall(r"^([a-z_]+) ", help_of("params"), re.M))
 
 
 @cache
-def options() -> set[str]:
+def known_options() -> set[str]:
     verbs = re.findall(r"^  ([a-z]+) ", help_of("help"), re.M)
     return {o for v in verbs for o in re.findall(r"--([a-z][a-z-]*)", help_of(v, "--help"))}
 
 
 def is_option(name: str) -> bool:
-    return name in options() or name.replace("-", "_") in parameters()
+    return name in known_options() or name.replace("-", "_") in known_parameters()
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_documented_options_exist(path: Path) -> None:
-    for span in spans(path):
+    for span in code_spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
             assert is_option(found[1]), span
         if found := re.fullmatch(r"([a-z_]+)=\S+", span):
-            assert found[1] in parameters(), span
+            assert found[1] in known_parameters(), span
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_documented_make_targets_exist(path: Path) -> None:
     makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
     found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
     rules = {rule for names in found for rule in names}
-    for text in code(path):
+    for text in code_blocks_and_spans(path):
         for target in re.findall(r"\bmake ([a-z][a-z-]*)(?![a-z/-])", text):
             area = TOP / "selftests" / target.removeprefix("check-")
             assert target in rules or (target.startswith("check-") and area.is_dir()), target
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_mentioned_files_exist(path: Path) -> None:
     tops = "dm-approxftl|userspace|selftests|docs|trace-tools|fio-profiles|LICENSES"
-    for span in spans(path):
+    for span in code_spans(path):
         if re.fullmatch(rf"(?:{tops})/[\w./*-]*", span):
             assert list(TOP.glob(span.rstrip("/"))), span
 
 
 @cache
-def sources() -> str:
+def source_files() -> str:
     places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "userspace/**/*.map",
               "userspace/python/**/*.py", "docs/examples/*.c", "docs/examples/*.py")
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_quoted_identifiers_exist(path: Path) -> None:
-    for span in spans(path):
+    for span in code_spans(path):
         name = span.removesuffix("()")
         if re.fullmatch(r"[A-Za-z]+(?:_\w+)+", name) or name != span:
-            assert re.search(rf"\b{re.escape(name)}\b", sources()), span
+            assert re.search(rf"\b{re.escape(name)}\b", source_files()), span
 
 
 def numbers_in(path: str, expression: str) -> str:
@@ -397,10 +399,10 @@ def spans_of_tables(path: Path) -> set[str]:
 
 
 def test_the_layout_lists_every_folder() -> None:
-    layout = blocks(TOP / "docs/README.md", "text")[0]
+    layout = fenced_blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
     folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]
-    there = {named(path) for path in folders} - {"build", "userspace"}
+    there = {path_in_tree(path) for path in folders} - {"build", "userspace"}
     assert there <= told
     assert all((TOP / name).is_dir() for name in told)
 
@@ -422,7 +424,7 @@ def test_pages_quote_their_examples(page: str) -> None:
     language, *names = EXAMPLES[page]
     sources = [(TOP / "docs/examples" / name).read_text() for name in names]
     assert all(source.count("\n") < 60 for source in sources)
-    quoted = blocks(TOP / "docs" / page, language)
+    quoted = fenced_blocks(TOP / "docs" / page, language)
     assert quoted
     for block in quoted:
         for piece in block.split("...\n"):
@@ -435,7 +437,7 @@ def test_policy_page_names_every_method() -> None:
         header = (TOP / f"dm-approxftl/core/policy/{layer}-policy.h").read_text()
         body = header.split(f"struct aftl_{struct} {{")[1].split("\n};")[0]
         methods |= set(re.findall(r"\(\*(\w+)\)", body))
-    page = "\n".join(spans(TOP / "docs/policy-in-an-hour.md"))
+    page = "\n".join(code_spans(TOP / "docs/policy-in-an-hour.md"))
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 
 
@@ -443,7 +445,7 @@ def test_architecture_names_every_array() -> None:
     header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
-    assert arrays <= set(spans(TOP / "docs/architecture.md"))
+    assert arrays <= set(code_spans(TOP / "docs/architecture.md"))
 
 
 def test_reference_is_current(tmp_path: Path) -> None:
@@ -463,10 +465,10 @@ def test_reference_has_every_counter() -> None:
     assert listed == re.findall(r"^COUNTER\((\w+)", module.COUNTERS.read_text(), re.M)
 
 
-def renumbered(shown: str, printed: str) -> str | None:
+def line_with_new_numbers(shown: str, printed: str) -> str | None:
     """Return the shown line with the numbers of the printed one, or None if other words differ."""
     line = NUMBER.sub("0", shown)
-    words = pattern(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
+    words = line_pattern(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
     if not found:
         return None
@@ -474,27 +476,27 @@ def renumbered(shown: str, printed: str) -> str | None:
     return NUMBER.sub(lambda _: next(numbers), shown)
 
 
-def updated(shown: list[str], printed: str) -> list[str]:
+def updated_lines(shown: list[str], printed: str) -> list[str]:
     """Return the shown lines with new numbers; lines without a counterpart stay."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:
-        exact = [i for i, line in enumerate(lines) if pattern(wanted).fullmatch(line)]
-        alike = [i for i, line in enumerate(lines) if renumbered(wanted, line)]
+        exact = [i for i, line in enumerate(lines) if line_pattern(wanted).fullmatch(line)]
+        alike = [i for i, line in enumerate(lines) if line_with_new_numbers(wanted, line)]
         at = next(iter(exact or alike), None)
-        new = wanted if at is None or exact else renumbered(wanted, lines[at])
+        new = wanted if at is None or exact else line_with_new_numbers(wanted, lines[at])
         lines = lines[0 if at is None else at + 1 :]
         result.append(new or wanted)
     return result
 
 
-def renew(path: Path, directory: Path) -> None:
+def renew_document(path: Path, directory: Path) -> None:
     """Update the numbers in a document to those that its commands print now."""
-    prepare(path, directory)
+    prepare_folder(path, directory)
     text = path.read_text()
     for command in document_commands(path):
         before = "\n".join([command.text, *command.shown])
-        shown = updated(command.shown, execute(command, directory).stdout)
+        shown = updated_lines(command.shown, execute_command(command, directory).stdout)
         text = text.replace(before, "\n".join([command.text, *shown]))
     path.write_text(text)
 
@@ -502,4 +504,4 @@ def renew(path: Path, directory: Path) -> None:
 if __name__ == "__main__":
     for document in DOCUMENTS:
         with tempfile.TemporaryDirectory() as scratch:
-            renew(document, Path(scratch))
+            renew_document(document, Path(scratch))

@@ -10,24 +10,24 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.lib.manual_examples import examples
+from selftests.lib.manual_examples import page_examples
 from selftests.lib.programs import BUILD, TOP, run_program
 
 PAGES = sorted(page for folder in ("userspace", "trace-tools")
                for page in (TOP / folder).rglob("*.[1-8].rst"))
-WITH_EXAMPLES = [page for page in PAGES if examples(page)]
+WITH_EXAMPLES = [page for page in PAGES if page_examples(page)]
 IN_THE_MACHINE = (TOP / "selftests/kernel/replay-capture.sh").read_text()
 
 
-def named(page: Path) -> str:
+def page_name(page: Path) -> str:
     return page.name
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
 def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
-    for example in examples(page):
+    for example in page_examples(page):
         if example.root:
             continue
         done = run_program("sh", "-c", example.shell(), directory=tmp_path,
@@ -40,12 +40,12 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
 def test_examples_for_root_are_run_in_the_lab(page: Path) -> None:
-    if any(example.root for example in examples(page)):
+    if any(example.root for example in page_examples(page)):
         assert re.search(rf"examples_of {page.relative_to(TOP)}\s", IN_THE_MACHINE)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=named)
+@pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=page_name)
 def test_pages_of_programs_have_examples(page: Path) -> None:
     assert page in WITH_EXAMPLES

@@ -201,7 +201,8 @@ class Control:
         return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 20), strict=True))
 
 
-def expect(error: int, reason: int, call: object, *arguments: object, **options: object) -> None:
+def expect_refusal(error: int, reason: int, call: object, *arguments: object,
+                   **options: object) -> None:
     """Fail unless the call is refused with this errno and this reason."""
     assert callable(call)
     try:

@@ -57,7 +57,7 @@ NAME = "aftl-approximate"
 scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 
 
-def near(found: float, wanted: float, what: str) -> None:
+def check_near_mean(found: float, wanted: float, what: str) -> None:
     """Compare a count with its mean, within four standard deviations."""
     must(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
 
@@ -83,7 +83,7 @@ def all_approximate() -> None:
         must(first == second, "two reads differ")
         must(flipped_bits(written, first) == told, f"{told} are reported")
         if rate:
-            near(told, rate * 8 * len(written), "flipped bits")
+            check_near_mean(told, rate * 8 * len(written), "flipped bits")
         must(rate or first == written, "precise data have errors")
 
 
@@ -98,7 +98,7 @@ REGIONS: tuple[tuple[int | None, int], ...] = (
     (None, 0), (APPROXIMATE, 1), (LEVEL_2, 2), (LEVEL_3, 3), (PRECISE, 0), (LEVEL_3, 3))
 
 
-def content(region: int) -> bytearray:
+def region_content(region: int) -> bytearray:
     """Return the content of a region of the file."""
     return bytearray(random.Random(region).randbytes(MIB))
 
@@ -111,10 +111,10 @@ def write_levels(path: Path) -> None:
         for region, (said, _level) in enumerate(REGIONS[:-1]):
             if said is not None:
                 control.tag(file.fileno(), region * MIB, MIB, said)
-            file.write(content(region))
+            file.write(region_content(region))
         file.flush()
         last = len(REGIONS) - 1
-        control.pwritev(file.fileno(), content(last), last * MIB, LEVEL_3)
+        control.pwritev(file.fileno(), region_content(last), last * MIB, LEVEL_3)
         os.fsync(file.fileno())
     grown = {name: count - before[name] for name, count in control.stats().items()}
     units = MIB // UNIT
@@ -155,7 +155,8 @@ def age_levels(system: Mount) -> None:
     system.remount()
     path = system.place / "levels"
     data = path.read_bytes()
-    found = [flipped_bits(data[at * MIB:(at + 1) * MIB], content(at)) for at in range(len(REGIONS))]
+    found = [flipped_bits(data[at * MIB:(at + 1) * MIB], region_content(at))
+             for at in range(len(REGIONS))]
     with path.open("rb") as file:
         told = [sum(unit.flips for unit in Control().stored(file.fileno(), at * MIB, MIB))
                 for at in range(len(REGIONS))]
@@ -172,10 +173,10 @@ def refuse_levels(system: Mount) -> None:
     with (system.place / "levels").open("r+b") as file:
         fd, data = file.fileno(), bytearray(UNIT)
         for kind in (5, 6, 0x100, 2**32 - 1):
-            approx_control.expect(EINVAL, 0, control.tag, fd, 0, UNIT, kind)
-            approx_control.expect(EINVAL, 0, control.scope, approx_control.THREAD, kind)
-            approx_control.expect(EINVAL, 0, control.pwritev, fd, data, 0, kind)
-        approx_control.expect(EINVAL, 0, control.pwritev, fd, data, 0, NONE)
+            approx_control.expect_refusal(EINVAL, 0, control.tag, fd, 0, UNIT, kind)
+            approx_control.expect_refusal(EINVAL, 0, control.scope, approx_control.THREAD, kind)
+            approx_control.expect_refusal(EINVAL, 0, control.pwritev, fd, data, 0, kind)
+        approx_control.expect_refusal(EINVAL, 0, control.pwritev, fd, data, 0, NONE)
 
 
 def levels_in(found: Json) -> list[int]:
@@ -248,7 +249,7 @@ def check_model(made: Json, stored: Path, model: bytes, back: bytes) -> list[int
     return counts
 
 
-def by_plane() -> None:
+def check_model_by_plane() -> None:
     """Stored by bit plane, numbers have errors only in bits of small weight."""
     model = make_model()
     (scratch / "model").write_bytes(model)
@@ -270,7 +271,7 @@ def by_plane() -> None:
     must(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
 
 
-def by_level() -> None:
+def check_model_by_level() -> None:
     """Rewritten in its own format, a model has a quality level for each tensor."""
     model = make_model()
     with device(NAME, LEVELS) as path:
@@ -308,7 +309,7 @@ vid mmap --width 256 --height 192 --frames 16 --group 4
 log buffered --size 262144"""
 
 
-def app(name: str, place: Path, *options: str) -> Json:
+def run_app_phase(name: str, place: Path, *options: str) -> Json:
     """Run a phase of a program; return its report."""
     run(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
         f"--json={scratch}/report", *options)
@@ -340,22 +341,22 @@ def check_quality(report: Json) -> None:
             must(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
 
 
-def each_program() -> None:
+def run_each_program() -> None:
     """Run every program."""
     with device(NAME) as path:
         system = Mount(path)
         with system as place:
             for name, how, *options in map(str.split, PROGRAMS.splitlines()):
-                app(name, place, "--phase", "write", "--io", how, *options)
+                run_app_phase(name, place, "--phase", "write", "--io", how, *options)
                 system.remount()
-                report = app(name, place, "--phase", "compute", "--io", how)
-                near(check_app(report), 7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
-                     "flipped bits")
+                report = run_app_phase(name, place, "--phase", "compute", "--io", how)
+                check_near_mean(check_app(report),
+                                7.2e-4 * 8 * report["inputs"]["approximate_bytes"], "flipped bits")
                 check_quality(report)
                 run("find", place, "-type", "f", "-delete")
 
 
-def aged_image() -> None:
+def check_aged_image() -> None:
     """Compare an image's PSNR with the one that its rate of flipped bits predicts.
 
     A bit weighs 1 to 128 grey levels and flips with probability r. So a pixel's mean square error
@@ -365,12 +366,12 @@ def aged_image() -> None:
     with device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
         system = Mount(path)
         with system as place:
-            app("img", place, "--phase", "write", "--width", "512", "--height", "512")
+            run_app_phase("img", place, "--phase", "write", "--width", "512", "--height", "512")
             system.remount()
-            fresh = check_app(app("img", place, "--phase", "read"))
+            fresh = check_app(run_app_phase("img", place, "--phase", "read"))
             message(NAME, "age", "1000h")
             system.remount()
-            report = app("img", place, "--phase", "read")
+            report = run_app_phase("img", place, "--phase", "read")
     aged, pixels = check_app(report), report["inputs"]["approximate_bytes"]
     mean = aged / (8 * pixels) * SQUARES
     spread = 4 * math.sqrt(aged / (8 * pixels) * FOURTH_POWERS / pixels)
@@ -397,10 +398,10 @@ def main() -> None:
             in_turn(name, partial(action, system))
     run("e2fsck", "-fn", system.path)
     dmsetup("remove", NAME)
-    in_turn("a model by bit plane has errors in its low bits only", by_plane)
-    in_turn("a model has a quality level for each tensor", by_level)
-    in_turn("each annotated program finds the reported flipped bits", each_program)
-    in_turn("an aged image has the predicted quality", aged_image)
+    in_turn("a model by bit plane has errors in its low bits only", check_model_by_plane)
+    in_turn("a model has a quality level for each tensor", check_model_by_level)
+    in_turn("each annotated program finds the reported flipped bits", run_each_program)
+    in_turn("an aged image has the predicted quality", check_aged_image)
     run("rm", "-r", scratch)
     finish()
 

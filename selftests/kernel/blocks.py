@@ -46,7 +46,7 @@ BLKDISCARD = 0x1277
 BLKZEROOUT = 0x127F
 
 
-def content(seed: int, block: int, operation: int) -> bytes:
+def block_content(seed: int, block: int, operation: int) -> bytes:
     """Return a block's content after a write operation."""
     head = HEAD.pack(seed, block, operation, seed + block + operation)
     return head * (BLOCK // HEAD.size)
@@ -108,7 +108,7 @@ class Load:
         number = self.journal.begin("write", first, count)
         for index in range(count):
             at = index * BLOCK
-            buffer[at : at + BLOCK] = content(self.seed, first + index, number)
+            buffer[at : at + BLOCK] = block_content(self.seed, first + index, number)
         view = memoryview(buffer)
         os.pwritev(fd, [view[: count * BLOCK]], first * BLOCK)
         view.release()
@@ -227,7 +227,7 @@ class Expected:
         if not any(found):
             return "" if self.allows_zero(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
-        if found != content(seed, place, number) or total != seed + place + number:
+        if found != block_content(seed, place, number) or total != seed + place + number:
             return "is torn"
         if (seed, place) != (self.seed, block):
             return f"holds block {place} of seed {seed}"
@@ -264,7 +264,7 @@ def read_journal(path: str, last_mark: int) -> Expected:
     return expected
 
 
-def check(path: str, journal: str, last_mark: int) -> list[str]:
+def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
     """Compare the device with the journal; return the number of faults and the first five."""
     expected = read_journal(journal, last_mark)
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
@@ -285,12 +285,12 @@ def check(path: str, journal: str, last_mark: int) -> list[str]:
 def check_often(path: str, journal: str) -> None:
     """Compare the device with each mark that standard input names."""
     for line in sys.stdin:
-        print("; ".join(check(path, journal, int(line))) or "sound", flush=True)
+        print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 
 
 def check_once(path: str, journal: str, last_mark: int) -> None:
     """Compare the device once; exit with a message if it has faults."""
-    faults = check(path, journal, last_mark)
+    faults = compare_with_journal(path, journal, last_mark)
     if faults:
         raise SystemExit("\n".join(faults))
 
@@ -298,7 +298,7 @@ def check_once(path: str, journal: str, last_mark: int) -> None:
 def fault_of(block: int, found: bytes) -> str:
     """Return a message if the content is another block's or torn, otherwise an empty string."""
     seed, place, number, _ = HEAD.unpack_from(found)
-    if not any(found) or (place == block and found == content(seed, place, number)):
+    if not any(found) or (place == block and found == block_content(seed, place, number)):
         return ""
     return f"block {block} is block {place}"
 
@@ -319,7 +319,7 @@ def read_until(end: threading.Event, path: str, strangers: list[str], draw: rand
             strangers += filter(None, [fault_of(first + index, found)])
 
 
-def race(path: str, rounds: int) -> None:
+def race_readers(path: str, rounds: int) -> None:
     """Overwrite the device repeatedly while 24 threads read it."""
     load = Load(path, Journal(os.devnull, None), 1)
     strangers: list[str] = []
@@ -342,7 +342,7 @@ def race(path: str, rounds: int) -> None:
 def main(arguments: list[str]) -> None:
     """Run the command that the first argument names."""
     if arguments[0] == "race":
-        race(arguments[1], int(arguments[2]))
+        race_readers(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
         check_often(arguments[1], arguments[2])

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import approx_control as approx
-from approx_control import APPROXIMATE, NONE, PRECISE, Control, address_of, expect
+from approx_control import APPROXIMATE, NONE, PRECISE, Control, address_of, expect_refusal
 from ktap import (
     EXT4,
     KERNEL,
@@ -73,20 +73,20 @@ def kinds_of(fd: int) -> list[int]:
     return [unit.kind for unit in Control().stored(fd)]
 
 
-def memory() -> mmap.mmap:
+def memory_with_data() -> mmap.mmap:
     """Return anonymous memory with the data of a file."""
     data = mmap.mmap(-1, LENGTH)
     data[:] = b"c" * LENGTH
     return data
 
 
-def buffered(fd: int) -> None:
+def write_buffered(fd: int) -> None:
     """Write through the page cache."""
-    os.pwrite(fd, memory(), 0)
+    os.pwrite(fd, memory_with_data(), 0)
     os.fsync(fd)
 
 
-def mapped(fd: int) -> None:
+def write_mapped(fd: int) -> None:
     """Write to a shared mapping."""
     os.truncate(fd, LENGTH)
     with mmap.mmap(fd, LENGTH) as view:
@@ -95,31 +95,31 @@ def mapped(fd: int) -> None:
     os.fsync(fd)
 
 
-def direct(fd: int) -> None:
+def write_direct(fd: int) -> None:
     """Write past the page cache."""
-    must(os.pwrite(fd, memory(), 0) == LENGTH, "a short write")
+    must(os.pwrite(fd, memory_with_data(), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
-def by_workers(fd: int) -> None:
+def write_by_workers(fd: int) -> None:
     """Write past the page cache from a worker thread of io_uring."""
-    data = memory()
+    data = memory_with_data()
     must(Uring(by_workers=True).write(fd, address_of(data), LENGTH, 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
 def write_stream(fd: int, stream: int) -> None:
     """Write with a write stream."""
-    ring, data = Uring(by_workers=False), memory()
+    ring, data = Uring(by_workers=False), memory_with_data()
     ring.stream = stream
     must(ring.write(fd, address_of(data), LENGTH, 0) == LENGTH, f"stream {stream} is refused")
 
 
 WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
-    "buffered": (0, buffered),
-    "mmap": (0, mapped),
-    "direct": (os.O_DIRECT, direct),
-    "io_uring-workers": (os.O_DIRECT, by_workers),
+    "buffered": (0, write_buffered),
+    "mmap": (0, write_mapped),
+    "direct": (os.O_DIRECT, write_direct),
+    "io_uring-workers": (os.O_DIRECT, write_by_workers),
 }
 
 
@@ -127,14 +127,14 @@ WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
 
 
 @contextmanager
-def mounted(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
+def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
     """Context manager: a new file system on a device with these carriers."""
     with device(NAME, f"{SMALL} errors off tag_carrier {carriers} {keys}") as path, \
             Mount(path, make) as place:
         yield place
 
 
-def percentage(kinds: list[int]) -> int:
+def approximate_percentage(kinds: list[int]) -> int:
     """Return the share of approximate units."""
     must(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
@@ -161,7 +161,7 @@ def approximate_at(path: Path) -> set[int]:
         return {unit.device_offset for unit in Control().stored(fd) if unit.kind == APPROXIMATE}
 
 
-def delivered(place: Path, carrier: str) -> dict[str, int]:
+def delivered_percentage(place: Path, carrier: str) -> dict[str, int]:
     """Return how much of a file is approximate, by way; nothing else on the device may be.
 
     Another file is written by the same way without a tag, by I/O priority with another hint; it
@@ -175,14 +175,14 @@ def delivered(place: Path, carrier: str) -> dict[str, int]:
             set_priority(Control().tag_fd(fd, NONE).io_priority ^ 8 if carrier == "ioprio" else 0)
             write(fd)
             set_priority(0)
-        found[way] = percentage(write_hinted(place / way, way, carrier))
+        found[way] = approximate_percentage(write_hinted(place / way, way, carrier))
         known |= approximate_at(place / way)
         astray = approximate_at(Path("/dev/mapper", NAME)) - known
         must(not astray, f"{way}: {len(astray)} units of others are approximate")
     return found
 
 
-def expected(system: str, carrier: str, way: str) -> int:
+def expected_percentage(system: str, carrier: str, way: str) -> int:
     """Return the percentage of a file that is approximate on this kernel."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
@@ -192,86 +192,87 @@ def expected(system: str, carrier: str, way: str) -> int:
     return 100 * (HAS_HINTS and system == "xfs")
 
 
-def carried(system: str, make: str) -> None:
+def check_each_carrier(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
-        with mounted(carrier, make) as place:
-            found = delivered(place, carrier)
+        with mounted_device(carrier, make) as place:
+            found = delivered_percentage(place, carrier)
         print(f"# {system}, {carrier}: {found}")
-        must(found == {way: expected(system, carrier, way) for way in WAYS}, "that is unexpected")
+        must(found == {way: expected_percentage(system, carrier, way) for way in WAYS},
+             "that is unexpected")
 
 
-def whole_file(place: Path, honoured: int) -> None:
+def check_whole_file(place: Path, honoured: int) -> None:
     """Check APPROXFTL_TAG_FD: what it sets and tells, and that untagging takes all of it back."""
     with opened(place / "whole", NEW) as fd:
         told = Control().tag_fd(fd, APPROXIMATE)
         must(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
         must(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
-        buffered(fd)
-        must(percentage(kinds_of(fd)) == 100, "a tagged file is not approximate")
+        write_buffered(fd)
+        must(approximate_percentage(kinds_of(fd)) == 100, "a tagged file is not approximate")
         Control().tag_fd(fd, NONE)
-        buffered(fd)
-        must(percentage(kinds_of(fd)) == 0, "an untagged file is approximate")
+        write_buffered(fd)
+        must(approximate_percentage(kinds_of(fd)) == 0, "an untagged file is approximate")
 
 
 def tag_as_nobody(path: Path) -> None:
     """Check that another user may not tag the file."""
     as_nobody()
     with opened(path) as fd:
-        expect(errno.EPERM, approx.REASON_OWNER, Control().tag_fd, fd, APPROXIMATE)
+        expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_fd, fd, APPROXIMATE)
 
 
-def whole_files() -> None:
+def check_whole_files() -> None:
     """Tag whole files on devices with all carriers and with one; check who may, and with what."""
-    with mounted(ALL, EXT4, "shards 2") as place:
-        whole_file(place, 15)
+    with mounted_device(ALL, EXT4, "shards 2") as place:
+        check_whole_file(place, 15)
         control = Control()
         with opened(place / "owned", NEW) as fd:
-            expect(errno.EINVAL, 0, control.tag_fd, fd, APPROXIMATE, PRIORITY)
-            expect(errno.EINVAL, 0, control.tag_fd, fd, 7)
-            expect(errno.EBADF, 0, control.tag_fd, -1, APPROXIMATE)
+            expect_refusal(errno.EINVAL, 0, control.tag_fd, fd, APPROXIMATE, PRIORITY)
+            expect_refusal(errno.EINVAL, 0, control.tag_fd, fd, 7)
+            expect_refusal(errno.EBADF, 0, control.tag_fd, -1, APPROXIMATE)
         (place / "owned").chmod(0o666)
         in_child(tag_as_nobody, place / "owned")
-    with mounted("inode", EXT4) as place:
-        whole_file(place, 1)
+    with mounted_device("inode", EXT4) as place:
+        check_whole_file(place, 1)
 
 
-def precise_wins() -> None:
+def check_precise_wins() -> None:
     """Without the carrier inode a tagged range is ignored, unless it is tagged precise."""
-    with mounted("write_hint", XFS) as place, opened(place / "only", NEW) as fd:
+    with mounted_device("write_hint", XFS) as place, opened(place / "only", NEW) as fd:
         Control().tag(fd)
-        buffered(fd)
-        must(percentage(kinds_of(fd)) == 0, "the range of a file was honoured")
+        write_buffered(fd)
+        must(approximate_percentage(kinds_of(fd)) == 0, "the range of a file was honoured")
         Control().tag(fd, 0, UNIT, PRECISE)
         set_hint(fd, approx.WRITE_HINT)
-        buffered(fd)
+        write_buffered(fd)
         kinds = kinds_of(fd)
     must(kinds[0] == PRECISE, "a precise range is approximate")
     must(kinds.count(APPROXIMATE) == (UNITS - 1 if HAS_HINTS else 0), f"{kinds}")
 
 
-def loop_image() -> None:
+def check_loop_image() -> None:
     """XFS passes the hint with the write-back of an image, but loop devices drop it."""
-    with mounted("write_hint", XFS) as place:
+    with mounted_device("write_hint", XFS) as place:
         with opened(place / "image", NEW) as fd:
             os.truncate(fd, 16 << 20)
             loop = run("losetup", "--find", "--show", place / "image").strip()
             set_hint(fd, approx.WRITE_HINT)
             with opened(loop) as inner:
-                buffered(inner)
+                write_buffered(inner)
             kinds = kinds_of(fd)
         run("losetup", "-d", loop)
     must(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
 
-def unnamed() -> None:
+def check_unnamed_carrier() -> None:
     """A file has the hint, and the table line names another carrier."""
-    with mounted("ioprio", XFS) as place:
-        found = delivered(place, "write_hint")
+    with mounted_device("ioprio", XFS) as place:
+        found = delivered_percentage(place, "write_hint")
     must(not any(found.values()), f"{found}")
 
 
-def has_stream() -> None:
+def check_stream_above_others() -> None:
     """The stream that carries a tag is above those that stand for a life time or a handle."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
         with device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
@@ -285,7 +286,7 @@ def has_stream() -> None:
                      f"stream {stream}: {kinds}")
 
 
-def comes_back() -> None:
+def check_line_is_reproduced() -> None:
     """The line that the device prints makes the same device."""
     with device(NAME, f"{SMALL} tag_carrier {ALL}"):
         table = dmsetup("table", NAME)
@@ -303,7 +304,7 @@ def write_life(path: Path, life: int) -> None:
     """Write with a life time."""
     with opened(path, DIRECT) as fd:
         set_hint(fd, life)
-        direct(fd)
+        write_direct(fd)
 
 
 def write_to_stream(path: Path, stream: int) -> None:
@@ -313,7 +314,7 @@ def write_to_stream(path: Path, stream: int) -> None:
         write_stream(fd, stream)
 
 
-def counted(kind: str, name: str, write: Callable[..., None], *arguments: object) -> None:
+def check_counted(kind: str, name: str, write: Callable[..., None], *arguments: object) -> None:
     """Check that a write is counted for this stream or handle alone; forget earlier events."""
     (TRACING / "trace").write_text("")
     message(NAME, "reset")
@@ -323,7 +324,7 @@ def counted(kind: str, name: str, write: Callable[..., None], *arguments: object
     must(found == {f"{kind}_{name}_host_units": UNITS}, f"{arguments}: {found}")
 
 
-def submitted(life: int, stream: int) -> None:
+def check_submitted_hints(life: int, stream: int) -> None:
     """Check that every write request carried these hints."""
     events = [event for event in (TRACING / "trace").read_text().splitlines()
               if " aftl_submit: " in event and " op=1 " in event]
@@ -332,48 +333,48 @@ def submitted(life: int, stream: int) -> None:
     must(all(event.endswith(wanted) for event in events), f"not{wanted}: {events[0]}")
 
 
-def lives(path: Path) -> None:
+def check_life_time_streams(path: Path) -> None:
     """Where a device offers streams, the kernel maps a lifetime to a stream."""
     for life in (0, 2, 3, 4, 5):
         heard = life if HAS_HINTS else 0
-        counted("stream", f"id_{heard}" if heard else "unhinted", write_life, path, life)
-        submitted(heard, life if HAS_STREAMS else 0)
+        check_counted("stream", f"id_{heard}" if heard else "unhinted", write_life, path, life)
+        check_submitted_hints(heard, life if HAS_STREAMS else 0)
 
 
-def refused(path: Path, stream: int) -> None:
+def check_stream_refused(path: Path, stream: int) -> None:
     """Check that the device has no such stream."""
-    ring, data = Uring(by_workers=False), memory()
+    ring, data = Uring(by_workers=False), memory_with_data()
     ring.stream = stream
     with opened(path, DIRECT) as fd:
         must(ring.write(fd, address_of(data), LENGTH, 0) < 0, f"there is a stream {stream}")
 
 
-def streams(path: Path) -> None:
+def check_streams_offered(path: Path) -> None:
     """A device offers the streams of its policy."""
     number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
     queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
     must((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
     must(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
-        counted("stream", f"id_{stream}", write_to_stream, path, stream)
-        submitted(0, stream)
-    refused(path, 8)
+        check_counted("stream", f"id_{stream}", write_to_stream, path, stream)
+        check_submitted_hints(0, stream)
+    check_stream_refused(path, 8)
     reload(NAME, dmsetup("table", NAME).replace("policy streams", "policy baseline"))
     must((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
-    refused(path, 1)
+    check_stream_refused(path, 1)
     (TRACING / "trace").write_text("")
     write_life(path, 2)
-    submitted(2, 0)
+    check_submitted_hints(2, 0)
 
 
-def handles(path: Path) -> None:
+def check_three_handles(path: Path) -> None:
     """There are three handles; longer lifetimes go to the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
-        counted("handle", str(heard if heard <= 3 else 0), write_life, path, life)
+        check_counted("handle", str(heard if heard <= 3 else 0), write_life, path, life)
     if HAS_STREAMS:
-        counted("handle", "3", write_to_stream, path, 3)
-        refused(path, 4)
+        check_counted("handle", "3", write_to_stream, path, 3)
+        check_stream_refused(path, 4)
 
 
 def main() -> None:
@@ -382,27 +383,27 @@ def main() -> None:
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
         if kernel_has(system):
-            point(name, carried, system, make)
+            point(name, check_each_carrier, system, make)
         else:
             skip(name, "the kernel does not have it")
-    point("a whole file is tagged by what its device honours", whole_files)
-    point("a precise range of a hinted file stays precise", precise_wins)
+    point("a whole file is tagged by what its device honours", check_whole_files)
+    point("a precise range of a hinted file stays precise", check_precise_wins)
     kernel_has("loop")
-    point("a hint on the image of a loop device is ignored", loop_image)
-    point("a carrier that the table line does not name is ignored", unnamed)
-    point("the table line comes back", comes_back)
+    point("a hint on the image of a loop device is ignored", check_loop_image)
+    point("a carrier that the table line does not name is ignored", check_unnamed_carrier)
+    point("the table line comes back", check_line_is_reproduced)
     if HAS_STREAMS:
-        point("the last write stream carries a tag", has_stream)
+        point("the last write stream carries a tag", check_stream_above_others)
     if not os.path.ismount("/sys/kernel/tracing"):
         run("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
     TRACING.mkdir()
     (TRACING / "events/approxftl/aftl_submit/enable").write_text("1")
     with device(NAME, f"{SMALL} policy streams") as path:
-        point("lifetime hints reach the policy", lives, path)
+        point("lifetime hints reach the policy", check_life_time_streams, path)
         if HAS_STREAMS:
-            point("write streams reach the policy", streams, path)
+            point("write streams reach the policy", check_streams_offered, path)
     with device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
-        point("hints select placement handles", handles, path)
+        point("hints select placement handles", check_three_handles, path)
     TRACING.rmdir()
     finish()
 

@@ -42,14 +42,14 @@ from ktap import (
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from selftests.lib.json_schema import checker
+from selftests.lib.json_schema import schema_checker
 
 NAME = "aftl-cli"
 DEVICE = Path("/dev/mapper", NAME)
 MODULE = os.environ.get("MODULE", "")
 
 
-def call(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, str]:
+def call_verb(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, str]:
     """Run a verb, which must end with this exit status; return both outputs."""
     done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, check=False)
@@ -57,28 +57,28 @@ def call(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def says(pattern: str, *words: str, code: int = 0) -> None:
+def check_printed_line(pattern: str, *words: str, code: int = 0) -> None:
     """A line of the verb's output matches."""
-    out, _ = call(code, *words)
+    out, _ = call_verb(code, *words)
     must(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
 
 
 def as_json(*words: str, code: int = 0) -> Any:
     """Return the JSON of a verb, checked against its schema."""
-    document = json.loads(call(code, *words, "--json")[0])
-    errors = checker("userspace/approxftl/verbs-output.fields").errors(document)
+    document = json.loads(call_verb(code, *words, "--json")[0])
+    errors = schema_checker("userspace/approxftl/verbs-output.fields").errors(document)
     must(not errors, f"{' '.join(words)}: {errors}")
     return document
 
 
-def refuses(code: int, sentence: str, *words: str) -> None:
+def check_refuses(code: int, sentence: str, *words: str) -> None:
     """The verb prints one line on standard error and nothing else."""
-    out, err = call(code, *words)
+    out, err = call_verb(code, *words)
     must(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
          f"{' '.join(words)}: {out}{err}")
 
 
-def is_gone(name: str) -> None:
+def check_gone(name: str) -> None:
     """The device and its node are removed."""
     done = subprocess.run(["dmsetup", "info", name], capture_output=True, check=False)
     must(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
@@ -87,43 +87,46 @@ def is_gone(name: str) -> None:
 # Create
 
 
-def create() -> None:
+def create_at_once() -> None:
     """The device node exists at once."""
-    says("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, store ram, starts "
-         "empty$", "create", NAME, "blocks=64", "word_lines=8", "op=30", "timing=off")
+    check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, "
+                       "store ram, starts empty$", "create", NAME,
+                        "blocks=64", "word_lines=8", "op=30", "timing=off")
     must(DEVICE.is_block_device(), "there is no node")
 
 
 def create_without_udev() -> None:
     """Create and remove are silent if libdevmapper expects udev, which does not run here."""
     del os.environ["DM_DISABLE_UDEV"]
-    _, said = call(0, "create", "aftl-bare", "--store", "none", "--size", "100MiB")
+    _, said = call_verb(0, "create", "aftl-bare", "--store", "none", "--size", "100MiB")
     must(not said, said)
     size = run("blockdev", "--getsize64", "/dev/mapper/aftl-bare")
-    call(0, "remove", "aftl-bare")
+    call_verb(0, "remove", "aftl-bare")
     os.environ["DM_DISABLE_UDEV"] = "1"
-    is_gone("aftl-bare")
+    check_gone("aftl-bare")
     must(size == "104857600\n", f"{size} bytes")
 
 
-def same_line(*words: str) -> None:
+def check_same_line(*words: str) -> None:
     """The kernel's table equals the line that --dry-run prints."""
-    out, _ = call(0, "create", "aftl-line", *words, "--dry-run")
-    call(0, "create", "aftl-line", *words)
+    out, _ = call_verb(0, "create", "aftl-line", *words, "--dry-run")
+    call_verb(0, "create", "aftl-line", *words)
     table = dmsetup("table", "aftl-line").strip()
-    call(0, "remove", "aftl-line")
+    call_verb(0, "remove", "aftl-line")
     must(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
 
 
 def refuse_others() -> None:
     """Refuse what is no approxftl device, what exists, and users without the privilege."""
-    refuses(1, "there is a device aftl-cli already", "create", NAME)
-    refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store", "/dev/null")
-    refuses(3, "there is no device aftl-x;", "status", "aftl-x")
-    refuses(3, "there is no device aftl-x;", "top", "aftl-x")
-    refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
+    check_refuses(1, "there is a device aftl-cli already", "create", NAME)
+    check_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
+                  "/dev/null")
+    check_refuses(3, "there is no device aftl-x;", "status", "aftl-x")
+    check_refuses(3, "there is no device aftl-x;", "top", "aftl-x")
+    check_refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
     dmsetup("create", "aftl-other", "--table", "0 8192 zero")
-    refuses(3, "aftl-other is a device of another target, not approxftl", "remove", "aftl-other")
+    check_refuses(3, "aftl-other is a device of another target, not approxftl", "remove",
+                  "aftl-other")
     dmsetup("remove", "aftl-other")
     # The tree may be private.
     readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
@@ -135,7 +138,7 @@ def refuse_nobody(program: str) -> None:
     """Only root may use device-mapper."""
     as_nobody()
     for words in (("create", "aftl-x"), ("list",)):
-        _, said = call(1, *words, program=program)
+        _, said = call_verb(1, *words, program=program)
         must("you may not use device-mapper; be root" in said, said)
 
 
@@ -148,16 +151,16 @@ def write_some() -> None:
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def written_meanwhile() -> Iterator[None]:
     """Context manager: the device is written to meanwhile."""
     over = threading.Event()
 
-    def write() -> None:
+    def write_on() -> None:
         while not over.is_set():
             write_some()
             time.sleep(0.2)
 
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=write_on)
     writer.start()
     try:
         yield
@@ -168,7 +171,7 @@ def writing() -> Iterator[None]:
 
 def list_devices() -> None:
     """List the device for a person, as JSON, and by column."""
-    says("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
+    check_printed_line("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
     devices = as_json("list")["devices"]
     must([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
     rows = as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
@@ -177,7 +180,7 @@ def list_devices() -> None:
 
 def show_status() -> None:
     """JSON has each field of the status line; those from device_ns on may change meanwhile."""
-    says("^written +1024 units$", "status", str(DEVICE))
+    check_printed_line("^written +1024 units$", "status", str(DEVICE))
     document = as_json("status", NAME)["devices"][0]
     fields = dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
     given = [str(value) for value in document["status"].values()]
@@ -188,16 +191,16 @@ def show_status() -> None:
 
 def show_counters() -> None:
     """Print counters of the device and of its LUNs, and rates at intervals."""
-    says("^host_write_units +1024$", "stat", NAME)
+    check_printed_line("^host_write_units +1024$", "stat", NAME)
     told = as_json("stat", NAME)["devices"][0]
     must(told["counters"]["host_write_units"] == 1024 and len(told["luns"]) == 4
          and sum(lun["busy_ns"] for lun in told["luns"]) > 0, f"{told}")
-    out, _ = call(0, "stat", NAME, "--interval", "0.1", "--count", "3")
+    out, _ = call_verb(0, "stat", NAME, "--interval", "0.1", "--count", "3")
     must(len(out.splitlines()) == 4 and re.search("^ +r/s +w/s ", out, re.M), out)
     rows = as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
     must([[*row] for row in rows] == 2 * [["write_amplification", "host_read_requests_per_second"]],
          f"{rows}")
-    with writing():
+    with written_meanwhile():
         samples = as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
     for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
         must(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
@@ -221,7 +224,7 @@ def interrupt_stat() -> None:
 METRIC = re.compile(r'([a-z0-9_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\}) ([0-9.]+)\Z')
 
 
-def metrics() -> dict[str, float]:
+def parsed_metrics() -> dict[str, float]:
     """Return all metrics, parsed as strictly as Prometheus does: each metric has a type, its lines
     are adjacent, none is there twice, and buckets of a histogram are cumulative.
     """
@@ -229,7 +232,7 @@ def metrics() -> dict[str, float]:
     found: dict[str, float] = {}
     order: list[str] = []
     buckets = 0.0
-    for line in call(0, "stat", "--prometheus")[0].splitlines():
+    for line in call_verb(0, "stat", "--prometheus")[0].splitlines():
         if line.startswith("# TYPE "):
             _, _, name, kind = line.split()
             must(name not in types and kind in ("counter", "gauge", "histogram"), line)
@@ -252,9 +255,9 @@ def metrics() -> dict[str, float]:
 
 def show_metrics() -> None:
     """Metrics of two devices and of their LUNs for Prometheus."""
-    call(0, "create", "aftl-y", "--store", "none")
-    found = metrics()
-    call(0, "remove", "aftl-y")
+    call_verb(0, "create", "aftl-y", "--store", "none")
+    found = parsed_metrics()
+    call_verb(0, "remove", "aftl-y")
     written = counters(NAME)["host_write_units"]
     for name, value in (('approxftl_host_write_units_total{device="aftl-cli"}', written),
                         ('approxftl_host_write_units_total{device="aftl-y"}', 0),
@@ -265,23 +268,23 @@ def show_metrics() -> None:
 
 def show_top() -> None:
     """Show a device that is written to, whose last die is number 3, and all devices."""
-    with writing():
-        out, _ = call(0, "top", NAME, "--interval", "0.5", "--count", "4")
+    with written_meanwhile():
+        out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
                     "^written +[1-9][0-9.]* programmed for each unit: host 1"):
         must(re.search(pattern, out, re.M), out)
-    says("^aftl-cli: approxftl on demo", "top", "--interval", "0.2", "--count", "2")
+    check_printed_line("^aftl-cli: approxftl on demo", "top", "--interval", "0.2", "--count", "2")
 
 
-def resize(terminal: int, rows: int, columns: int) -> None:
+def resize_terminal(terminal: int, rows: int, columns: int) -> None:
     """Set the window size."""
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def press(key: str, child: int, terminal: int) -> None:
+def press_key(key: str, child: int, terminal: int) -> None:
     """Send a key, or resize the window."""
     if key == "size":
-        resize(terminal, 12, 40)
+        resize_terminal(terminal, 12, 40)
     elif key == "^Z":
         os.write(terminal, b"\032")
         must(os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "Ctrl-Z has not stopped it")
@@ -296,14 +299,14 @@ def top_on_terminal(keys: str, code: int) -> None:
     child, terminal = pty.fork()
     if not child:
         os.execv(APPROXFTL, [APPROXFTL, "top", NAME, "-i", "0.2"])
-    resize(terminal, 30, 100)
+    resize_terminal(terminal, 30, 100)
     before = termios.tcgetattr(terminal)
     shown = b""
     for key in keys.split():
         pictures = shown.count(b"\033[H") + 2
         while shown.count(b"\033[H") < pictures:
             shown += os.read(terminal, 65536)
-        press(key, child, terminal)
+        press_key(key, child, terminal)
     after = before
     try:
         while os.read(terminal, 65536):
@@ -316,22 +319,22 @@ def top_on_terminal(keys: str, code: int) -> None:
 
 def show_health() -> None:
     """Report a good device, one with a bad block, and a read-only one."""
-    says("^verdict: good$", "health", NAME)
+    check_printed_line("^verdict: good$", "health", NAME)
     told = as_json("health", NAME)["devices"][0]
     must((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
     # With "timing off" relocation only advances with other work, so write first.
-    call(0, "message", NAME, "fault", "block", "3")
+    call_verb(0, "message", NAME, "fault", "block", "3")
     write_some()
-    says("^verdict: needs attention$", "health", NAME, code=1)
+    check_printed_line("^verdict: needs attention$", "health", NAME, code=1)
     for block in range(201):
         message(NAME, "fault", "block", str(block))
-    says("^verdict: failed$", "health", NAME, code=4)
+    check_printed_line("^verdict: failed$", "health", NAME, code=4)
     must(as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed", "JSON differs")
 
 
 def send_messages() -> None:
     """Print the answer of a message."""
-    says("^state (free|open|closed)$", "message", NAME, "block", "0")
+    check_printed_line("^state (free|open|closed)$", "message", NAME, "block", "0")
     must(as_json("message", NAME, "block", "0")["answer"][0].startswith("state "), "no state")
 
 
@@ -340,7 +343,7 @@ def send_messages() -> None:
 
 def refuse_busy() -> None:
     """A refusal to remove a device names what uses it."""
-    busy = partial(refuses, 1)
+    busy = partial(check_refuses, 1)
     with Mount(DEVICE, EXT4) as place:
         busy(f"aftl-cli is in use: mounted on {place}; umount {place} first", "remove", NAME)
     with opened(DEVICE):
@@ -356,30 +359,30 @@ def refuse_busy() -> None:
 
 def remove_later() -> None:
     """A device in use is removed when it is closed; with --force its I/O fails at once."""
-    call(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
+    call_verb(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
     with opened("/dev/mapper/aftl-later", os.O_RDONLY):
         told = as_json("remove", "aftl-later", "--deferred")
         must(told["deferred"] and not told["removed"], f"{told}")
         later = [one["deferred_remove"] for one in as_json("list")["devices"]
                  if one["name"] == "aftl-later"]
         must(later == [True], f"{later}")
-    is_gone("aftl-later")
-    call(0, "create", "aftl-forced", "--size", "64MiB")
+    check_gone("aftl-later")
+    call_verb(0, "create", "aftl-forced", "--size", "64MiB")
     with opened("/dev/mapper/aftl-forced", os.O_RDONLY) as fd:
-        says("goes as soon as nobody uses it", "remove", "aftl-forced", "--force")
+        check_printed_line("goes as soon as nobody uses it", "remove", "aftl-forced", "--force")
         try:
             os.pread(fd, 4096, 0)
         except OSError:
             pass
         else:
             must(False, "it can be read")
-    is_gone("aftl-forced")
+    check_gone("aftl-forced")
 
 
-def remove() -> None:
+def remove_last_device() -> None:
     """Remove the last device."""
-    call(0, "remove", NAME)
-    is_gone(NAME)
+    call_verb(0, "remove", NAME)
+    check_gone(NAME)
     must(as_json("list")["devices"] == [], "a device is listed")
     must(as_json("doctor")["usable"]["native"], "doctor finds no module")
 
@@ -388,16 +391,18 @@ def refuse_without_module() -> None:
     """A refusal names the command that loads the module."""
     run("rmmod", "dm_approxftl")
     try:
-        refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl", "create", "x")
+        check_refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl", "create",
+                      "x")
     finally:
         run("insmod", MODULE)
 
 
 POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
-    ("create: the device node exists at once", create),
+    ("create: the device node exists at once", create_at_once),
     ("create --size and remove work silently without udev", create_without_udev),
     ("the line of --dry-run is the kernel's: every key", partial(
-        same_line, "--store", "none", "--profile", "micro19", "--policy", "cubeftl", "--timing",
+        check_same_line, "--store", "none", "--profile", "micro19", "--policy", "cubeftl",
+                                                                 "--timing",
         "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
         "errors=off", "seed=7")),
     ("list prints a device, as JSON and by column", list_devices),
@@ -415,7 +420,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a device in use is not removed", refuse_busy),
     ("health reports bad blocks and a read-only device", show_health),
     ("remove --deferred and --force", remove_later),
-    ("remove", remove),
+    ("remove", remove_last_device),
 )
 
 

@@ -68,7 +68,7 @@ def request_ns(device: str, operation: str, depth: int) -> float:
     return (spent[1] - spent[0]) / ((HIGH - LOW) * REQUESTS)
 
 
-def measure(costs: Costs, name: str, device: str, *operations: str) -> None:
+def measure_device(costs: Costs, name: str, device: str, *operations: str) -> None:
     """Fill a device, then measure it."""
     processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
     for operation in operations or OPERATIONS:
@@ -90,13 +90,14 @@ def measure_all(costs: Costs) -> None:
         for name, value in (("size", 64), ("blocksize", 4096), ("memory_backed", 1),
                             ("irqmode", 0), ("power", 1)):
             (NULL / name).write_text(str(value))
-        measure(costs, "brd", "/dev/ram0")
-        measure(costs, "null_blk", run("find", "/dev", "-name", "nullb*", "-type", "b").strip())
+        measure_device(costs, "brd", "/dev/ram0")
+        measure_device(costs, "null_blk",
+                       run("find", "/dev", "-name", "nullb*", "-type", "b").strip())
         (NULL / "power").write_text("0")
         NULL.rmdir()
-    measure(costs, "linear", "/dev/mapper/aftl-linear")
+    measure_device(costs, "linear", "/dev/mapper/aftl-linear")
     for policy in POLICIES:
-        measure(costs, policy, str(create(f"aftl-{policy}", f"{KEYS} {policy}")))
+        measure_device(costs, policy, str(create(f"aftl-{policy}", f"{KEYS} {policy}")))
         must(not counters(f"aftl-{policy}")["gc_blocks"], f"{policy}: GC ran")
 
 
@@ -130,7 +131,7 @@ def measure_tags(costs: Costs) -> None:
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
-                measure(one, name, device, "randwrite")
+                measure_device(one, name, device, "randwrite")
         costs.update({key: sorted(one[key] for one in three)[1] for key in three[0]})
 
 

@@ -25,18 +25,18 @@ NEVER = 1 << 30
 EACH, SAMPLES = 100, 200
 
 
-def start(mapper: Mapper, line: bytes) -> None:
+def start_device(mapper: Mapper, line: bytes) -> None:
     """Load the table and resume the device."""
     mapper.load(line)
     mapper.suspend(suspended=False)
 
 
-def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
+def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
     """Fail one allocation; return what is left of the count, and whether the load failed."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:
-        start(mapper, line)
+        start_device(mapper, line)
     except OSError as error:
         failed = True
         if error.errno != errno.ENOMEM:
@@ -53,7 +53,7 @@ def take_back(mapper: Mapper) -> None:
     mapper.suspend(suspended=False)
 
 
-def choose(allocations: int) -> list[int]:
+def choose_allocations(allocations: int) -> list[int]:
     """Return the numbers of the allocations to fail."""
     step = max(1, (allocations - EACH) // SAMPLES)
     return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
@@ -63,14 +63,14 @@ def fail_each(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Fail chosen allocations in turn; return numbers of failures, attempts and allocations."""
     nth = os.open(NTH, os.O_RDWR)
     take_back(mapper)
-    allocations = NEVER - attempt(mapper, line, nth, NEVER)[0]
-    chosen = choose(allocations)
+    allocations = NEVER - fail_one_allocation(mapper, line, nth, NEVER)[0]
+    chosen = choose_allocations(allocations)
     failures = 0
     for number in chosen:
         take_back(mapper)
-        _, failed = attempt(mapper, line, nth, number)
+        _, failed = fail_one_allocation(mapper, line, nth, number)
         if failed:
-            start(mapper, line)
+            start_device(mapper, line)
         failures += failed
     return failures, len(chosen), allocations
 

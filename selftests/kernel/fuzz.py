@@ -86,7 +86,7 @@ class BadError(Exception):
     """The module misbehaved."""
 
 
-def tainted() -> str:
+def kernel_taint() -> str:
     """Return the kernel's taint mask."""
     return Path("/proc/sys/kernel/tainted").read_text()
 
@@ -173,7 +173,7 @@ class Device(Subject):
         super().__init__(draw)
         self.mapper = Mapper()
         self.keys = descriptions.table_keys()
-        self.verbs = descriptions.messages()
+        self.verbs = descriptions.message_words()
         self.suspended = False
 
     def value(self, key: Key) -> str:
@@ -329,7 +329,7 @@ class Messages(Device):
         return ["message", *self.bend_words(step[1:])]
 
 
-def address(data: mmap.mmap) -> int:
+def buffer_address(data: mmap.mmap) -> int:
     """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
@@ -373,7 +373,7 @@ class Control(Subject):
     def fill_vectors(self) -> None:
         """Fill the array of struct iovec."""
         for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
-            struct.pack_into("=QQ", self.vectors, i * 16, address(self.room), length)
+            struct.pack_into("=QQ", self.vectors, i * 16, buffer_address(self.room), length)
 
     def member(self, role: str) -> str:
         """Return a value that suits the member's role."""
@@ -415,7 +415,7 @@ class Control(Subject):
         """Return the number that a word of a step denotes."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
-            return address(names[text])
+            return buffer_address(names[text])
         return size if text == "size" else self.fds.get(text) or int(text)
 
     def ioctl(self, step: Step) -> None:
@@ -459,13 +459,13 @@ class Fuzzer:
         self.draw = draw
         self.kept: list[Input] = []
         self.said = Counter[str]()
-        self.taint = tainted()
+        self.taint = kernel_taint()
 
     def attempt(self, steps: Input) -> None:
         """Execute an input; keep it if it reaches new coverage."""
         try:
             answers = self.subject.take(steps)
-            if tainted() != self.taint:
+            if kernel_taint() != self.taint:
                 raise BadError("the kernel complains")
         except (BadError, OSError) as error:
             raise SystemExit(f"# {error}, after\n" + "\n".join(f"#   {s}" for s in steps)) from None
@@ -501,7 +501,8 @@ class Fuzzer:
             raise SystemExit("# they are not nearly right")
 
 
-def fuzz(kind: type[Subject], number: int, *arguments: object, privileged: bool = True) -> None:
+def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
+                   privileged: bool = True) -> None:
     """Fuzz an interface with at least NUMBER inputs."""
     draw = random.Random(f"{os.environ.get('AFTL_FUZZ_SEED') or SEED} "
                          f"{os.environ.get('AFTL_TURN', '')}")
@@ -530,10 +531,10 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     let_everybody_tag()
-    point("table lines", in_child, fuzz, Lines, share(150))
-    point("messages", in_child, fuzz, Messages, share(200))
-    point("ioctls", fuzz_ioctls, partial(fuzz, Control, privileged=False), "")
-    point("ioctls by root", fuzz_ioctls, partial(fuzz, Control), "/dev/mapper/aftl-raw")
+    point("table lines", in_child, fuzz_interface, Lines, share(150))
+    point("messages", in_child, fuzz_interface, Messages, share(200))
+    point("ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
+    point("ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control), "/dev/mapper/aftl-raw")
     finish()
 
 

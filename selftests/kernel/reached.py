@@ -20,7 +20,7 @@ INIT_TRACE, ENABLE, TRACE_PC = 0x80086301, 0x6364, 0
 PLACES = 1 << 16
 
 
-def shared(fd: int) -> memoryview:
+def map_kcov(fd: int) -> memoryview:
     """Map KCOV's buffer. The module mmap refuses, as debugfs reports a file size of 0."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
@@ -46,7 +46,7 @@ class Reached:
     def start(self, fd: int) -> None:
         """Make KCOV record the system calls of this thread."""
         fcntl.ioctl(fd, INIT_TRACE, PLACES)
-        self.cover = shared(fd)
+        self.cover = map_kcov(fd)
         fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
     def places(self) -> set[object]:

@@ -47,7 +47,7 @@ class Entry:
     name: str = ""
 
 
-def parse(log: mmap.mmap) -> Iterator[Entry]:
+def log_entries(log: mmap.mmap) -> Iterator[Entry]:
     """Yield the entries of a log."""
     magic, version, entries, sector = struct.unpack_from("<QQQL", log)
     if (magic, version) != (MAGIC, 1):
@@ -67,12 +67,12 @@ def parse(log: mmap.mmap) -> Iterator[Entry]:
             at += sectors * sector
 
 
-def load(path: str) -> list[Entry]:
+def load_log(path: str) -> list[Entry]:
     """Read a log from its device."""
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
-        return list(parse(log))
+        return list(log_entries(log))
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,8 @@ def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
     return moments
 
 
-def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) -> list[Moment]:
+def choose_moments(entries: list[Entry], mark: str, states: str,
+                   draw: random.Random) -> list[Moment]:
     """Return the moments of the power failures, in the order of the log."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
@@ -219,12 +220,12 @@ def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) ->
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
     """Show all states."""
-    entries = load(log)
+    entries = load_log(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK
     draw = random.Random(seed)
     replay = Replay(entries, Medium(device, size), draw)
-    moments = choose(entries, mark, states, draw)
+    moments = choose_moments(entries, mark, states, draw)
     last, parts = map(int, part.split("/"))
     for moment in moments[len(moments) * (last - 1) // parts : len(moments) * last // parts]:
         replay.visit(moment)

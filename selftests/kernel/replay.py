@@ -62,7 +62,7 @@ def read_stats(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value in pairs}
 
 
-def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
+def simulate_record(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
     """Return the simulator's result for these requests at device time until_ns."""
     command = [*arguments, "--trace", str(record), "--queue-by", "recorded",
                "--arrival", "device"]
@@ -74,7 +74,7 @@ def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, obj
     return first
 
 
-def compare(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
+def list_differences(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
     """Return a line for each difference."""
     counters = run["counters"]
     assert isinstance(counters, dict)
@@ -100,8 +100,8 @@ def main() -> None:
     requests = read_requests(options.trace)
     stats = read_stats(options.stats)
     write_record(requests, options.record)
-    run = simulate(options.simulator, options.record, stats["device_ns"])
-    differing = compare(stats, options.digest, run)
+    run = simulate_record(options.simulator, options.record, stats["device_ns"])
+    differing = list_differences(stats, options.digest, run)
     print(
         f"# {len(requests)} requests, {stats['array_programs']} programs,"
         f" {stats['gc_blocks']} blocks collected, {stats['device_ns'] // 1000000} ms"

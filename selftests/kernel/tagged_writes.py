@@ -34,7 +34,7 @@ run = 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def kinds() -> list[int]:
+def pattern_classes() -> list[int]:
     """Return the class of each unit: runs of 1, 3, 9, 10 and more units, first precise."""
     found: list[int] = []
     kind, run = PRECISE, 1
@@ -44,15 +44,15 @@ def kinds() -> list[int]:
     return found[:UNITS]
 
 
-def content() -> bytes:
+def pattern_content() -> bytes:
     """Return units that hold their class, number and run."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
-                    for i, kind in enumerate(kinds()))
+                    for i, kind in enumerate(pattern_classes()))
 
 
 def tag_pattern(control: Control, fd: int) -> None:
     """Tag the approximate units of a file or memfd."""
-    for i, kind in enumerate(kinds()):
+    for i, kind in enumerate(pattern_classes()):
         if kind == APPROXIMATE:
             control.tag(fd, i * UNIT, UNIT)
 
@@ -154,44 +154,44 @@ def write_all(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None
             raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
 
 
-def buffered(control: Control, path: str) -> None:
+def write_page_cache(control: Control, path: str) -> None:
     """Tag, write() into the page cache, fsync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     tag_pattern(control, fd)
-    os.write(fd, content())
+    os.write(fd, pattern_content())
     os.fsync(fd)
 
 
-def mapped(control: Control, path: str) -> None:
+def write_shared_mapping(control: Control, path: str) -> None:
     """Write to a shared mapping, tag, msync()."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.truncate(fd, UNITS * UNIT)
     with mmap.mmap(fd, UNITS * UNIT) as memory:
-        memory[:] = content()
+        memory[:] = pattern_content()
         tag_pattern(control, fd)
         memory.flush()
 
 
-def from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> None:
+def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> None:
     """Write with O_DIRECT from a tagged memfd."""
     memfd = os.memfd_create("arena", flags)
     length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
     os.truncate(memfd, length)
     memory = mmap.mmap(memfd, length)
-    memory[: UNITS * UNIT] = content()
+    memory[: UNITS * UNIT] = pattern_content()
     tag_pattern(control, memfd)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     write_all(engine, fd, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
     os.fsync(fd)
 
 
-def in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
+def write_in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
     """Write with O_DIRECT from anonymous memory, unit by unit, in and out of a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
-    memory[:] = content()
+    memory[:] = pattern_content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    for i, kind in enumerate(kinds()):
+    for i, kind in enumerate(pattern_classes()):
         control.scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
         written = engine.write(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
@@ -200,13 +200,13 @@ def in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
     os.fsync(fd)
 
 
-def by_ioctl(control: Control, path: str, flags: int) -> None:
+def write_by_ioctl(control: Control, path: str, flags: int) -> None:
     """Write by APPROXFTL_PWRITEV, unit by unit."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
     data = mmap.mmap(-1, UNIT)
     page = (ctypes.c_char * UNIT).from_buffer(data)
-    all_of_it = content()
-    for i, kind in enumerate(kinds()):
+    all_of_it = pattern_content()
+    for i, kind in enumerate(pattern_classes()):
         data[:] = all_of_it[i * UNIT : (i + 1) * UNIT]
         vector = bytearray(struct.pack("=QQ", ctypes.addressof(page), UNIT))
         control.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, address_of(vector), 1, 0, 0)
@@ -214,20 +214,25 @@ def by_ioctl(control: Control, path: str, flags: int) -> None:
 
 
 WAYS: dict[str, Callable[[Control, str], None]] = {
-    "buffered": buffered,
-    "mmap": mapped,
-    "direct": lambda control, path: from_memfd(control, path, Pwrite()),
-    "direct-huge": lambda control, path: from_memfd(control, path, Pwrite(), os.MFD_HUGETLB),
-    "fixed-huge": lambda control, path: from_memfd(control, path, FixedUring(), os.MFD_HUGETLB),
-    "libaio": lambda control, path: from_memfd(control, path, Aio()),
-    "io_uring": lambda control, path: from_memfd(control, path, Uring(by_workers=False)),
-    "io_uring-workers": lambda control, path: from_memfd(control, path, Uring(by_workers=True)),
-    "io_uring-fixed": lambda control, path: from_memfd(control, path, FixedUring()),
-    "thread": lambda control, path: in_scope(control, path, THREAD, Pwrite()),
-    "process": lambda control, path: in_scope(control, path, PROCESS, Uring(by_workers=True)),
-    "pwritev": lambda control, path: by_ioctl(control, path, 0),
-    "pwritev-sync": lambda control, path: by_ioctl(control, path, os.O_DSYNC),
-    "pwritev-direct": lambda control, path: by_ioctl(control, path, os.O_DIRECT),
+    "buffered": write_page_cache,
+    "mmap": write_shared_mapping,
+    "direct": lambda control, path: write_from_memfd(control, path, Pwrite()),
+    "direct-huge": lambda control, path: write_from_memfd(control, path, Pwrite(), os.MFD_HUGETLB),
+    "fixed-huge": lambda control,
+                                                   path: write_from_memfd(control, path,
+                                                                          FixedUring(),
+                                                                          os.MFD_HUGETLB),
+    "libaio": lambda control, path: write_from_memfd(control, path, Aio()),
+    "io_uring": lambda control, path: write_from_memfd(control, path, Uring(by_workers=False)),
+    "io_uring-workers": lambda control,
+                                                   path: write_from_memfd(control, path,
+                                                                          Uring(by_workers=True)),
+    "io_uring-fixed": lambda control, path: write_from_memfd(control, path, FixedUring()),
+    "thread": lambda control, path: write_in_scope(control, path, THREAD, Pwrite()),
+    "process": lambda control, path: write_in_scope(control, path, PROCESS, Uring(by_workers=True)),
+    "pwritev": lambda control, path: write_by_ioctl(control, path, 0),
+    "pwritev-sync": lambda control, path: write_by_ioctl(control, path, os.O_DSYNC),
+    "pwritev-direct": lambda control, path: write_by_ioctl(control, path, os.O_DIRECT),
 }
 
 
@@ -239,7 +244,7 @@ def on_flash(control: Control, device: str | Path) -> dict[int, int]:
     return found
 
 
-def marks(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
+def unit_marks(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
     """Return the first 16 bytes of each unit at these offsets."""
     found = {}
     page = mmap.mmap(-1, PIECE * UNIT)

@@ -42,7 +42,7 @@ from ktap import (
     ram_disks,
     run,
 )
-from tagged_writes import FixedUring, Uring, libc, marks, on_flash, syscall
+from tagged_writes import FixedUring, Uring, libc, on_flash, syscall, unit_marks
 
 UNITS = 64
 SIZE = UNITS * UNIT
@@ -53,7 +53,7 @@ F_SETPIPE_SZ = 1031
 FICLONE = 0x40049409
 
 
-def content(generation: int) -> bytes:
+def generation_content(generation: int) -> bytes:
     """Return units that hold their number and generation."""
     return b"".join((MAGIC + struct.pack("=II", i, generation)) * (UNIT // 16)
                     for i in range(UNITS))
@@ -64,7 +64,7 @@ class Tagged:
 
     def __init__(self, control: Control, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        os.write(self.fd, content(0))
+        os.write(self.fd, generation_content(0))
         os.fsync(self.fd)
         control.tag(self.fd)
         self.memory = mmap.mmap(self.fd, SIZE)
@@ -74,7 +74,7 @@ class Tagged:
     def change(self) -> None:
         """Overwrite all of the mapping with the next generation."""
         self.generation += 1
-        self.memory[:] = content(self.generation)
+        self.memory[:] = generation_content(self.generation)
 
     def begin_writeback(self) -> None:
         """Start writeback without waiting for it."""
@@ -88,7 +88,7 @@ def a_pipe() -> tuple[int, int]:
     return ends
 
 
-def drain(pipe: int, target: int) -> None:
+def drain_pipe(pipe: int, target: int) -> None:
     """Splice the pipe's content into the target."""
     left = SIZE
     while left:
@@ -127,7 +127,7 @@ def by_splice(own: Tagged, target: int) -> None:
         moved = os.splice(own.fd, writer, SIZE - position, offset_src=position)
         must(moved, "splice ends early")
         position += moved
-    drain(reader, target)
+    drain_pipe(reader, target)
 
 
 def by_vmsplice(own: Tagged, target: int) -> None:
@@ -138,7 +138,7 @@ def by_vmsplice(own: Tagged, target: int) -> None:
     moved = libc.vmsplice(writer, ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_ulong(1),
                           ctypes.c_uint(0))
     must(moved == SIZE, f"vmsplice moved {moved}")
-    drain(reader, target)
+    drain_pipe(reader, target)
 
 
 def by_sendfile(own: Tagged, target: int) -> None:
@@ -155,7 +155,7 @@ def by_copy(own: Tagged, target: int) -> None:
     except OSError as why:
         must(why.errno == errno.EOPNOTSUPP, f"{why}")
     else:
-        os.pwrite(target, content(own.generation), 0)
+        os.pwrite(target, generation_content(own.generation), 0)
         return
     position = 0
     while position < SIZE:
@@ -177,7 +177,7 @@ def open_target(path: Path, way: Callable[[Tagged, int], None]) -> int:
     return os.open(path, os.O_RDWR | os.O_DIRECT)
 
 
-def look(legs: list[Path], last: int) -> dict[Path, set[int]]:
+def look_at_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
     """Return the approximate units on each leg; fail if one is not the tagged file's."""
     control = Control()
     found: dict[Path, set[int]] = {}
@@ -185,7 +185,7 @@ def look(legs: list[Path], last: int) -> dict[Path, set[int]]:
         units = [at for at, kind in on_flash(control, leg).items() if kind == APPROXIMATE]
         found[leg] = set()
         wrong: dict[str, int] = {}
-        for told in marks(leg, units).values():
+        for told in unit_marks(leg, units).values():
             index, generation = struct.unpack("=II", told[8:])
             if told[:8] == MAGIC and generation == last and index not in found[leg]:
                 found[leg].add(index)
@@ -201,14 +201,14 @@ def write_last(own: Tagged, way: str) -> None:
     if way == "write":
         own.memory.close()
         own.generation += 1
-        os.pwrite(own.fd, content(own.generation), 0)
+        os.pwrite(own.fd, generation_content(own.generation), 0)
     else:
         own.change()
     os.fsync(own.fd)
     os.sync()
 
 
-def beneath(folder: Path, least: Share, legs: list[Path]) -> None:
+def check_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     """Write a tagged file's pages to other files; require shares of its own units as approximate.
 
     LEAST is the minimum of both shares in %, for data written by write() and by a mapping; None if
@@ -227,7 +227,7 @@ def beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     shares = []
     for way_last in ("mmap", "write"):
         write_last(own, way_last)
-        found = look(legs, own.generation)
+        found = look_at_legs(legs, own.generation)
         must(least or not any(found.values()), f"{way_last}: something is approximate")
         shares.append(100 * len(set().union(*found.values())) // UNITS)
     print(f"# {shares[1]} % of what was written, {shares[0]} % of what was mapped")
@@ -235,13 +235,13 @@ def beneath(folder: Path, least: Share, legs: list[Path]) -> None:
         must(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
 
 
-def moved(folder: Path, program: str, leg: Path) -> None:
+def check_moved_file(folder: Path, program: str, leg: Path) -> None:
     """Let a program move files: the untagged one must stay precise, the other may change."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
     own.change()
     # Write in pieces, so that the file is fragmented.
-    data = content(own.generation + 1)
+    data = generation_content(own.generation + 1)
     for unit in reversed(range(UNITS)):
         os.pwrite(other, data[unit * UNIT : (unit + 1) * UNIT], unit * UNIT)
         os.fsync(other)
@@ -251,7 +251,7 @@ def moved(folder: Path, program: str, leg: Path) -> None:
     for name in ("other", "tagged"):
         run(*program.split(), folder / name)
     os.sync()
-    look([leg], own.generation)
+    look_at_legs([leg], own.generation)
 
 
 # Stacks
@@ -261,7 +261,7 @@ KEYS = f"{SMALL} errors off"
 NOWHERE = -1  # no file has data of this generation
 
 
-def delayed(sectors: int, ms: int) -> str:
+def slow_disk_table(sectors: int, ms: int) -> str:
     """Return the table of the disk with slow writes, so that writeback takes long."""
     return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
 
@@ -294,7 +294,7 @@ ARRAYS = {
 
 
 @contextmanager
-def array(name: str) -> Iterator[Path]:
+def md_array(name: str) -> Iterator[Path]:
     """Context manager: an array of md."""
     level, options, members = ARRAYS[name]
     run("mdadm", "--create", "/dev/md8", f"--level={level}", "--metadata=1.0", "--run",
@@ -308,7 +308,7 @@ def array(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def mapped(name: str) -> Iterator[Path]:
+def mapped_device(name: str) -> Iterator[Path]:
     """Context manager: a mapped device of TABLES, or a thin one with its pool."""
     ours = sectors_of(ONE)
     if name == "thin":
@@ -329,48 +329,48 @@ def mapped(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def legs() -> Iterator[None]:
+def two_legs() -> Iterator[None]:
     """Context manager: two of our devices and the slow disk."""
     run("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
     with device(ONE.name, KEYS), device(TWO.name, KEYS):
         slow = sectors_of("/dev/ram0")
         must(slow <= sectors_of(ONE), "the slow disk is too large")
-        dmsetup("create", SLOW.name, "--table", delayed(slow, 30))
+        dmsetup("create", SLOW.name, "--table", slow_disk_table(slow, 30))
         try:
             yield
         finally:
             dmsetup("remove", SLOW.name)
 
 
-def stack(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
+def check_stack(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
     """Test one stack."""
-    with legs(), (array if name in ARRAYS else mapped)(name) as top, \
+    with two_legs(), (md_array if name in ARRAYS else mapped_device)(name) as top, \
             Mount(top, make, options) as place:
-        in_child(beneath, place, least, [ONE, TWO])
+        in_child(check_beneath, place, least, [ONE, TWO])
 
 
-def directly(least: Share, make: str = EXT4, options: str = "") -> None:
+def check_without_stack(least: Share, make: str = EXT4, options: str = "") -> None:
     """Test our device, slowed down, without another one."""
     with device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
-        in_child(beneath, place, least, [ONE])
+        in_child(check_beneath, place, least, [ONE])
 
 
 def btrfs_raid(profile: str, least: Share) -> None:
     """Btrfs is its own RAID; the slow disk delays its threads."""
-    with legs():
-        dmsetup("reload", SLOW.name, text=delayed(sectors_of(SLOW), 1000))
+    with two_legs():
+        dmsetup("reload", SLOW.name, text=slow_disk_table(sectors_of(SLOW), 1000))
         dmsetup("suspend", SLOW.name)
         dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
         with Mount(ONE, make, f"{NOCOW},device={TWO},device={SLOW}") as place:
-            in_child(beneath, place, least, [ONE, TWO])
+            in_child(check_beneath, place, least, [ONE, TWO])
 
 
 def moved_by(program: str, make: str) -> None:
     """Let a program move files on our device."""
     with device(ONE.name, KEYS), Mount(ONE, make) as place:
-        in_child(moved, place, program, ONE)
+        in_child(check_moved_file, place, program, ONE)
 
 
 # Loop devices
@@ -400,7 +400,7 @@ def write_through(image: Path, options: str) -> None:
         run("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
 
 
-def loops() -> None:
+def check_loops() -> None:
     """Loop devices on tagged images, and on our device while a part of it is tagged."""
     kernel_has("loop")
     with device(ONE.name, KEYS), Mount(ONE) as place:
@@ -411,24 +411,24 @@ def loops() -> None:
                     run("dd", "if=/dev/urandom", f"of={inside}/data", "bs=1M", "count=4")
                 run("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1", "conv=notrunc")
             os.sync()
-            look([ONE], NOWHERE)
+            look_at_legs([ONE], NOWHERE)
         # Some of the data are written back after the loop device is detached.
         tagged_image(place / "outlived", 1)
         write_through(place / "outlived", "conv=notrunc,fsync")
         write_through(place / "outlived", "conv=notrunc seek=4")
         os.sync()
-        look([ONE], NOWHERE)
+        look_at_legs([ONE], NOWHERE)
         if KERNEL == (6, 1):  # which alone reports that all are written back after that
             tagged_image(place / "outlived", 1)
             write_through(place / "outlived", "conv=notrunc")
             os.sync()
-            look([ONE], NOWHERE)
+            look_at_legs([ONE], NOWHERE)
     with device(ONE.name, KEYS):
         run(APPROXFTL, "tag", "add", ONE, "0+")
         with loop_on(ONE) as loop:
             run("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
             os.sync()
-            look([ONE], NOWHERE)
+            look_at_legs([ONE], NOWHERE)
 
 
 NOCOW = "-o nodatacow,discard=sync"
@@ -445,30 +445,30 @@ def main() -> None:
     many: Share = (60, 30)
     if not kernel_moves_pages():
         some = many = None
-    point("RAID-1 of md", stack, "md1", some)
-    point("dm-mirror", stack, "mirror", some)
-    point("no other device", directly, (100, 100))
+    point("RAID-1 of md", check_stack, "md1", some)
+    point("dm-mirror", check_stack, "mirror", some)
+    point("no other device", check_without_stack, (100, 100))
     in_turn("moved by e4defrag", moved_by, "e4defrag", EXT4)
     in_turn("moved by xfs_fsr", moved_by, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
-    in_turn("dm-mirror, data=journal", stack, "mirror", None, EXT4, "-o data=journal")
+    in_turn("dm-mirror, data=journal", check_stack, "mirror", None, EXT4, "-o data=journal")
     in_turn("RAID-5 of btrfs", btrfs_raid, "raid5", (0, 0))
     in_turn("RAID-1 of btrfs", btrfs_raid, "raid1", (100, 100))
-    in_turn("no other device, btrfs", directly, (100, 100), BTRFS, NOCOW)
-    in_turn("RAID-10 of md", stack, "md10", some)
-    in_turn("RAID-5 of md that does not copy", stack, "md5", (0, 0))
-    in_turn("dm-raid", stack, "raid", some)
-    in_turn("RAID-0 of md", stack, "md0", many)
-    in_turn("dm-linear", stack, "linear", many)
-    in_turn("dm-thin", stack, "thin", some)
-    in_turn("dm-crypt", stack, "crypt", None)
+    in_turn("no other device, btrfs", check_without_stack, (100, 100), BTRFS, NOCOW)
+    in_turn("RAID-10 of md", check_stack, "md10", some)
+    in_turn("RAID-5 of md that does not copy", check_stack, "md5", (0, 0))
+    in_turn("dm-raid", check_stack, "raid", some)
+    in_turn("RAID-0 of md", check_stack, "md0", many)
+    in_turn("dm-linear", check_stack, "linear", many)
+    in_turn("dm-thin", check_stack, "thin", some)
+    in_turn("dm-crypt", check_stack, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
-        point("loop devices on a tagged image and on a tagged device", loops)
-        point("no other device, XFS", directly, (100, 100), XFS)
-        point("dm-stripe", stack, "stripes", many)
-        point("dm-delay", stack, "delay", (0, 0), XFS)
-        point("dm-cache", stack, "cache", some)
-        point("dm-writecache", stack, "writecache", some)
+        point("loop devices on a tagged image and on a tagged device", check_loops)
+        point("no other device, XFS", check_without_stack, (100, 100), XFS)
+        point("dm-stripe", check_stack, "stripes", many)
+        point("dm-delay", check_stack, "delay", (0, 0), XFS)
+        point("dm-cache", check_stack, "cache", some)
+        point("dm-writecache", check_stack, "writecache", some)
     finish()
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import approx_control as approx
 import tagged_writes
-from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect
+from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect_refusal
 from ktap import (
     EXT4,
     NOBODY,
@@ -60,7 +60,7 @@ from ktap import (
     share,
     skip,
 )
-from tagged_writes import MAGIC, UNITS, WAYS, content, kinds, marks, on_flash
+from tagged_writes import MAGIC, UNITS, WAYS, on_flash, pattern_classes, pattern_content, unit_marks
 
 NAME = "aftl-tags"
 DEVICE = Path("/dev/mapper", NAME)
@@ -81,12 +81,12 @@ def open_new(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> in
 # Stored classes
 
 
-def write(way: str, path: str) -> None:
+def write_tagged(way: str, path: str) -> None:
     """Write a tagged file and check its content."""
     control = Control()
     WAYS[way](control, path)
     os.sync()
-    must(Path(path).read_bytes() == content(), "the file has not what was written")
+    must(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
 
 
 def compressed_blocks(path: str) -> int:
@@ -97,18 +97,18 @@ def compressed_blocks(path: str) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-def one_way(path: str, way: str, expected: str, run: int) -> None:
+def check_one_way(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
-    write(way, path)
+    write_tagged(way, path)
     if expected == "compressed":
         must(compressed_blocks(path), "it is stored as it is")
         expected = "none"
-    stored(expected, path)
+    check_stored_tags(expected, path)
     Path(path).unlink()
 
 
-def places(control: Control, path: str | Path) -> set[int]:
+def device_offsets(control: Control, path: str | Path) -> set[int]:
     """Return the device offsets of a file, or nothing if its file system does not tell them."""
     fd = os.open(path, os.O_RDONLY)
     try:
@@ -120,7 +120,7 @@ def places(control: Control, path: str | Path) -> set[int]:
         os.close(fd)
 
 
-def stored(expected: str, path: str | Path) -> None:
+def check_stored_tags(expected: str, path: str | Path) -> None:
     """Compare the tags of the data in each unit with the class that the device stores.
 
     EXPECTED is "all" if all tagged data must be stored as approximate, "some" if they may be, and
@@ -128,9 +128,9 @@ def stored(expected: str, path: str | Path) -> None:
     copies of tagged data outside of the file's own blocks, such as in a journal.
     """
     control = Control()
-    own = places(control, path)
+    own = device_offsets(control, path)
     classes = on_flash(control, DEVICE)
-    told = marks(DEVICE, list(classes))
+    told = unit_marks(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
     wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
     astray = 0
@@ -143,7 +143,7 @@ def stored(expected: str, path: str | Path) -> None:
         wrong[kind, is_kind] += 1
     said = ", ".join(f"{kind} said {of}: {count}" for (kind, of), count in wrong.items())
     for kind in MAGIC if expected != "none" else ():
-        missing = {i for i, of in enumerate(kinds()) if of == kind} - seen[kind]
+        missing = {i for i, of in enumerate(pattern_classes()) if of == kind} - seen[kind]
         must(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
     must(not astray, f"{astray} copies are approximate; {said}")
     must(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
@@ -154,7 +154,7 @@ def stored(expected: str, path: str | Path) -> None:
         must(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
 
 
-def report(path: Path) -> None:
+def check_error_report(path: Path) -> None:
     """Check that a file's owner may query flipped bits, and that the data read agree."""
     as_nobody()
     control = Control()
@@ -183,7 +183,7 @@ def report(path: Path) -> None:
 # Format of structures and ioctls
 
 
-def abi() -> None:
+def check_abi() -> None:
     """Check that structures may grow, and that wrong sizes and numbers are refused."""
     control = Control()
     values = control.call(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
@@ -192,31 +192,31 @@ def abi() -> None:
     fcntl.ioctl(control.fd, approx.CAPS, longer)
     must(longer[4] == 1, "a longer structure was not filled in")
     longer[150] = 1
-    expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
+    expect_refusal(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
     for size in (0, 3, 8, approx.CAPS_FORMAT.size - 1):
-        expect(errno.EINVAL, 0, fcntl.ioctl, control.fd, approx.CAPS,
-               bytearray(struct.pack("=I", size).ljust(64, b"\0")))
-    expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
-           bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
+        expect_refusal(errno.EINVAL, 0, fcntl.ioctl, control.fd, approx.CAPS,
+                       bytearray(struct.pack("=I", size).ljust(64, b"\0")))
+    expect_refusal(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
+                   bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
     for number in (approx.CAPS - 1, approx.TAG_FD + 1, approx.CAPS | 1 << 30, 0xAF40, 0x5401, 0):
-        expect(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
-    expect(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
+        expect_refusal(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
+    expect_refusal(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
     for position in (3, 7):
         arguments = [-1, 0, 0, 0, UNIT, 0, 0]
         arguments[position - 1] = 0x80
-        expect(errno.EINVAL, 0, control.call, approx.TAG, approx.RANGE_FORMAT, *arguments)
+        expect_refusal(errno.EINVAL, 0, control.call, approx.TAG, approx.RANGE_FORMAT, *arguments)
 
 
-def edges(folder: str) -> None:
+def check_offset_limits(folder: str) -> None:
     """Check ranges at and beyond the limits of offsets."""
     control = Control()
     fd = open_new(f"{folder}/edges")
-    expect(errno.EINVAL, 0, control.tag, fd, 0, 0)
+    expect_refusal(errno.EINVAL, 0, control.tag, fd, 0, 0)
     for offset, length in ((LAST + 1, 1), (2**64 - 1, 1), (1, LAST + 1), (LAST, 2), (5, 2**64 - 2),
                            (2**64 - 1, 2**64 - 2)):
-        expect(errno.EOVERFLOW, 0, control.tag, fd, offset, length)
+        expect_refusal(errno.EOVERFLOW, 0, control.tag, fd, offset, length)
     for kind in (5, 2**32 - 1):
-        expect(errno.EINVAL, 0, control.tag, fd, 0, 1, kind)
+        expect_refusal(errno.EINVAL, 0, control.tag, fd, 0, 1, kind)
     control.tag(fd, LAST, 1)
     must(control.query(fd) == [(LAST, TO_END, APPROXIMATE)], "the last byte is not tagged")
     control.tag(fd, 0, LAST)
@@ -228,7 +228,7 @@ def edges(folder: str) -> None:
     control.untag(fd)
 
 
-def interrupted(folder: str) -> None:
+def check_interrupted_query(folder: str) -> None:
     """Check that a signal interrupts STORED on a sparse file, and that the call can be resumed."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
@@ -240,7 +240,7 @@ def interrupted(folder: str) -> None:
     for turn in range(2):
         question = bytearray(approx.STORED_FORMAT.pack(
             approx.STORED_FORMAT.size, fd, cursor, TO_END, approx.address_of(answer), 1, 0, 0, 0))
-        expect(errno.EINTR, 0, approx.ioctl, control.fd, approx.STORED, question)
+        expect_refusal(errno.EINTR, 0, approx.ioctl, control.fd, approx.STORED, question)
         before, cursor = cursor, approx.STORED_FORMAT.unpack(question)[2]
         must(before < cursor < size, f"turn {turn}: from {before} to {cursor}")
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -248,7 +248,7 @@ def interrupted(folder: str) -> None:
     Path(f"{folder}/sparse").unlink()
 
 
-def model(folder: str, steps: int) -> None:
+def check_overlapping_ranges(folder: str, steps: int) -> None:
     """Compare overlapping ranges with a model that has a class for each byte."""
     control = Control()
     fd = open_new(f"{folder}/model")
@@ -283,37 +283,38 @@ def new_socket() -> int:
     return socket.socket(socket.AF_UNIX).detach()
 
 
-def refusals(folder: str) -> None:
+def check_refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
     must(files_tagged(control, 0), "something is tagged from before")
     os.close(open_new(path, mode=0o666))
     read_only = os.open(path, os.O_RDONLY)
-    expect(errno.EBADF, approx.REASON_READ_ONLY, control.tag, read_only)
-    expect(errno.EBADF, 0, control.tag, os.open(path, os.O_PATH))
-    expect(errno.EBADF, 0, control.tag, 12345)
-    expect(errno.EBADF, 0, control.tag, -1)
+    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag, read_only)
+    expect_refusal(errno.EBADF, 0, control.tag, os.open(path, os.O_PATH))
+    expect_refusal(errno.EBADF, 0, control.tag, 12345)
+    expect_refusal(errno.EBADF, 0, control.tag, -1)
     pipe = os.pipe()
     for fd in (os.open(folder, os.O_RDONLY), new_socket(), pipe[0], pipe[1], control.fd,
                os.open("/dev/null", os.O_RDWR), os.open(DEVICE, os.O_RDWR)):
-        expect(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
+        expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
     must(control.stats()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    in_child(refusals_of_nobody, path, folder)
+    in_child(check_refusals_of_nobody, path, folder)
 
 
-def refusals_of_nobody(path: str, folder: str) -> None:
+def check_refusals_of_nobody(path: str, folder: str) -> None:
     """Check that a user may tag their own files only."""
     inherited = os.open(DEVICE, os.O_RDWR)
     as_nobody()
     control = Control()
     fd = os.open(path, os.O_RDWR)
-    expect(errno.EPERM, approx.REASON_OWNER, control.tag, fd)
-    expect(errno.EPERM, approx.REASON_OWNER, control.untag, fd)
-    expect(errno.EPERM, 0, control.device_tag, inherited)
-    expect(errno.EPERM, 0, control.watch, fd, on=True)
-    expect(errno.EPERM, approx.REASON_OWNER, control.pwritev, fd, bytearray(UNIT), 0, APPROXIMATE)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag, fd)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.untag, fd)
+    expect_refusal(errno.EPERM, 0, control.device_tag, inherited)
+    expect_refusal(errno.EPERM, 0, control.watch, fd, on=True)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.pwritev, fd, bytearray(UNIT), 0,
+                   APPROXIMATE)
     own = open_new(f"{folder}/own")
     control.tag(own)
     must(control.query(own), "one's own file is not tagged")
@@ -325,7 +326,7 @@ def refusals_of_nobody(path: str, folder: str) -> None:
     must(control.scope(approx.THREAD, PRECISE) == APPROXIMATE, "the scope is forgotten")
     must(control.scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
     for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
-        expect(errno.EINVAL, 0, control.scope, approx.THREAD, APPROXIMATE, label)
+        expect_refusal(errno.EINVAL, 0, control.scope, approx.THREAD, APPROXIMATE, label)
     Path(f"{folder}/own").unlink()
 
 
@@ -341,7 +342,7 @@ def write_from(control: Control, fd: int, address: int, length: int, kind: int) 
     return int(approx.PWRITEV_FORMAT.unpack(argument)[8])
 
 
-def failed_writes(folder: str) -> None:
+def check_failed_writes(folder: str) -> None:
     """Check that a failed or short APPROXFTL_PWRITEV keeps the tags of unwritten data."""
     control = Control()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -377,7 +378,7 @@ def failed_writes(folder: str) -> None:
     Path(f"{folder}/failed").unlink()
 
 
-def askers(folder: str) -> None:
+def check_who_may_query(folder: str) -> None:
     """Check that owners may query block locations, and only root with data journaling.
 
     A kernel without page migration does not tell which files ext4 journals with their data.
@@ -392,23 +393,23 @@ def askers(folder: str) -> None:
     for journaled in (False, True):
         subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
         must(Control().stored(os.open(own, os.O_RDONLY)), "root may not ask")
-        in_child(askers_of_nobody, roots, own, journaled or all_may_be)
+        in_child(query_as_nobody, roots, own, journaled or all_may_be)
     Path(own).unlink()
 
 
-def askers_of_nobody(roots: str, own: str, journaled: bool) -> None:
+def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
     """Run these queries without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
     as_nobody()
-    expect(errno.EPERM, approx.REASON_OWNER, control.stored, fds[0])
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.stored, fds[0])
     if journaled:
-        expect(errno.EPERM, approx.REASON_DEVICE, control.stored, fds[1])
+        expect_refusal(errno.EPERM, approx.REASON_DEVICE, control.stored, fds[1])
     else:
         must(control.stored(fds[1]), "the owner may not ask")
 
 
-def floods() -> None:
+def check_note_limit() -> None:
     """Check that only unprivileged labels are rate-limited, by max_notes per second."""
     control = Control()
     for _ in range(3000):
@@ -417,12 +418,12 @@ def floods() -> None:
     standard = limit.read_text()
     limit.write_text("10")
     try:
-        in_child(floods_of_nobody, control)
+        in_child(exceed_note_limit, control)
     finally:
         limit.write_text(standard)
 
 
-def floods_of_nobody(control: Control) -> None:
+def exceed_note_limit(control: Control) -> None:
     """Exceed the limit without privileges."""
     as_nobody()
     refused = 0
@@ -435,21 +436,21 @@ def floods_of_nobody(control: Control) -> None:
     must(0 < refused < 3000, f"{refused} of 3000 labels were refused")
 
 
-def limits(folder: str) -> None:
+def check_tag_limits(folder: str) -> None:
     """Check that max_files and max_ranges limit each user, with root counted separately."""
     parameters = Path("/sys/module/dm_approxftl/parameters")
     (parameters / "max_files").write_text("3")
     (parameters / "max_ranges").write_text("20")
     Path(folder).chmod(0o777)
     try:
-        in_child(limits_of_nobody, folder)
+        in_child(reach_tag_limits, folder)
         os.close(open_new(f"{folder}/root"))
     finally:
         (parameters / "max_files").write_text("65536")
         (parameters / "max_ranges").write_text("262144")
 
 
-def limits_of_nobody(folder: str) -> None:
+def reach_tag_limits(folder: str) -> None:
     """Reach both limits without privileges."""
     as_nobody()
     control = Control()
@@ -457,11 +458,11 @@ def limits_of_nobody(folder: str) -> None:
     files = [open_new(f"{folder}/limit-{i}") for i in range(4)]
     for fd in files[:3]:
         control.tag(fd, 0, 1)
-    expect(errno.ENOSPC, approx.REASON_FILES, control.tag, files[3], 0, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_FILES, control.tag, files[3], 0, 1)
     for i in range(1, 18):
         control.tag(files[0], i * 2, 1)
-    expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[1], 100, 1)
-    expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[0], 100, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[1], 100, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[0], 100, 1)
     control.tag(files[0], 0, 50)
     control.tag(files[1], 100, 1)
     must(control.stats()["ranges"] == 4, f"ranges: {control.stats()}")
@@ -477,10 +478,10 @@ def limits_of_nobody(folder: str) -> None:
 def refused_file(path: Path, error: int, reason: int) -> None:
     """Check that tagging this existing file is refused."""
     with opened(path) as fd:
-        expect(error, reason, Control().tag, fd)
+        expect_refusal(error, reason, Control().tag, fd)
 
 
-def encrypt(folder: str) -> None:
+def check_encrypted_folder(folder: str) -> None:
     """Encrypt a folder with fscrypt, and check that tagging a file in it is refused."""
     Path(folder).mkdir()
     fd = os.open(folder, os.O_RDONLY)
@@ -489,7 +490,7 @@ def encrypt(folder: str) -> None:
     policy = bytearray(struct.pack("=BBBB4s16s", 2, 1, 4, 0, b"", bytes(key[8:24])))
     fcntl.ioctl(fd, 0x800C6613, policy)
     inside = open_new(f"{folder}/inside")
-    expect(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag, inside)
+    expect_refusal(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag, inside)
 
 
 # Lifetimes
@@ -502,7 +503,7 @@ def files_tagged(control: Control, count: int) -> bool:
     return bool(control.stats()["files"] == count)
 
 
-def scatter(path: Path, seed: int) -> None:
+def overwrite_randomly(path: Path, seed: int) -> None:
     """Overwrite random pieces of a file."""
     draw = random.Random(seed)
     page = mmap.mmap(-1, 4 * UNIT)
@@ -512,7 +513,7 @@ def scatter(path: Path, seed: int) -> None:
             os.pwritev(fd, [page], draw.randrange(size) * len(page))
 
 
-def life(folder: str) -> None:
+def check_life_of_tags(folder: str) -> None:
     """Check that tags survive renaming and truncation, and end with the file or owner."""
     control = Control()
     before = control.stats()["files"]
@@ -556,7 +557,7 @@ def leave_tagged(folder: Path) -> None:
     must(control.stats()["files"] == 200, "they are not tagged")
 
 
-def none_tagged() -> None:
+def check_none_tagged() -> None:
     """Check that no tags are left."""
     control = Control()
     must(files_tagged(control, 0), f"{control.stats()}")
@@ -568,7 +569,7 @@ def set_attribute(path: str | Path, text: str) -> None:
     os.setxattr(path, "user.approxftl", text.encode())
 
 
-def watched(folder: str) -> None:
+def check_watched_files(folder: str) -> None:
     """Check that opening a file tags it by its attribute on a watched file system only."""
     control = Control()
     top = os.open(folder, os.O_RDONLY)
@@ -589,20 +590,20 @@ def watched(folder: str) -> None:
         must(control.query(fd) == ranges, f"{text!r}: {control.query(fd)}")
         os.close(fd)
     control.watch(top, on=False)
-    expect(errno.ENOENT, 0, control.watch, top, on=False)
+    expect_refusal(errno.ENOENT, 0, control.watch, top, on=False)
     path = f"{folder}/unwatched"
     os.close(open_new(path))
     set_attribute(path, "0+")
     must(not control.query(os.open(path, os.O_RDONLY)), "it is watched still")
 
 
-def watch(path: Path) -> None:
+def open_watched(path: Path) -> None:
     """Open a file tagged by its attribute, and rewrite it as an unaware program would."""
     control = Control()
     control.watch(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
     must(control.query(fd), "it was not tagged")
-    os.write(fd, content())
+    os.write(fd, pattern_content())
     os.fsync(fd)
     control.watch(fd, on=False)
     os.sync()
@@ -612,7 +613,7 @@ def attribute_of_pattern(path: Path) -> None:
     """Describe the pattern of approximate units in the attribute of a new file."""
     path.touch()
     words = []
-    told = [*kinds(), PRECISE]
+    told = [*pattern_classes(), PRECISE]
     begin = 0
     for i in range(1, len(told)):
         if told[i] != told[begin]:
@@ -625,25 +626,25 @@ def attribute_of_pattern(path: Path) -> None:
 # Devices
 
 
-def device_ranges() -> None:
+def check_device_ranges() -> None:
     """Check that tags of a raw device apply only while no one has claimed it exclusively."""
     control = Control()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
-        expect(errno.EOVERFLOW, 0, control.device_tag, fd, offset, length)
-    for i, kind in enumerate(kinds()):
+        expect_refusal(errno.EOVERFLOW, 0, control.device_tag, fd, offset, length)
+    for i, kind in enumerate(pattern_classes()):
         if kind == APPROXIMATE:
             control.device_tag(fd, i * UNIT, UNIT)
     must(control.query(fd, approx.DEVICE_QUERY), "nothing is listed")
     page = mmap.mmap(-1, UNITS * UNIT)
-    page[:] = content()
+    page[:] = pattern_content()
     os.pwritev(fd, [page], 0)
     os.fsync(fd)
     found = {unit.offset // UNIT: unit.kind for unit in control.stored(fd, 0, UNITS * UNIT)}
-    must(found == dict(enumerate(kinds())), f"stored: {found}")
+    must(found == dict(enumerate(pattern_classes())), f"stored: {found}")
     claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
-    expect(errno.EBUSY, approx.REASON_IN_USE, control.device_tag, fd)
+    expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.device_tag, fd)
     os.pwritev(fd, [page], 0)
     must(all(unit.kind == PRECISE for unit in control.stored(fd, 0, UNITS * UNIT)),
          "ranges count on a device that is claimed")
@@ -670,18 +671,20 @@ def write_to_zones(path: str) -> None:
     must(back[:] == memory[:], "other data are read back")
 
 
-def device_refusals(linear: str) -> None:
+def check_device_refusals(linear: str) -> None:
     """Check the reason of each refusal for stacked devices and for other files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
-    expect(errno.ENODEV, approx.REASON_DEVICE, control.device_tag, fd)
-    expect(errno.ENOTBLK, approx.REASON_KIND, control.device_tag, os.open("/dev/null", os.O_RDWR))
-    expect(errno.EBADF, approx.REASON_READ_ONLY, control.device_tag, os.open(linear, os.O_RDONLY))
-    expect(errno.EBADF, approx.REASON_KIND, control.stored, os.open(linear, os.O_WRONLY))
-    expect(errno.ENODEV, approx.REASON_DEVICE, control.stored, fd)
+    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.device_tag, fd)
+    expect_refusal(errno.ENOTBLK, approx.REASON_KIND, control.device_tag,
+                   os.open("/dev/null", os.O_RDWR))
+    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.device_tag,
+                   os.open(linear, os.O_RDONLY))
+    expect_refusal(errno.EBADF, approx.REASON_KIND, control.stored, os.open(linear, os.O_WRONLY))
+    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.stored, fd)
 
 
-def precedence() -> None:
+def check_precedence() -> None:
     """Check that precise overrides approximate, and that a partly approximate unit is precise.
 
     A new device with a reused name has no ranges.
@@ -718,7 +721,7 @@ def precedence() -> None:
     must(kinds_after(anonymous) == [0], "a scope outlives its descriptor")
 
 
-def programs() -> None:
+def check_scope_ends_at_exec() -> None:
     """Begin scopes, then exec dd, which must end them though it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
@@ -728,7 +731,7 @@ def programs() -> None:
               "status=none")
 
 
-def handed_on() -> None:
+def check_handed_descriptor() -> None:
     """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
@@ -737,7 +740,7 @@ def handed_on() -> None:
     control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
     os.dup2(handed[0], control.fd)
     os.close(handed[0])
-    expect(errno.EPERM, approx.REASON_OWNER, control.tag, handed[1])
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag, handed[1])
     control.scope(approx.THREAD, APPROXIMATE)
     control.scope(approx.PROCESS, APPROXIMATE)
     page = mmap.mmap(-1, UNIT)
@@ -783,7 +786,7 @@ class Event(NamedTuple):
 RECORD = struct.Struct("=IIQQIIIIIHH")
 
 
-def records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
+def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield the header and the payload of each record in a blktrace file."""
     # Linux may write the unused rest of its last buffer, which is zero.
     data = path.read_bytes().rstrip(b"\0")
@@ -799,7 +802,7 @@ def records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
 
 def read_capture(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
-    events = (Event.of(*record) for record in records(path))
+    events = (Event.of(*record) for record in blktrace_records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 
@@ -831,7 +834,7 @@ def noted_writes(events: list[Event]) -> list[Written]:
     return found
 
 
-def traced(path: Path, *files: Path) -> None:
+def check_traced_units(path: Path, *files: Path) -> None:
     """Check that the approximate units that the trace notes are exactly the stored ones."""
     events = read_capture(path)
     control = Control()
@@ -846,7 +849,7 @@ def traced(path: Path, *files: Path) -> None:
     for file in files:
         fd = os.open(file, os.O_RDONLY)
         own = {unit.device_offset: unit.kind for unit in control.stored(fd)}
-        must(sum(kind == APPROXIMATE for kind in own.values()) == sum(kinds()),
+        must(sum(kind == APPROXIMATE for kind in own.values()) == sum(pattern_classes()),
              f"{file} is not stored as it was tagged")
     channels = {write.channel for write in noted}
     must(channels == {"file", "buffer"}, f"by {channels}")
@@ -859,14 +862,14 @@ def traced(path: Path, *files: Path) -> None:
                                  "approxftl region thread end"], f"notes: {told_others}")
 
 
-def ready() -> None:
+def fill_trace_buffer() -> None:
     """Write labels that fill a blktrace buffer, so that it begins to write its output."""
     control = Control()
     for _ in range(40):
         control.note(b"ready")
 
 
-def label() -> None:
+def put_labels() -> None:
     """Begin and end a labelled scope, then put a label into the block trace."""
     control = Control()
     control.scope(approx.THREAD, APPROXIMATE, b"my region")
@@ -877,7 +880,7 @@ def label() -> None:
 # Concurrency
 
 
-def churn(folder: str, seconds: str) -> None:
+def churn_files(folder: str, seconds: str) -> None:
     """Tag, write, sync, truncate and delete files in several processes at once."""
     deadline = time.monotonic() + float(seconds)
     children = []
@@ -963,15 +966,15 @@ def checksums_are_refused() -> None:
 def raw_device() -> None:
     """Tags of ranges of a device, of memory and of scopes."""
     with device(NAME):
-        in_child(device_ranges)
+        in_child(check_device_ranges)
     with device(NAME) as path:
-        in_child(precedence)
-        in_child(programs)
+        in_child(check_precedence)
+        in_child(check_scope_ends_at_exec)
         with opened(path, os.O_RDONLY) as fd:
             must(Control().stored(fd, 0, UNIT)[0].kind == PRECISE, "a scope lasts beyond exec")
-        in_child(handed_on)
+        in_child(check_handed_descriptor)
         dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
-        in_child(device_refusals, "/dev/mapper/aftl-linear")
+        in_child(check_device_refusals, "/dev/mapper/aftl-linear")
         dmsetup("remove", "aftl-linear")
 
 
@@ -998,24 +1001,24 @@ def waiting_device_answers() -> None:
 def watched_files() -> None:
     """After a remount, the tags are restored from the extended attribute."""
     with on_ext4() as system:
-        in_child(watched, str(system.place))
+        in_child(check_watched_files, str(system.place))
         attribute_of_pattern(system.place / "again")
         system.remount()
-        in_child(watch, system.place / "again")
-        stored("all", system.place / "again")
+        in_child(open_watched, system.place / "again")
+        check_stored_tags("all", system.place / "again")
 
 
-def capture(system: Mount, path: Path) -> None:
+def capture_trace(system: Mount, path: Path) -> None:
     """Trace writes with blktrace, whose small buffers make it print as soon as it traces."""
     with path.open("wb") as output:
         tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
                                   stdout=output, stderr=subprocess.PIPE, text=True)
         while not path.stat().st_size:
             must(tracer.poll() is None, "blktrace has ended")
-            ready()
+            fill_trace_buffer()
         for way in ("buffered", "direct"):
-            in_child(write, way, str(system.place / way))
-        in_child(label)
+            in_child(write_tagged, way, str(system.place / way))
+        in_child(put_labels)
         os.sync()
         tracer.send_signal(signal.SIGINT)
         must("drop" not in tracer.communicate()[1].lower(), "events were dropped")
@@ -1032,14 +1035,14 @@ def block_trace() -> None:
     path = Path("/dev/shm/aftl-capture")
     for attempt in range(2):
         with on_ext4() as system:
-            capture(system, path)
+            capture_trace(system, path)
             try:
-                must(list(records(path)), "nothing is captured")
+                must(list(blktrace_records(path)), "nothing is captured")
             except FailedError as why:
                 must(attempt == 0, str(why))
                 print(f"# {why}")
                 continue
-            in_child(traced, path, system.place / "buffered", system.place / "direct")
+            in_child(check_traced_units, path, system.place / "buffered", system.place / "direct")
             break
     path.unlink()
 
@@ -1054,10 +1057,10 @@ def overlaid_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                in_child(one_way, str(over / way), way, "all", number)
+                in_child(check_one_way, str(over / way), way, "all", number)
             attribute_of_pattern(over / "again")
-            in_child(watch, over / "again")
-        stored("all", system.place / "upper/again")
+            in_child(open_watched, over / "again")
+        check_stored_tags("all", system.place / "upper/again")
         run("rm", "-r", lower)
 
 
@@ -1068,7 +1071,7 @@ def move_tagged_data(system: Mount) -> None:
     run("dd", "if=/dev/zero", f"of={other}", "bs=64k",
         f"count={room.f_bavail * room.f_frsize * 7 // 8 >> 16}", "conv=fsync")
     for seed in range(9):
-        scatter(other, seed)
+        overwrite_randomly(other, seed)
         if counters(NAME)["programmed_promotion_units"]:
             return
     must(False, f"nothing was promoted: {counters(NAME)}")
@@ -1086,7 +1089,7 @@ def durable_tags() -> None:
         with device(NAME, keys, source):
             with system:
                 if expected == "all":
-                    in_child(write, "buffered", str(system.place / "buffered"))
+                    in_child(write_tagged, "buffered", str(system.place / "buffered"))
                 else:
                     move_tagged_data(system)
                 run("sync", "-f", system.place)
@@ -1098,23 +1101,23 @@ def durable_tags() -> None:
             must(on_flash(Control(), DEVICE) == before and APPROXIMATE in before.values(),
                  "the classes are others")
             with system:
-                stored(expected, system.place / "buffered")
+                check_stored_tags(expected, system.place / "buffered")
 
 
-def unload() -> None:
+def unload_module() -> None:
     """Unload the module while files elsewhere are tagged; no callback may remain."""
     (left := Path("/dev/shm/aftl-left")).mkdir()
     in_child(leave_tagged, left)
     run("rmmod", "dm_approxftl")
     run("rm", "-r", left)
     run("insmod", os.environ["MODULE"])
-    none_tagged()
+    check_none_tagged()
 
 
 LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
 
 
-def stack(name: str) -> Path:
+def stacked_device(name: str) -> Path:
     """Create a device on ours, or nothing; return the path of the top."""
     sectors = int(run("blockdev", "--getsz", DEVICE))
     key = f"{7:0128d}"
@@ -1126,7 +1129,7 @@ def stack(name: str) -> Path:
     return Path("/dev/mapper", name)
 
 
-def matrix_of(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
+def check_file_system(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
     """Test each WAY:EXPECTED on a file system; all kernels have ext4."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_next_turn(name):
@@ -1135,75 +1138,78 @@ def matrix_of(name: str, make: str, cells: str, options: str = "", top: str = NA
         skip(name, "the kernel does not have it")
         return
     with device(NAME, KEYS):
-        with Mount(stack(top), make, options) as place:
+        with Mount(stacked_device(top), make, options) as place:
             for number, cell in enumerate(cells.split(), 1):
                 way, expected = cell.split(":")
-                point(f"{name}, {cell}", in_child, one_way, str(place / way), way, expected, number)
+                point(f"{name}, {cell}", in_child, check_one_way, str(place / way), way, expected,
+                      number)
         if top != NAME:
             dmsetup("remove", top)
-    point(f"{name}: unmount removes all tags", none_tagged)
+    point(f"{name}: unmount removes all tags", check_none_tagged)
 
 
-def matrix() -> None:
+def check_all_file_systems() -> None:
     """Test all file systems."""
     Path("/proc/sys/vm/nr_hugepages").write_text("8")
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
     more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
             "pwritev-sync:all pwritev-direct:all")
-    at_once(matrix_of, "ext4", EXT4, f"{ways} {more}")
-    matrix_of("xfs", XFS, ways)
-    matrix_of("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
+    at_once(check_file_system, "ext4", EXT4, f"{ways} {more}")
+    check_file_system("xfs", XFS, ways)
+    check_file_system("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
     if kernel_has("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
         skip("f2fs-compressed", "the kernel compresses nothing there")
     else:
-        matrix_of("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
-                  "buffered:compressed", "-o nodiscard,compress_extension=*")
-    matrix_of("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
+        check_file_system("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
+                          "buffered:compressed", "-o nodiscard,compress_extension=*")
+    check_file_system("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
     some = "buffered:some " if kernel_moves_pages() else ""
-    matrix_of("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
-    matrix_of("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "", CRYPT)
+    check_file_system("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
+    check_file_system("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "",
+                      CRYPT)
     # With data=journal O_DIRECT uses the page cache, and the journal has buffered data.
-    matrix_of("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
-              "-o data=journal")
+    check_file_system("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
+                      "-o data=journal")
 
 
 def main() -> None:
     """Run all points."""
     let_everybody_tag()
-    point("the ABI", in_child, abi)
+    point("the ABI", in_child, check_abi)
     with on_ext4() as system:
         folder = str(system.place)
-        point("ranges at the ends of a file", in_child, edges, folder)
-        point("a signal ends a look at a sparse file", in_child, interrupted, folder)
-        in_turn("ranges that overlap", in_child, model, folder, share(2000))
-        in_turn("refusals and permissions", in_child, refusals, folder)
-        point("a failed write leaves no tag", in_child, failed_writes, folder)
-        in_turn("the rate of labels in a trace is limited", in_child, floods)
-        in_turn("limits per user", in_child, limits, folder)
+        point("ranges at the ends of a file", in_child, check_offset_limits, folder)
+        point("a signal ends a look at a sparse file", in_child, check_interrupted_query, folder)
+        in_turn("ranges that overlap", in_child, check_overlapping_ranges, folder, share(2000))
+        in_turn("refusals and permissions", in_child, check_refusals, folder)
+        point("a failed write leaves no tag", in_child, check_failed_writes, folder)
+        in_turn("the rate of labels in a trace is limited", in_child, check_note_limit)
+        in_turn("limits per user", in_child, check_tag_limits, folder)
         point("swap files are refused", swap_is_refused, folder)
-        point("encrypted files are refused", in_child, encrypt, f"{folder}/secret")
-        point("concurrent use of all calls", at_once, churn, folder, "4")
-        point("tags follow the file, not its name", in_child, life, folder)
-    point("unmount removes all tags", none_tagged)
+        point("encrypted files are refused", in_child, check_encrypted_folder, f"{folder}/secret")
+        point("concurrent use of all calls", at_once, churn_files, folder, "4")
+        point("tags follow the file, not its name", in_child, check_life_of_tags, folder)
+    point("unmount removes all tags", check_none_tagged)
     in_turn("btrfs is accepted only without checksums", checksums_are_refused)
     in_turn("raw devices, scopes, precedence", raw_device)
     in_turn("a device that waits for another of ours is asked", waiting_device_answers)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with on_ext4("-o nodelalloc") as system:
-        in_turn("who may ask where blocks are", in_child, askers, str(system.place))
+        in_turn("who may ask where blocks are", in_child, check_who_may_query, str(system.place))
     point("files of watched file systems", watched_files)
     point("a block trace shows the stored classes", at_once, block_trace)
     in_turn("files below an overlay", overlaid_files)
     in_turn("tags after a power failure, a copy and promotion", durable_tags)
-    matrix()
+    check_all_file_systems()
     if kernel_moves_pages():
         with device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)
-            point("the owner may query flipped bits", in_child, report, place / "report")
+            point("the owner may query flipped bits", in_child, check_error_report,
+                  place / "report")
     else:
         skip("the owner may query stored data",
              "this kernel does not tell whether ext4 journals data")
-    point("the module is unloaded while files are tagged", unload)
+    point("the module is unloaded while files are tagged", unload_module)
     finish()
 
 

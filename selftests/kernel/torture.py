@@ -84,7 +84,7 @@ class HangError(Exception):
     """An operation did not end in time."""
 
 
-def said(arguments: tuple[str, ...], output: str) -> str:
+def describe_run(arguments: tuple[str, ...], output: str) -> str:
     """Return a command and its output for an error message."""
     return f"{' '.join(arguments)}: {output.strip() or 'failed'}"
 
@@ -98,7 +98,7 @@ def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     except subprocess.TimeoutExpired:
         raise HangError(f"{' '.join(arguments)} has not ended after {PATIENCE:g} s") from None
     if child.returncode and not tolerant:
-        raise CommandError(said(arguments, output) + kernel_says())
+        raise CommandError(describe_run(arguments, output) + kernel_says())
     return output
 
 

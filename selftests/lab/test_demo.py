@@ -69,7 +69,7 @@ def demo(tmp_path: Path) -> Installed:
     return Installed(tmp_path)
 
 
-def figures(number: str) -> dict[str, str]:
+def figures_of_run(number: str) -> dict[str, str]:
     """Return the output files of a run."""
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
@@ -78,7 +78,7 @@ def test_a_run_replaces_the_figures_of_the_last(demo: Installed) -> None:
     for number in ("1", "2"):
         done = demo.run(number)
         assert (done.code, done.err) == (0, ""), done
-        assert demo.found() == figures(number)
+        assert demo.found() == figures_of_run(number)
         assert demo.hidden() == [".approxftl-demo"]
 
 
@@ -89,13 +89,13 @@ def test_foreign_files_in_the_results_are_kept(demo: Installed, code: int) -> No
     for name, text in mine.items():
         (demo.results / name).write_text(text)
     assert demo.run(code=code).code == code
-    assert demo.found() == {**mine, **(figures("1") if code == 0 else {})}
+    assert demo.found() == {**mine, **(figures_of_run("1") if code == 0 else {})}
 
 
 def test_a_failed_run_keeps_the_earlier_figures(demo: Installed) -> None:
     demo.run("1")
     assert demo.run("2", code=98).code == 98
-    assert demo.found() == figures("1")
+    assert demo.found() == figures_of_run("1")
     assert demo.hidden() == [".approxftl-demo"]
 
 

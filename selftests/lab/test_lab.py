@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 LAB = BUILD / "approxftl-lab"
@@ -317,7 +317,7 @@ def test_a_guest_is_stopped_at_its_time_limit(stage: Stage) -> None:
     assert "time is up after 1 s" in done.err
 
 
-def lives(process: int) -> bool:
+def is_alive(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -335,12 +335,12 @@ def test_a_signal_leaves_no_process(number: signal.Signals, status: int, stage: 
         env={**os.environ, **stage.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
     pid = stage.place / "pid"
-    until(lambda: pid.exists() and pid.read_text(), child)
+    wait_until(lambda: pid.exists() and pid.read_text(), child)
     qemu = int(pid.read_text())
-    assert lives(qemu)
+    assert is_alive(qemu)
     child.send_signal(number)
     assert child.wait() == status
-    until(lambda: not lives(qemu))
+    wait_until(lambda: not is_alive(qemu))
     if number != signal.SIGKILL:
         assert [*stage.temporary.iterdir()] == []
         assert (results / "a").read_text() == "a\n"
@@ -392,7 +392,7 @@ def test_a_disk_with_no_room_for_memory_is_named(stage: Stage) -> None:
 MAKE_INITRAMFS = TOP / "userspace/lab/make-initramfs"
 
 
-def unpack(initramfs: Path, place: Path) -> Path:
+def unpack_initramfs(initramfs: Path, place: Path) -> Path:
     place.mkdir()
     subprocess.run(["cpio", "-idm", "--quiet"], cwd=place, stdin=initramfs.open("rb"), check=True)
     return place / "near"
@@ -409,7 +409,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 def test_the_initramfs_has_copies_of_this_machines_files(stage: Stage) -> None:
     """Copies, links and their parent folders, of any owner; fewer for a small guest."""
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
-    near = unpack(make_initramfs(stage), stage.place / "unpacked")
+    near = unpack_initramfs(make_initramfs(stage), stage.place / "unpacked")
     files = [near, *near.rglob("*")]
     assert {"usr/bin/python3", "usr/bin/dash"} <= {str(f.relative_to(near)) for f in files}
     for file in files:
@@ -421,7 +421,7 @@ def test_the_initramfs_has_copies_of_this_machines_files(stage: Stage) -> None:
         elif file.is_file():
             assert file.read_bytes() == there.read_bytes()
             assert file.stat().st_mtime_ns // 10**9 == there.stat().st_mtime_ns // 10**9
-    assert [*unpack(make_initramfs(stage, "bare"), stage.place / "bare").iterdir()] == []
+    assert [*unpack_initramfs(make_initramfs(stage, "bare"), stage.place / "bare").iterdir()] == []
 
 
 @pytest.mark.slow

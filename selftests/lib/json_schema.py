@@ -98,7 +98,7 @@ class Checker:
 
 
 @cache
-def checker(fields: str) -> Checker:
+def schema_checker(fields: str) -> Checker:
     """Return the checker of the schema of a .fields file, named by its path in the tree."""
     return Checker(make_schema.schema(TOP / fields))
 
@@ -124,7 +124,7 @@ def numbers_as_text(value: Any, where: str) -> list[str]:
 def document_of(schema: str, text: str) -> dict[str, Any]:
     """Parse a document; assert that it matches its schema and has no numbers as text."""
     document: dict[str, Any] = json.loads(text)
-    found = checker(schema).errors(document) + numbers_as_text(document, "$")
+    found = schema_checker(schema).errors(document) + numbers_as_text(document, "$")
     assert not found, found
     return document
 
@@ -132,7 +132,7 @@ def document_of(schema: str, text: str) -> dict[str, Any]:
 def main(schema: str, files: list[str]) -> int:
     """Print the violations of the documents in files."""
     found = [f"{file}: {line}" for file in files
-             for line in checker(schema).errors(json.loads(Path(file).read_text()))]
+             for line in schema_checker(schema).errors(json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

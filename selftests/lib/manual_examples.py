@@ -39,7 +39,7 @@ class Example:
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
 
 
-def commands(block: str) -> Iterator[Example]:
+def block_commands(block: str) -> Iterator[Example]:
     """Return the commands of a literal block."""
     text = re.sub(r"\\\n\s*", "", re.sub(f"^{INDENT}", "", block, flags=re.M)).strip("\n")
     for line in filter(None, text.splitlines()):
@@ -48,7 +48,7 @@ def commands(block: str) -> Iterator[Example]:
         yield Example(line[2:], line.startswith("# "))
 
 
-def examples(page: Path) -> list[Example]:
+def page_examples(page: Path) -> list[Example]:
     """Return the examples of a page in their order."""
     found = SECTION.search(page.read_text())
     result: list[Example] = []
@@ -58,9 +58,9 @@ def examples(page: Path) -> list[Example]:
             content = re.sub(f"^{INDENT}", "", block, flags=re.M).strip("\n") + "\n"
             result.append(Example(content, file=named[1]))
         else:
-            result += commands(block)
+            result += block_commands(block)
     return result
 
 
 if __name__ == "__main__":
-    print("\n".join(example.shell() for example in examples(Path(sys.argv[1]))))
+    print("\n".join(example.shell() for example in page_examples(Path(sys.argv[1]))))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 
-def until(what: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
+def wait_until(what: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
     """Wait until `what()` is true; fail when the process that has to cause it has ended.
 
     There is no deadline: the runner ends a test that neither prints nor uses the processor.
@@ -34,7 +34,7 @@ def in_mask(pid: int, mask: str, number: int) -> bool:
     return bool(found and int(found[1], 16) >> number - 1 & 1)
 
 
-def catches(pid: int, number: int) -> bool:
+def catches_signal(pid: int, number: int) -> bool:
     """Return whether a process has a handler for a signal, which would kill it otherwise."""
     return in_mask(pid, "SigCgt", number)
 
@@ -44,7 +44,7 @@ def has_taken(pid: int, number: int) -> bool:
     return not in_mask(pid, "ShdPnd", number) and not in_mask(pid, "SigPnd", number)
 
 
-def worked(pid: int) -> float:
+def user_seconds(pid: int) -> float:
     """Return the user time of a process in seconds."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

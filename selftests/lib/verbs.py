@@ -12,7 +12,7 @@ from selftests.lib.programs import BUILD, run_program
 Words = tuple[str, ...]
 
 
-def call(words: Words) -> list[str]:
+def command_line(words: Words) -> list[str]:
     """Return a command line with the path of its program."""
     own = words[:1] and words[0].startswith("approx")
     return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
@@ -21,12 +21,12 @@ def call(words: Words) -> list[str]:
 @cache
 def help_of(words: Words) -> str:
     """Return the output of a verb's --help."""
-    done = run_program(*call(words), "--help")
+    done = run_program(*command_line(words), "--help")
     assert (done.code, done.err) == (0, ""), words
     return done.out
 
 
-def leaves(words: Words = ()) -> list[Words]:
+def leaf_verbs(words: Words = ()) -> list[Words]:
     """Return the verbs that have no verbs of their own."""
     told = help_of(words)
     own = " ".join(("approxftl", *words))
@@ -34,13 +34,13 @@ def leaves(words: Words = ()) -> list[Words]:
         return [words]
     verbs = re.findall(r"^ {2,4}([a-z]+) {1,}[A-Za-z\"]", told, re.M)
     assert len(verbs) > 2, told
-    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaves((*words, verb))]
+    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaf_verbs((*words, verb))]
 
 
 @cache
-def every() -> list[Words]:
+def all_programs() -> list[Words]:
     """Return all verbs, and all programs that are no verbs."""
-    verbs = leaves()
+    verbs = leaf_verbs()
     found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
     first = {f"approxftl-{words[0]}" for words in verbs}
     return [*verbs, *((name,) for name in sorted(found - first - {"approxftl"}))]

@@ -27,13 +27,13 @@ KINDS = {"f32": (4, 0, 1), "f16": (2, 1, 10), "bf16": (2, 30, 16), "f64": (8, 28
          "i8": (1, 24, 3), "i16": (2, 25, 5), "i32": (4, 26, 6), "i64": (8, 27, 7)}
 
 
-def made(name: str, array: NDArray[Any], kind: str = "") -> Made:
+def make_tensor(name: str, array: NDArray[Any], kind: str = "") -> Made:
     """Return a tensor made from an array."""
     letter = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
     return Made(name, kind or f"{letter}{8 * array.itemsize}", array.shape, array.tobytes())
 
 
-def safetensors(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
+def safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
     """Return a safetensors file."""
     at, entries = 0, dict[str, Any]({"__metadata__": metadata} if metadata else {})
     for one in tensors:
@@ -63,8 +63,8 @@ GGUF_PAIRS = [
 ]
 
 
-def gguf(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
-         version: int = 3) -> bytes:
+def gguf_file(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
+              version: int = 3) -> bytes:
     """Return a GGUF file."""
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pairs)
     data = b""
@@ -77,7 +77,7 @@ def gguf(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment
     return head + bytes(-len(head) % alignment) + data
 
 
-def varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Encode a protobuf varint."""
     found = b""
     while value >= 0x80:
@@ -86,27 +86,30 @@ def varint(value: int) -> bytes:
     return found + bytes([value])
 
 
-def field(number: int, value: int | bytes) -> bytes:
+def pb_field(number: int, value: int | bytes) -> bytes:
     """Encode a protobuf field."""
     if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    return varint(number << 3 | 2) + varint(len(value)) + value
+        return encode_varint(number << 3) + encode_varint(value)
+    return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
 def onnx_tensor(one: Made) -> bytes:
     """Encode an ONNX initializer with raw data."""
-    dims = field(1, b"".join(map(varint, one.shape)))
-    return dims + field(2, KINDS[one.kind][2]) + field(8, one.name.encode()) + field(9, one.data)
+    dims = pb_field(1, b"".join(map(encode_varint, one.shape)))
+    return dims + pb_field(2, KINDS[one.kind][2]) + pb_field(8, one.name.encode()) + pb_field(9,
+                                                                                              one.data)
 
 
-def onnx(tensors: Sequence[Made], more: bytes = b"") -> bytes:
+def onnx_file(tensors: Sequence[Made], more: bytes = b"") -> bytes:
     """Return an ONNX file with a node before the initializers."""
-    graph = field(1, field(1, b"x") + field(2, b"y") + field(4, b"Relu")) + field(2, b"graph")
-    graph += b"".join(field(5, onnx_tensor(one)) for one in tensors) + more
-    return field(1, 8) + field(2, b"tests") + field(7, graph) + field(8, field(2, 17))
+    graph = pb_field(1, pb_field(1, b"x") + pb_field(2, b"y") + pb_field(4, b"Relu")) + pb_field(2,
+                                                                                                 b"graph")
+    graph += b"".join(pb_field(5, onnx_tensor(one)) for one in tensors) + more
+    return pb_field(1, 8) + pb_field(2, b"tests") + pb_field(7, graph) + pb_field(8,
+                                                                                  pb_field(2, 17))
 
 
-def npy(tensors: Sequence[Made]) -> bytes:
+def npy_file(tensors: Sequence[Made]) -> bytes:
     """Return an npy file of the first tensor."""
     one = tensors[0]
     kind = {"f": "f", "i": "i"}[one.kind[0]]
@@ -116,5 +119,5 @@ def npy(tensors: Sequence[Made]) -> bytes:
 
 
 WRITERS: dict[str, Callable[[Sequence[Made]], bytes]] = {
-    "safetensors": safetensors, "gguf": gguf, "onnx": onnx, "npy": npy,
+    "safetensors": safetensors_file, "gguf": gguf_file, "onnx": onnx_file, "npy": npy_file,
 }

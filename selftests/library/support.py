@@ -24,8 +24,8 @@ class Call:
     kind: int
 
 
-def run(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
-        **variables: str) -> Done:
+def run_with_library(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
+                     **variables: str) -> Done:
     """Run a program with this build of the library."""
     environment = {"LD_LIBRARY_PATH": str(library), **variables,
                    "PYTHONPATH": str(TOP / "userspace/python")}
@@ -37,10 +37,10 @@ def run(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
 def run_python(program: str, *arguments: str | Path, log: Path | None = None,
                library: Path = DOUBLE) -> Done:
     """Run a Python program that imports the binding."""
-    return run(sys.executable, "-c", program, *arguments, log=log, library=library)
+    return run_with_library(sys.executable, "-c", program, *arguments, log=log, library=library)
 
 
-def calls(log: Path) -> list[Call]:
+def parse_calls(log: Path) -> list[Call]:
     """Parse a log."""
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [Call(what, *(int(number) for number in numbers)) for what, *numbers in lines]

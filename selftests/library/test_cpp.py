@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import DOUBLE, HEADERS, run
+from selftests.library.support import DOUBLE, HEADERS, run_with_library
 
 GOOD = {
     "precise into approximate": "approx<int> a = 3; (void)a;",
@@ -83,7 +83,7 @@ def test_the_cpp_program_tags_its_data(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     log = tmp_path / "log"
-    done = run(program, file, log=log)
+    done = run_with_library(program, file, log=log)
     assert (done.code, done.out) == (0, "")
     assert log.exists()
 
@@ -91,5 +91,5 @@ def test_the_cpp_program_tags_its_data(program: Path, tmp_path: Path) -> None:
 def test_the_cpp_program_runs_without_a_device(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = run(program, file, library=BUILD)
+    done = run_with_library(program, file, library=BUILD)
     assert (done.code, done.out) == (0, "")

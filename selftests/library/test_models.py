@@ -23,12 +23,12 @@ from selftests.library.model_files import (
     KINDS,
     WRITERS,
     Made,
-    field,
+    encode_varint,
     gguf_pair,
     gguf_text,
-    made,
+    make_tensor,
     onnx_tensor,
-    varint,
+    pb_field,
 )
 
 import approxftl
@@ -40,10 +40,10 @@ from approxftl.models.tensors import ELEMENTS, Model
 
 RANDOM = np.random.default_rng(21)
 SOME = [
-    made("layer.0.weight", RANDOM.normal(size=(24, 40)).astype("<f4")),
-    made("layer.0.bias", RANDOM.normal(size=24).astype("<f4")),
-    made("layer.1.weight", RANDOM.integers(0, 1 << 16, (16, 24), dtype=np.uint16), "bf16"),
-    made("layer.1.codes", RANDOM.integers(-128, 128, (8, 16), dtype=np.int8)),
+    make_tensor("layer.0.weight", RANDOM.normal(size=(24, 40)).astype("<f4")),
+    make_tensor("layer.0.bias", RANDOM.normal(size=24).astype("<f4")),
+    make_tensor("layer.1.weight", RANDOM.integers(0, 1 << 16, (16, 24), dtype=np.uint16), "bf16"),
+    make_tensor("layer.1.codes", RANDOM.integers(-128, 128, (8, 16), dtype=np.int8)),
 ]
 FORMS = sorted(WRITERS)
 #: Processor time in seconds for fuzzing each format.
@@ -51,13 +51,13 @@ FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "0.7"))
 FEW = settings(max_examples=60, deadline=None, database=None)
 
 
-def parsed(data: bytes) -> Model:
+def parse_model(data: bytes) -> Model:
     return parse(MemorySource(data))
 
 
-def refused(data: bytes, sentence: str) -> None:
+def check_refused(data: bytes, sentence: str) -> None:
     with pytest.raises(ModelError) as caught:
-        parsed(data)
+        parse_model(data)
     assert sentence in str(caught.value), caught.value
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
 
@@ -83,7 +83,7 @@ TENSORS = st.lists(MADE, min_size=1, max_size=6).map(
 @example(tensors=SOME)
 def test_every_format_is_read_as_it_was_written(form: str, tensors: list[Made]) -> None:
     data = WRITERS[form](tensors)
-    model = parsed(data)
+    model = parse_model(data)
     wanted = tensors if form != "npy" else [tensors[0]._replace(name="data")]
     found = {one.name: (one.element.name, one.shape, data[one.offset:one.end])
              for one in model.tensors}
@@ -95,26 +95,29 @@ def test_all_gguf_blocks_and_versions_are_read() -> None:
     for number, count, size in ((2, 32, 18), (8, 32, 34), (14, 256, 210), (39, 32, 17)):
         info = gguf_text("t") + struct.pack("<IQQIQ", 2, 2 * count, 3, number, 0)
         head = b"GGUF" + struct.pack("<IQQ", 2, 1, 0) + info
-        model = parsed(head + bytes(-len(head) % 32) + bytes(6 * size))
+        model = parse_model(head + bytes(-len(head) % 32) + bytes(6 * size))
         assert [(t.shape, t.length) for t in model.tensors] == [((3, 2 * count), 6 * size)]
         head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + info.replace(
             struct.pack("<Q", 2 * count), struct.pack("<Q", count + 1))
-        refused(head + bytes(9999), "no whole blocks")
+        check_refused(head + bytes(9999), "no whole blocks")
 
 
 def test_gguf_alignment_is_respected() -> None:
     pairs = [gguf_pair("general.alignment", 4, struct.pack("<I", 4096))]
-    model = parsed(model_files.gguf(SOME, pairs, 4096))
+    model = parse_model(model_files.gguf_file(SOME, pairs, 4096))
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
 
 
 def test_onnx_of_other_kinds_stays_precise() -> None:
-    floats = field(1, 2) + field(2, 1) + field(8, b"floats") + field(4, struct.pack("<2f", 1, 2))
-    texts = field(1, 1) + field(2, 8) + field(8, b"texts") + field(6, b"word")
-    model = parsed(model_files.onnx(SOME, field(5, floats) + field(5, texts)))
+    floats = pb_field(1, 2) + pb_field(2, 1) + pb_field(8, b"floats") + pb_field(4,
+                                                                                 struct.pack("<2f",
+                                                                                             1, 2))
+    texts = pb_field(1, 1) + pb_field(2, 8) + pb_field(8, b"texts") + pb_field(6, b"word")
+    model = parse_model(model_files.onnx_file(SOME, pb_field(5, floats) + pb_field(5, texts)))
     assert {one.name for one in model.tensors if one.exact} == {"floats", "texts"}
-    one_by_one = field(1, 3) + field(1, 5) + field(2, 3) + field(9, bytes(15))
-    assert parsed(model_files.onnx([], field(5, one_by_one))).tensors[0].shape == (3, 5)
+    one_by_one = pb_field(1, 3) + pb_field(1, 5) + pb_field(2, 3) + pb_field(9, bytes(15))
+    assert parse_model(model_files.onnx_file([], pb_field(5, one_by_one))).tensors[0].shape == (3,
+                                                                                                5)
 
 
 # Invalid files
@@ -125,16 +128,16 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
     data = WRITERS[form](SOME)
     for kept in [*range(min(len(data), 400)), *range(400, len(data), 97), len(data) - 1]:
         with pytest.raises(ModelError):
-            parsed(data[:kept])
+            parse_model(data[:kept])
 
 
-def entry(**changes: Any) -> bytes:
+def change_entry(**changes: Any) -> bytes:
     """Return a file of one tensor whose entry is changed."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
-    return header({"t": {key: value for key, value in one.items() if value is not None}})
+    return make_header({"t": {key: value for key, value in one.items() if value is not None}})
 
 
-def header(entries: Any, data: bytes = bytes(8)) -> bytes:
+def make_header(entries: Any, data: bytes = bytes(8)) -> bytes:
     text = entries if isinstance(entries, bytes) else json.dumps(entries).encode()
     return struct.pack("<Q", len(text)) + text + data
 
@@ -148,35 +151,35 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "index": (b'{"weight_map": {}}', "index of a model"),
     "length overflows": (b"\xff" * 8 + b"{}", "larger than 32 MiB"),
     "length reaches beyond": (struct.pack("<Q", 999) + b"{}", "the data end"),
-    "no object": (header(b'{"a":1}]'), "no JSON"),
-    "deep": (header(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
-    "wide": (header(b'{"a":' + b"[]," * 200000 + b"[]}"), "more than 65536 tensors can need"),
+    "no object": (make_header(b'{"a":1}]'), "no JSON"),
+    "deep": (make_header(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
+    "wide": (make_header(b'{"a":' + b"[]," * 200000 + b"[]}"), "more than 65536 tensors can need"),
     "other encoding": (struct.pack("<Q", 4) + "{}".encode("utf-16-le"), "no JSON"),
-    "key twice": (header(b'{"a":{},"a":{}}'), "a key twice"),
-    "not a number": (header(b'{"a":NaN}'), "a number that is none"),
-    "many digits": (header(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":[' + b"9" * 5000
-                           + b"]}}"), "no JSON"),
-    "key missing": (entry(dtype=None), "other keys"),
-    "key more": (entry(more=1), "other keys"),
-    "type": (entry(dtype="F12"), "its type F12 is unknown"),
-    "type of no text": (entry(dtype=["F32"]), "is unknown"),
-    "shape of floats": (entry(shape=[2.0]), "whole numbers"),
-    "shape of truth": (entry(shape=[True, 2]), "whole numbers"),
-    "shape negative": (entry(shape=[-2, -1]), "no shape"),
-    "shape large": (entry(shape=[2**62, 2**62]), "no number of bytes"),
-    "shape that would wrap to 8 bytes": (entry(shape=[2**62 + 2]), "no number of bytes"),
-    "shape deep": (entry(shape=[1] * 33), "no shape"),
-    "bytes too few": (entry(shape=[3]), "it has 8 bytes, its shape needs 12"),
-    "offsets reversed": (entry(data_offsets=[8, 0]), "no range"),
-    "offsets negative": (entry(data_offsets=[-8, 0]), "no range"),
-    "offsets beyond": (entry(data_offsets=[8, 16]), "should be at bytes"),
-    "offsets of one": (entry(data_offsets=[8]), "no range"),
-    "overlap": (header({"a": {**TWO, "data_offsets": [0, 8]},
-                        "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
+    "key twice": (make_header(b'{"a":{},"a":{}}'), "a key twice"),
+    "not a number": (make_header(b'{"a":NaN}'), "a number that is none"),
+    "many digits": (make_header(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":[' + b"9" * 5000
+                                + b"]}}"), "no JSON"),
+    "key missing": (change_entry(dtype=None), "other keys"),
+    "key more": (change_entry(more=1), "other keys"),
+    "type": (change_entry(dtype="F12"), "its type F12 is unknown"),
+    "type of no text": (change_entry(dtype=["F32"]), "is unknown"),
+    "shape of floats": (change_entry(shape=[2.0]), "whole numbers"),
+    "shape of truth": (change_entry(shape=[True, 2]), "whole numbers"),
+    "shape negative": (change_entry(shape=[-2, -1]), "no shape"),
+    "shape large": (change_entry(shape=[2**62, 2**62]), "no number of bytes"),
+    "shape that would wrap to 8 bytes": (change_entry(shape=[2**62 + 2]), "no number of bytes"),
+    "shape deep": (change_entry(shape=[1] * 33), "no shape"),
+    "bytes too few": (change_entry(shape=[3]), "it has 8 bytes, its shape needs 12"),
+    "offsets reversed": (change_entry(data_offsets=[8, 0]), "no range"),
+    "offsets negative": (change_entry(data_offsets=[-8, 0]), "no range"),
+    "offsets beyond": (change_entry(data_offsets=[8, 16]), "should be at bytes"),
+    "offsets of one": (change_entry(data_offsets=[8]), "no range"),
+    "overlap": (make_header({"a": {**TWO, "data_offsets": [0, 8]},
+                             "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
                 'tensors "a" and "b" overlap'),
-    "hole": (header({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)), "belong to no tensor"),
-    "metadata": (header({"__metadata__": {"a": 1}}, b""), "are not texts"),
-    "terminal": (entry(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
+    "hole": (make_header({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)), "belong to no tensor"),
+    "metadata": (make_header({"__metadata__": {"a": 1}}, b""), "are not texts"),
+    "terminal": (change_entry(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
     "gguf version": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     "gguf big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
     "gguf tensors": (b"GGUF" + struct.pack("<IQQ", 3, 10**6, 0), "it has 1000000 tensors"),
@@ -193,7 +196,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "gguf value": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair("a", 13, b"") + bytes(99),
                    "of kind 13"),
     "gguf not UTF-8": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"\xff" + bytes(99), "UTF-8"),
-    "gguf alignment": (model_files.gguf(SOME, [gguf_pair(
+    "gguf alignment": (model_files.gguf_file(SOME, [gguf_pair(
         "general.alignment", 4, struct.pack("<I", 0))]), "general.alignment"),
     "gguf type": (b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + gguf_text("t") + struct.pack(
         "<IQIQ", 1, 8, 4, 0) + bytes(99), "its type 4 is unknown"),
@@ -203,21 +206,23 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "gguf names": (b"GGUF" + struct.pack("<IQQ", 3, 2, 0) + b"".join(
         gguf_text("a") + struct.pack("<IQIQ", 1, 32, 24, at) for at in (0, 32)) + bytes(999),
         "one name"),
-    "onnx elsewhere": (model_files.onnx([], field(5, field(2, 1) + field(14, 1))),
+    "onnx elsewhere": (model_files.onnx_file([], pb_field(5, pb_field(2, 1) + pb_field(14, 1))),
                        "in another file"),
-    "onnx external": (model_files.onnx([], field(5, field(2, 1) + field(13, b"x"))),
+    "onnx external": (model_files.onnx_file([], pb_field(5, pb_field(2, 1) + pb_field(13, b"x"))),
                       "in another file"),
-    "onnx raw twice": (model_files.onnx([], field(5, onnx_tensor(SOME[0]) + field(9, b""))),
+    "onnx raw twice": (model_files.onnx_file([],
+                                             pb_field(5, onnx_tensor(SOME[0]) + pb_field(9, b""))),
                        "twice"),
-    "onnx two graphs": (model_files.onnx([]) + field(7, b""), "twice"),
-    "onnx group": (model_files.onnx([]) + b"\x0b", "begins no field"),
+    "onnx two graphs": (model_files.onnx_file([]) + pb_field(7, b""), "twice"),
+    "onnx group": (model_files.onnx_file([]) + b"\x0b", "begins no field"),
     "onnx number": (b"\x08" + b"\xff" * 11, "more than 64 bits"),
-    "onnx beyond": (field(1, 8) + b"\x3a" + varint(2**63), "reaches beyond"),
-    "onnx tensor beyond graph": (field(1, 8) + field(7, b"\x2a\x09\x08") + bytes(50),
+    "onnx beyond": (pb_field(1, 8) + b"\x3a" + encode_varint(2**63), "reaches beyond"),
+    "onnx tensor beyond graph": (pb_field(1, 8) + pb_field(7, b"\x2a\x09\x08") + bytes(50),
                                  "reaches beyond"),
-    "onnx shape": (model_files.onnx([], field(5, field(1, 2**64 - 1) + field(2, 1)
-                                              + field(9, b""))), "no shape"),
-    "onnx fields": (field(1, 8) + field(7, field(3, 0) * (1 << 20)), "more than 1048576 fields"),
+    "onnx shape": (model_files.onnx_file([], pb_field(5, pb_field(1, 2**64 - 1) + pb_field(2, 1)
+                                                      + pb_field(9, b""))), "no shape"),
+    "onnx fields": (pb_field(1, 8) + pb_field(7, pb_field(3, 0) * (1 << 20)),
+                    "more than 1048576 fields"),
     "npy pickle": (b"\x93NUMPY\1\0" + struct.pack("<H", 60) + (
         b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }").ljust(60), "its type |O"),
     "npy big-endian": (b"\x93NUMPY\1\0" + struct.pack("<H", 60) + (
@@ -226,14 +231,14 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         b"{'descr': __import__('os'), 'shape': (1,)}").ljust(60), "plain numbers"),
     "npy long": (b"\x93NUMPY\2\0" + struct.pack("<I", 2**32 - 1), "larger than 10000"),
     "npy version": (b"\x93NUMPY\x09\0" + bytes(99), "version 9.0"),
-    "npy more bytes": (model_files.npy(SOME) + b"x", "its shape needs"),
+    "npy more bytes": (model_files.npy_file(SOME) + b"x", "its shape needs"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
     data, sentence = HOSTILE[name]
-    refused(data, sentence)
+    check_refused(data, sentence)
 
 
 def many_of(form: str, count: int) -> bytes:
@@ -256,13 +261,13 @@ def test_a_million_tensors_are_refused_at_once(form: str) -> None:
     data = data.replace(struct.pack("<QQ", 66000, 4), struct.pack("<QQ", 10**6, 4), 1)
     few = many_of(form, 1000)
     # The limit of ten times the cost per byte of a small file still excludes quadratic time.
-    assert cpu_seconds(lambda: refused(data, "65536")) / len(data) < 10 * min(
-        cpu_seconds(lambda: parsed(few)) for _ in range(5)) / len(few)
+    assert cpu_seconds(lambda: check_refused(data, "65536")) / len(data) < 10 * min(
+        cpu_seconds(lambda: parse_model(few)) for _ in range(5)) / len(few)
     tracemalloc.start()
-    refused(data, "65536")
+    check_refused(data, "65536")
     assert tracemalloc.get_traced_memory()[1] < 256 << 20
     tracemalloc.stop()
-    assert len(parsed(few).tensors) == 1000
+    assert len(parse_model(few).tensors) == 1000
 
 
 # Fuzzers
@@ -272,7 +277,7 @@ EDGES = [0, 1, 2, 7, 8, 0x7F, 0x80, 0xFF, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1
          2**64 - 1, 2**64 - 8]
 
 
-def mutated(data: bytes, chance: random.Random) -> bytes:
+def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
     """Mutate a few bytes of a file, most of them in the parts that the reader checks."""
     bytes_of = bytearray(data)
     for _ in range(chance.randint(1, 4)):
@@ -313,7 +318,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS
     while seed % 64 or time.process_time() < until:
         seed += 1
-        fuzzed = MemorySource(mutated(data, random.Random(f"{form} {seed}")))
+        fuzzed = MemorySource(mutate_bytes(data, random.Random(f"{form} {seed}")))
         try:
             model = parse(fuzzed)
             check_sound(model)
@@ -334,7 +339,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 def by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
              form: str = "safetensors") -> bytes:
     """Return some tensors in a file split by bit plane."""
-    model = parsed(WRITERS[form](tensors))
+    model = parse_model(WRITERS[form](tensors))
     layout = Layout(model, [one for one in model.tensors if which(one.name) and one.element.parts])
     path = folder / "planes"
     for _ in range(2):
@@ -367,10 +372,10 @@ def test_every_format_comes_back_from_planes(form: str, tensors: list[Made], bit
                                              spans: list[tuple[int, int]],
                                              tmp_path_factory: pytest.TempPathFactory) -> None:
     original = WRITERS[form](tensors)
-    names = sorted(one.name for one in parsed(original).tensors)
+    names = sorted(one.name for one in parse_model(original).tensors)
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
     stored = by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__, form)
-    file = PlaneFile(parsed(stored))
+    file = PlaneFile(parse_model(stored))
     file.check_rest()
     assert file.read(0, file.size) == original
     assert file.unchanged and not any(file.changed(one) for one in file.planes)
@@ -380,20 +385,20 @@ def test_every_format_comes_back_from_planes(form: str, tensors: list[Made], bit
 
 
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
-    large = [made("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
-    file = PlaneFile(parsed(by_plane(large, tmp_path)))
-    assert file.read(0, file.size) == model_files.safetensors(large)
+    large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
+    file = PlaneFile(parse_model(by_plane(large, tmp_path)))
+    assert file.read(0, file.size) == model_files.safetensors_file(large)
     assert all(one.at % UNIT == one.each % UNIT == 0 for one in file.planes)
 
 
 def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
-    file = PlaneFile(parsed(bytes(stored)))
+    file = PlaneFile(parse_model(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
     begin, length = one.low(3)
     assert (begin + length, length) == (one.end, 3 * one.each)
     stored[begin + 2] ^= 0x10
-    changed = PlaneFile(parsed(bytes(stored)))
+    changed = PlaneFile(parse_model(bytes(stored)))
     assert [changed.changed(other) for other in changed.planes if other != one] == [[]] * 3
     assert changed.changed(next(other for other in changed.planes if other == one)) == [2]
     assert not changed.unchanged
@@ -406,13 +411,13 @@ def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
 
 def test_damage_to_the_rest_is_reported(tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
-    rest = next(one for one in parsed(bytes(stored)).tensors if one.name == "approxftl.rest")
+    rest = next(one for one in parse_model(bytes(stored)).tensors if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
     with pytest.raises(ModelError, match="damaged"):
-        PlaneFile(parsed(bytes(stored))).check_rest()
+        PlaneFile(parse_model(bytes(stored))).check_rest()
 
 
-def about(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+def change_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     """Return a by-plane file with its description changed."""
     length = struct.unpack("<Q", stored[:8])[0]
     entries = json.loads(stored[8:8 + length])
@@ -420,7 +425,7 @@ def about(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     change(said)
     entries["__metadata__"]["approxftl.planes"] = json.dumps(said)
     text = json.dumps(entries).encode()
-    return header(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
+    return make_header(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
 
 
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -442,18 +447,18 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_inconsistent_planes_are_refused(name: str, tmp_path: Path) -> None:
     stored = by_plane(SOME, tmp_path)
-    assert PlaneFile(parsed(about(stored, lambda said: None)))
+    assert PlaneFile(parse_model(change_description(stored, lambda said: None)))
     with pytest.raises(ModelError):
-        PlaneFile(parsed(about(stored, CHANGES[name])))
+        PlaneFile(parse_model(change_description(stored, CHANGES[name])))
 
 
 # Approximate parts
 
 LARGE = [
-    made("a.weight", RANDOM.normal(size=(64, 512)).astype("<f4")),
-    made("a.codes", RANDOM.integers(-128, 128, (64, 512), dtype=np.int8)),
-    made("a.indices", RANDOM.integers(0, 99, (64, 512), dtype=np.int32)),
-    made("a.bias", RANDOM.integers(-128, 128, 32768, dtype=np.int8)),
+    make_tensor("a.weight", RANDOM.normal(size=(64, 512)).astype("<f4")),
+    make_tensor("a.codes", RANDOM.integers(-128, 128, (64, 512), dtype=np.int8)),
+    make_tensor("a.indices", RANDOM.integers(0, 99, (64, 512), dtype=np.int32)),
+    make_tensor("a.bias", RANDOM.integers(-128, 128, 32768, dtype=np.int8)),
 ]
 
 
@@ -467,7 +472,7 @@ LARGE = [
     (Choice(names=("a.*",), types=("i8",)), {"a.codes", "a.bias"}),
 ])
 def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> None:
-    model = parsed(model_files.safetensors(LARGE))
+    model = parse_model(model_files.safetensors_file(LARGE))
     assert {one.name for one in model.tensors if not choice.why_not(one, apart=False)} == wanted
 
 
@@ -479,7 +484,8 @@ def test_sign_and_exponent_stay_precise(kind: str, low: int) -> None:
 
 
 def test_exact_types_are_never_chosen() -> None:
-    truth = parsed(header({"t": {"dtype": "BOOL", "shape": [2, 4], "data_offsets": [0, 8]}}))
+    truth = parse_model(make_header({"t": {"dtype": "BOOL", "shape": [2, 4],
+                                           "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
         assert choice.why_not(truth.tensors[0], apart=False) == "a truth value has no small error"
 
@@ -490,13 +496,13 @@ RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8
 @FEW
 @given(ranges=RANGES, one=st.tuples(st.integers(0, 300), st.integers(0, 60)))
 def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
-    def members(some: Sequence[tuple[int, int]]) -> set[int]:
+    def member_names(some: Sequence[tuple[int, int]]) -> set[int]:
         return {at for offset, length in some for at in range(offset, offset + length)}
 
     found = merged(ranges)
-    assert members(found) == members(ranges)
+    assert member_names(found) == member_names(ranges)
     assert found == sorted(found)
-    assert shared(one, found) == len(members(found) & members([one]))
+    assert shared(one, found) == len(member_names(found) & member_names([one]))
 
 
 def test_ranges_are_rounded_inward_to_units() -> None:
@@ -509,7 +515,7 @@ def test_ranges_are_rounded_inward_to_units() -> None:
 
 def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors(SOME))
+    path.write_bytes(model_files.safetensors_file(SOME))
     found = approxftl.load_safetensors(path)
     for one in SOME:
         array = found[one.name]
@@ -534,7 +540,7 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
 def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bool,
                                       tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
-    one = next(one for one in PlaneFile(parsed(bytes(stored))).planes
+    one = next(one for one in PlaneFile(parse_model(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
     stored[one.end - (bit + 1) * one.each] ^= 1
     (tmp_path / "planes").write_bytes(stored)
@@ -547,20 +553,20 @@ def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bo
 
 def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors(SOME))
+    path.write_bytes(model_files.safetensors_file(SOME))
     with pytest.raises(ValueError, match="not mantissa"):
         approxftl.load_safetensors(path, protect=["mantissa"])
-    path.write_bytes(model_files.gguf(SOME))
+    path.write_bytes(model_files.gguf_file(SOME))
     with pytest.raises(ModelError, match="it is gguf, not safetensors"):
         approxftl.load_safetensors(path)
-    path.write_bytes(entry(dtype="F8_E4M3", shape=[8]))
+    path.write_bytes(change_entry(dtype="F8_E4M3", shape=[8]))
     with pytest.raises(ModelError, match="numpy has no type f8_e4m3"):
         approxftl.load_safetensors(path)
 
 
 def test_a_file_that_grows_shorter_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors(SOME))
+    path.write_bytes(model_files.safetensors_file(SOME))
     with path.open("rb") as file:
         source = FileSource(file)
         with path.open("r+b") as other:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import DOUBLE, HEADERS, calls, run_python
+from selftests.library.support import DOUBLE, HEADERS, parse_calls, run_python
 
 NOWHERE = Path("/nowhere")  # a directory without the library
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
 
 
-def must(program: str, file: Path, **options: Path) -> str:
+def run_program(program: str, file: Path, **options: Path) -> str:
     done = run_python("import sys, os, approxftl\nfrom approxftl import *\npath = sys.argv[1]\n"
                       + program, file, **options)
     assert done.code == 0, done.err
@@ -43,19 +43,19 @@ print(os.getxattr(path, "user.approxftl").decode())
 
 def test_open_tags_a_new_file(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert must(OPENED, file, log=log) == "0+4096=precise 4096+\n"
-    assert [(c.what, c.offset, c.length, c.kind) for c in calls(log)] == [
+    assert run_program(OPENED, file, log=log) == "0+4096=precise 4096+\n"
+    assert [(c.what, c.offset, c.length, c.kind) for c in parse_calls(log)] == [
         ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
 
 
 def test_open_for_reading_makes_no_tag_calls(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    must("with approxftl.open(path) as f: assert len(f.read()) == 65536", file, log=log)
-    assert calls(log) == []
+    run_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", file, log=log)
+    assert parse_calls(log) == []
 
 
 def test_open_tags_ranges(file: Path) -> None:
-    must("""
+    run_program("""
 with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
     assert f.query() == [Extent(4096, 8192, Class.APPROXIMATE)]
     assert f.seek(0, 2) == 65536
@@ -64,7 +64,7 @@ with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
 
 def test_quality_levels_are_tagged(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    must("""
+    run_program("""
 with approxftl.open(path, "r+b", level=2, precise=[(0, 4096)]) as f:
     f.tag(8192, 4096, Class.of_level(3))
     assert [(e.kind, e.level) for e in f.query()] == [
@@ -80,7 +80,7 @@ for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_leve
     else:
         sys.exit(1)
 """, file, log=log)
-    assert [c.kind for c in calls(log)] == [3, 0, 4]
+    assert [c.kind for c in parse_calls(log)] == [3, 0, 4]
 
 
 EVERY_LEVEL = """
@@ -137,11 +137,11 @@ test()
 
 
 def test_levels_are_read_as_tagged(file: Path) -> None:
-    must(EVERY_LEVEL, file)
+    run_program(EVERY_LEVEL, file)
 
 
 def test_text_mode_is_refused(file: Path) -> None:
-    must("""
+    run_program("""
 try:
     approxftl.open(path, "w")
 except ValueError as error:
@@ -152,7 +152,7 @@ else:
 
 
 def test_many_ranges_and_units_are_returned(file: Path) -> None:
-    must("""
+    run_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
 with Device(path, require=True) as device, io_open(path, "r+b") as f:
@@ -168,7 +168,7 @@ with Device(path, require=True) as device, io_open(path, "r+b") as f:
 
 def test_remaining_calls_reach_the_library(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    must("""
+    run_program("""
 from io import open as io_open
 device = Device(path)
 assert device.active and device.caps().version == 1
@@ -187,12 +187,12 @@ try:
 except ValueError as error:
     assert "closed" in str(error)
 """, file, log=log)
-    assert [c.kind for c in calls(log) if c.what == "scope"] == [1, 2]
-    assert [c.what for c in calls(log)][-1] == "unwatch"
+    assert [c.kind for c in parse_calls(log) if c.what == "scope"] == [1, 2]
+    assert [c.what for c in parse_calls(log)][-1] == "unwatch"
 
 
 def test_a_refusal_is_an_exception(file: Path) -> None:
-    must("""
+    run_program("""
 try:
     Device(path).tag(os.open(path, os.O_RDONLY))
 except RefusedError as error:
@@ -224,13 +224,13 @@ with io_open(path, "w+b") as f:
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
 def test_arena_memory_is_approximate(file: Path, library: Path) -> None:
-    must(ARENA, file, library=library)
+    run_program(ARENA, file, library=library)
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
 def test_an_arena_holds_numpy_arrays(file: Path, library: Path) -> None:
     pytest.importorskip("numpy")
-    must(ARENA + """
+    run_program(ARENA + """
     array = arena.array((100, 100), "float32")
     array[:] = 1.5
     assert array.sum() == 15000 and arena.offset(array) == 12288
@@ -248,7 +248,7 @@ def test_an_arena_holds_numpy_arrays(file: Path, library: Path) -> None:
 
 @pytest.mark.parametrize("library", [BUILD, NOWHERE])
 def test_calls_do_nothing_without_a_device(file: Path, library: Path) -> None:
-    must("""
+    run_program("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")
     assert not f.device.active and f.query() == [] and f.errors().units == 0

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
-from selftests.library.support import DOUBLE, calls, run
+from selftests.library.support import DOUBLE, parse_calls, run_with_library
 
 
-def tag(*words: str | Path, log: Path | None = None) -> Done:
-    return run(DOUBLE / "approxftl", "tag", *words, log=log)
+def run_tag(*words: str | Path, log: Path | None = None) -> Done:
+    return run_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
 def direct_writes(file: Path) -> str:
@@ -23,8 +23,8 @@ def direct_writes(file: Path) -> str:
             " writes stay precise, see approxftl-tag(8)\n")
 
 
-def answer(verb: str, *words: str | Path, log: Path | None = None) -> Any:
-    done = tag(verb, *words, "--json", log=log)
+def tag_answer(verb: str, *words: str | Path, log: Path | None = None) -> Any:
+    done = run_tag(verb, *words, "--json", log=log)
     assert done.code == 0
     assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
     return document_of("userspace/approxftl/verbs-output.fields", done.out)
@@ -38,39 +38,39 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_add_tags_a_whole_file(file: Path) -> None:
-    assert answer("add", file)["ranges"] == [
+    assert tag_answer("add", file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert tag("add", file) == Done(0, "", direct_writes(file))
-    assert tag("add", "--precise", file) == Done(0, "", "")
+    assert run_tag("add", file) == Done(0, "", direct_writes(file))
+    assert run_tag("add", "--precise", file) == Done(0, "", "")
 
 
 def test_add_tags_ranges(file: Path) -> None:
-    assert answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
+    assert tag_answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
 def test_remember_stores_tags_in_an_attribute(file: Path) -> None:
-    answer("add", "--remember", file, "4096+4096")
+    tag_answer("add", "--remember", file, "4096+4096")
     assert os.getxattr(file, "user.approxftl") == b"4096+4096"
-    assert answer("del", "--remember", file)["ranges"] == []
+    assert tag_answer("del", "--remember", file)["ranges"] == []
     assert os.listxattr(file) == []
 
 
 @pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
 def test_invalid_ranges_make_no_tag_calls(file: Path, tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
-    done = tag("add", file, "0+1", wrong, log=log)
+    done = run_tag("add", file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")
     assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
-    assert calls(log) == []
+    assert parse_calls(log) == []
 
 
 def test_list_prints_the_tags(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
-    assert [f["path"] for f in answer("list", file, other)["files"]] == [str(file), str(other)]
-    done = tag("list", file, tmp_path / "missing", other)
+    assert [f["path"] for f in tag_answer("list", file, other)["files"]] == [str(file), str(other)]
+    done = run_tag("list", file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
     assert done.err == f"approxftl tag list: {tmp_path}/missing: cannot open: No such file or" \
@@ -78,22 +78,22 @@ def test_list_prints_the_tags(file: Path, tmp_path: Path) -> None:
 
 
 def test_query_prints_the_stored_class(file: Path) -> None:
-    document = answer("query", file)
+    document = tag_answer("query", file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
     assert document["units"][3]["class"] == "precise"
-    done = tag("query", file)
+    done = run_tag("query", file)
     assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
 
 
 def test_tag_lists_have_columns(file: Path) -> None:
-    assert tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
-    done = tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
+    assert run_tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
+    done = run_tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
     assert document_of("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
         {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
          "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
-    done = tag("query", file, "-o", "range,flips")
+    done = run_tag("query", file, "-o", "range,flips")
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
@@ -106,25 +106,25 @@ def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
             os.setxattr(folder / name, "user.approxftl", text)
     (folder / "link").symlink_to(folder / "a")
     log = tmp_path / "log"
-    done = tag("scan", tmp_path / "folder", log=log)
+    done = run_tag("scan", tmp_path / "folder", log=log)
     assert done.code == 1
     assert done.out == "2 of 4 files tagged, in 3 ranges\n"
     assert f"{folder}/d: the attribute makes no sense" in done.err
     assert len(done.err.splitlines()) == 1
-    assert sorted((c.offset, c.length, c.kind) for c in calls(log)) == [
+    assert sorted((c.offset, c.length, c.kind) for c in parse_calls(log)) == [
         (0, 4096, 0), (5, 5, 1), (4096, -1, 1)]
     (folder / "d").unlink()
-    assert answer("scan", tmp_path / "folder") | {"tool": None} == {
+    assert tag_answer("scan", tmp_path / "folder") | {"tool": None} == {
         "approxftl_json_format": [1, 0], "tool": None, "path": str(tmp_path / "folder"),
         "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
 
 
 def test_watch_prints_new_tags(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert answer("watch", tmp_path, "on", log=log)["watched"] is True
-    assert answer("watch", tmp_path, "off", log=log)["watched"] is False
-    assert [c.what for c in calls(log)] == ["watch", "unwatch"]
-    done = tag("watch", tmp_path, "yes")
+    assert tag_answer("watch", tmp_path, "on", log=log)["watched"] is True
+    assert tag_answer("watch", tmp_path, "off", log=log)["watched"] is False
+    assert [c.what for c in parse_calls(log)] == ["watch", "unwatch"]
+    done = run_tag("watch", tmp_path, "yes")
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
@@ -141,14 +141,14 @@ def test_wrong_usage_is_refused(file: Path) -> None:
         (("add", "--level", "2", "--precise", file), "--level is of approximate data"),
         (("list", "-o", "rnge", file), 'no column "rnge"; did you mean range?'),
     ):
-        done = tag(*words)
+        done = run_tag(*words)
         assert (done.code, done.out) == (2, "")
         verb = "" if words[0] == "lst" else f" {words[0]}"
         assert done.err.startswith(f"approxftl tag{verb}: {sentence}")
-    assert tag().code == 2
+    assert run_tag().code == 2
 
 
 def test_a_missing_device_is_reported(file: Path) -> None:
-    done = run(BUILD / "approxftl", "tag", "add", file)
+    done = run_with_library(BUILD / "approxftl", "tag", "add", file)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
-from selftests.library.model_files import Made, made
-from selftests.library.support import DOUBLE, calls, run
+from selftests.library.model_files import Made, make_tensor
+from selftests.library.support import DOUBLE, parse_calls, run_with_library
 from selftests.library.test_models import FEW, by_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
@@ -29,21 +29,21 @@ from approxftl_tools.model import model_parser as command_line
 UNIT = 4096
 RANDOM = np.random.default_rng(3)
 TENSORS = [
-    made("embed", RANDOM.normal(size=(64, 512)).astype("<f4")),
-    made("codes", RANDOM.integers(-128, 128, (64, 512), dtype=np.int8)),
-    made("bias", RANDOM.normal(size=512).astype("<f4")),
+    make_tensor("embed", RANDOM.normal(size=(64, 512)).astype("<f4")),
+    make_tensor("codes", RANDOM.integers(-128, 128, (64, 512), dtype=np.int8)),
+    make_tensor("bias", RANDOM.normal(size=512).astype("<f4")),
 ]
 
 
-def tag(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
+def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
     if not device:
-        return run(BUILD / "approxftl", "tag", "model", *words)
+        return run_with_library(BUILD / "approxftl", "tag", "model", *words)
     program = BUILD / "approxftl-model"
-    return run(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
+    return run_with_library(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
 
 
-def answer(*words: str | Path, log: Path | None = None) -> Any:
-    done = tag(*words, "--json", log=log)
+def tag_model_answer(*words: str | Path, log: Path | None = None) -> Any:
+    done = run_tag_model(*words, "--json", log=log)
     assert (done.code, done.err) == (0, ""), done.err
     return document_of("trace-tools/approxftl_tools/tools-output.fields", done.out)
 
@@ -51,20 +51,20 @@ def answer(*words: str | Path, log: Path | None = None) -> Any:
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     path = tmp_path / "model"
-    path.write_bytes(model_files.safetensors(TENSORS))
+    path.write_bytes(model_files.safetensors_file(TENSORS))
     return path
 
 
-def tagged(log: Path) -> list[tuple[int, int]]:
-    return [(call.offset, call.length) for call in calls(log) if call.what == "tag"]
+def tagged_ranges(log: Path) -> list[tuple[int, int]]:
+    return [(call.offset, call.length) for call in parse_calls(log) if call.what == "tag"]
 
 
 def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = answer(model, log=log)
+    said = tag_model_answer(model, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
-    assert [call.what for call in calls(log)] == ["untag", "tag"]
-    assert tagged(log) == [(codes["offset_bytes"], 64 * 512)]
+    assert [call.what for call in parse_calls(log)] == ["untag", "tag"]
+    assert tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
     begin = codes["offset_bytes"]
     whole = (begin + 64 * 512) // UNIT - -(-begin // UNIT)
     assert said["approximate_bytes"] == codes["approximate_bytes"] == whole * UNIT
@@ -76,25 +76,25 @@ def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) ->
 
 def test_tensors_get_quality_levels(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = answer(model, "--type", "f32,i8", "--level", "3", "--level", "2:*des", log=log)
+    said = tag_model_answer(model, "--type", "f32,i8", "--level", "3", "--level", "2:*des", log=log)
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
     levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
     assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
-    assert {(call.offset, call.kind) for call in calls(log) if call.what == "tag"} == {
+    assert {(call.offset, call.kind) for call in parse_calls(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
-    assert {one["level"] for one in answer(model, "--dry-run")["ranges"]} == {1}
+    assert {one["level"] for one in tag_model_answer(model, "--dry-run")["ranges"]} == {1}
 
 
 @pytest.mark.parametrize("apart", [False, True])
 @FEW
 @given(tensors=TENSORS_OF_ANY, said=st.lists(st.tuples(
     st.integers(1, 3), st.sampled_from(["", ":t0*", ":t[12]*", ":*"])), max_size=4))
-@example(tensors=[made(f"t{number}", np.ones((4, 9), dtype="<f4")) for number in range(3)],
+@example(tensors=[make_tensor(f"t{number}", np.ones((4, 9), dtype="<f4")) for number in range(3)],
          said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
 def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
                                    tmp_path_factory: pytest.TempPathFactory) -> None:
     data = by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
-        model_files.safetensors(tensors)
+        model_files.safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
     verdicts = decide_tensors(Choice(rule="all"), parse(MemorySource(data)))
     wanted: dict[int, int] = {}
@@ -112,75 +112,76 @@ def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[
 def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     log = tmp_path / "log"
-    said = answer(model, "--dry-run", log=log)
-    answer(model, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
+    said = tag_model_answer(model, "--dry-run", log=log)
+    tag_model_answer(model, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
     assert said["ranges"] and not said["tagged"]
-    assert calls(log) == [] and model.read_bytes() == before
+    assert parse_calls(log) == [] and model.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
-    assert tag(model, "--dry-run", device=False).code == 0
+    assert run_tag_model(model, "--dry-run", device=False).code == 0
 
 
 def test_neighbours_are_one_range(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = answer(model, "--rule", "all", "--remember", log=log)
+    said = tag_model_answer(model, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)
     header = said["total_bytes"] - total
-    assert tagged(log) == [(header, total)]
+    assert tagged_ranges(log) == [(header, total)]
     assert os.getxattr(model, "user.approxftl") == f"{header}+{total}".encode()
-    answer(model, "--type", "f64", "--remember")
+    tag_model_answer(model, "--type", "f64", "--remember")
     assert os.listxattr(model) == []
 
 
 def test_many_ranges_are_tagged(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    rows = [made(f"{'x' if number % 2 else 'y'}{number}", np.zeros((2, 8), dtype=np.int8))
+    rows = [make_tensor(f"{'x' if number % 2 else 'y'}{number}", np.zeros((2, 8), dtype=np.int8))
             for number in range(4500)]
-    path.write_bytes(model_files.safetensors(rows))
+    path.write_bytes(model_files.safetensors_file(rows))
     log = tmp_path / "log"
-    said = answer(path, "--tensor", "x*", log=log)
-    assert len(said["ranges"]) == len(tagged(log)) == 2250
+    said = tag_model_answer(path, "--tensor", "x*", log=log)
+    assert len(said["ranges"]) == len(tagged_ranges(log)) == 2250
     assert said["approximate_bytes"] == 0
 
 
 def test_a_model_survives_conversion_to_planes(model: Path, tmp_path: Path) -> None:
     log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
-    said = answer(model, "--to-planes", stored, log=log)
+    said = tag_model_answer(model, "--to-planes", stored, log=log)
     assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
     low = {one["name"]: (one["approximate_planes"], one["approximate_bytes"])
            for one in said["tensors"]}
     assert low == {"embed": (23, 23 * UNIT), "codes": (4, 4 * UNIT)}
     assert said["approximate_bytes"] == 27 * UNIT
-    assert sum(length for _, length in tagged(log)) == 27 * UNIT
-    assert {call.inode for call in calls(log)} == {stored.stat().st_ino}
-    again = answer(stored, "--planes", "2")
+    assert sum(length for _, length in tagged_ranges(log)) == 27 * UNIT
+    assert {call.inode for call in parse_calls(log)} == {stored.stat().st_ino}
+    again = tag_model_answer(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
-    assert answer(stored, "--from-planes", back)["unchanged"]
+    assert tag_model_answer(stored, "--from-planes", back)["unchanged"]
     assert back.read_bytes() == model.read_bytes()
 
 
 def test_flipped_bits_are_reported(model: Path, tmp_path: Path) -> None:
     stored, back = tmp_path / "planes", tmp_path / "back"
-    said = answer(model, "--to-planes", stored)
+    said = tag_model_answer(model, "--to-planes", stored)
     data = bytearray(stored.read_bytes())
     data[said["ranges"][0]["offset_bytes"]] ^= 1
     stored.write_bytes(data)
-    found = answer(stored, "--from-planes", back)
+    found = tag_model_answer(stored, "--from-planes", back)
     assert not found["unchanged"]
     assert found["changed"] == [{"name": "embed", "bits": [22]}]
-    assert "bits that have changed somewhere: 22\n" in tag(stored, "--from-planes", back).out
+    assert "bits that have changed somewhere: 22\n" in run_tag_model(stored, "--from-planes",
+                                                                     back).out
     differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model.read_bytes(),
                                                                          np.uint8)
     assert np.count_nonzero(np.unpackbits(differ)) == 1
 
 
 def test_a_model_is_converted_without_a_device(model: Path, tmp_path: Path) -> None:
-    done = tag(model, device=False)
+    done = run_tag_model(model, device=False)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
-    done = tag(model, "--to-planes", tmp_path / "planes", device=False)
+    done = run_tag_model(model, "--to-planes", tmp_path / "planes", device=False)
     assert done.code == 0
     assert done.err.startswith("approxftl tag model: nothing is approximate: there is no /dev/")
-    assert tag(tmp_path / "planes", "--from-planes", model, device=False).code == 0
+    assert run_tag_model(tmp_path / "planes", "--from-planes", model, device=False).code == 0
 
 
 def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
         ((model, "--level", "2:"), 2, "2: is no level from 1 to 3"),
         ((model, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
     ):
-        done = tag(*words)
+        done = run_tag_model(*words)
         assert (done.code, done.out) == (code, ""), done
         assert done.err.startswith("approxftl tag model: ") and sentence in done.err, done.err
         assert done.err.count("\n") == 1
@@ -212,7 +213,7 @@ def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
 
 
 def test_decisions_are_printed_as_a_table(model: Path) -> None:
-    done = tag(model, "--dry-run")
+    done = run_tag_model(model, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
     assert lines[2].split() == ["codes", "i8", "64x512", "32768", "28672"]
@@ -223,5 +224,5 @@ def test_decisions_are_printed_as_a_table(model: Path) -> None:
 def test_rewrite_stores_existing_data_approximately(model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     log = tmp_path / "log"
-    answer(model, "--rewrite", log=log)
-    assert tagged(log) and model.read_bytes() == before
+    tag_model_answer(model, "--rewrite", log=log)
+    assert tagged_ranges(log) and model.read_bytes() == before

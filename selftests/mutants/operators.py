@@ -45,12 +45,12 @@ class Change:
         return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"
 
 
-def family(name: str) -> str:
+def enum_prefix(name: str) -> str:
     """Return the common prefix of an enumeration's names."""
     return name.rpartition("_")[0]
 
 
-def changes(text: str) -> Iterator[Change]:
+def possible_changes(text: str) -> Iterator[Change]:
     """Yield every change that the operators can make in a C file."""
     code = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     for found in OPERATOR.finditer(code):
@@ -61,7 +61,7 @@ def changes(text: str) -> Iterator[Change]:
     names = sorted(set(NAME.findall(code)))
     for found in NAME.finditer(code):
         others = [name for name in names
-                  if name != found[0] and family(name) == family(found[0])]
+                  if name != found[0] and enum_prefix(name) == enum_prefix(found[0])]
         if others:
             yield Change(*found.span(), others[0])
     for found in STATEMENT.finditer(code):
@@ -70,10 +70,10 @@ def changes(text: str) -> Iterator[Change]:
         yield Change(*found.span(), f"(!{found[0]})")
 
 
-def draw(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
+def draw_changes(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
     """Yield random changes without end; each file is equally likely."""
     generator = random.Random(seed)
-    known = {file: found for file, text in texts.items() if (found := list(changes(text)))}
+    known = {file: found for file, text in texts.items() if (found := list(possible_changes(text)))}
     while known:
         file = generator.choice(sorted(known))
         yield file, generator.choice(known[file])

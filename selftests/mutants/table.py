@@ -77,21 +77,21 @@ def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
         starts.append(starts[-1] + len(line))
     found: list[tuple[int, int]] = []
 
-    def look(node: ast.AST, prefix: str) -> None:
+    def find_definitions(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 if name in (child.name, prefix + child.name):
                     found.append((starts[child.lineno - 1], starts[child.end_lineno or 0]))
-                look(child, f"{prefix}{child.name}.")
+                find_definitions(child, f"{prefix}{child.name}.")
             else:
-                look(child, prefix)
+                find_definitions(child, prefix)
 
-    look(ast.parse(text), "")
+    find_definitions(ast.parse(text), "")
     return found
 
 
 @functools.lru_cache(maxsize=64)
-def definitions(text: str) -> list[tuple[str, int, int]]:
+def code_definitions(text: str) -> list[tuple[str, int, int]]:
     """Return name, begin and end of each definition in C or shell, as offsets.
 
     A definition has its name in a line that begins in the first column, and ends with the first
@@ -128,13 +128,13 @@ def definitions(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-def spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
+def function_spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
     """Return the offsets of FUNCTION's definitions; without a function, those of all of TEXT."""
     if not function:
         return [(0, len(text))]
     if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
         return spans_in_python(text, function)
-    return [(begin, end) for name, begin, end in definitions(text) if name == function]
+    return [(begin, end) for name, begin, end in code_definitions(text) if name == function]
 
 
 def is_word(char: str) -> bool:
@@ -142,7 +142,7 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def matches(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
+def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
     """Return where OLD occurs, ignoring white space; it must not begin or end within a name."""
     places = [i for i in range(begin, end) if not text[i].isspace()]
     packed = "".join(text[i] for i in places)
@@ -159,12 +159,13 @@ def matches(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
     return found
 
 
-def replace(text: str, edit: Edit) -> str:
+def apply_edit(text: str, edit: Edit) -> str:
     """Return TEXT with the edit; new lines get the indentation of the first one replaced."""
-    where = spans(edit.file, text, edit.function)
+    where = function_spans(edit.file, text, edit.function)
     if not where:
         raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
-    found = [match for begin, end in where for match in matches(text, begin, end, edit.old)]
+    found = [match for begin, end in where
+             for match in find_occurrences(text, begin, end, edit.old)]
     if len(found) != 1:
         raise MutantError(f"`old` is {len(found)} times in {edit.place}, it has to be there once")
     first, last = found[0]
@@ -175,21 +176,21 @@ def replace(text: str, edit: Edit) -> str:
     return text[:first] + new + text[last:]
 
 
-def mutated(edits: Iterable[Edit], top: Path) -> dict[str, str]:
+def mutated_texts(edits: Iterable[Edit], top: Path) -> dict[str, str]:
     """Return the changed texts of the files in TOP that the edits change."""
     texts: dict[str, str] = {}
     for edit in edits:
         if edit.file not in texts and not (top / edit.file).is_file():
             raise MutantError(f"there is no file {edit.file}")
-        text = texts.get(edit.file) or read(top / edit.file)
-        texts[edit.file] = replace(text, edit)
+        text = texts.get(edit.file) or read_file(top / edit.file)
+        texts[edit.file] = apply_edit(text, edit)
         if texts[edit.file] == text:
             raise MutantError(f"`new` is what {edit.place} has")
     return texts
 
 
 @contextmanager
-def applied(texts: dict[str, str], tree: Path) -> Iterator[None]:
+def write_texts_meanwhile(texts: dict[str, str], tree: Path) -> Iterator[None]:
     """Context manager: write the texts to files in TREE, and restore the files at the end."""
     before = {file: (tree / file).read_text() for file in texts}
     try:
@@ -215,7 +216,7 @@ def copy_tree(to: Path) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def read(path: Path) -> str:
+def read_file(path: Path) -> str:
     """Return the text of a file."""
     return path.read_text()
 
@@ -226,7 +227,7 @@ def defining_files() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for folder in ("dm-approxftl", "userspace", "trace-tools"):
         for path in (TOP / folder).rglob("*.[ch]"):
-            for name, _, _ in definitions(read(path)):
+            for name, _, _ in code_definitions(read_file(path)):
                 found.setdefault(name, set()).add(str(path.relative_to(TOP)))
     return found
 
@@ -276,7 +277,7 @@ def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
     return Mutant(name, words["breaks"], words["caught_by"], tuple(edits))
 
 
-def load(area: Path) -> tuple[list[Mutant], list[str]]:
+def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
     """Return the mutants of AREA.toml, and an error message for each invalid one."""
     mutants, problems = [], []
     tables: dict[str, Any] = {}
@@ -301,13 +302,13 @@ def tests_of(mutant: Mutant) -> list[str]:
     return [f"selftests/kernel/{test}.sh selftests/kernel/{test}.py" for test in more]
 
 
-def check(mutant: Mutant, top: Path) -> str:
+def check_mutant(mutant: Mutant, top: Path) -> str:
     """Return an error message if a mutant does not match the sources of TOP, else ""."""
     for test in tests_of(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
     try:
-        mutated(mutant.edits, top)
+        mutated_texts(mutant.edits, top)
     except MutantError as wrong:
         return f"{mutant.name}: {wrong}"
     return ""
@@ -317,7 +318,7 @@ def all_mutants() -> list[Mutant]:
     """Return every mutant, in the order of the tables."""
     found: list[Mutant] = []
     for area in sorted(HERE.glob("*.toml")):
-        mutants, problems = load(area)
+        mutants, problems = load_mutants(area)
         if problems:
             raise SystemExit("\n".join(problems))
         found += mutants

@@ -13,9 +13,10 @@ from selftests.mutants import table
 
 @pytest.mark.parametrize("area", sorted(table.HERE.glob("*.toml")), ids=lambda area: area.stem)
 def test_each_mutant_matches(area: Path) -> None:
-    mutants, problems = table.load(area)
+    mutants, problems = table.load_mutants(area)
     assert mutants or problems
-    problems += [problem for mutant in mutants if (problem := table.check(mutant, table.TOP))]
+    problems += [problem for mutant in mutants
+                 if (problem := table.check_mutant(mutant, table.TOP))]
     assert not problems, "\n".join(problems)
 
 

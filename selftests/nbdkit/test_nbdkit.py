@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 from selftests.lib.programs import PROGRAM, run_program
 from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, plugin, serving
 
@@ -298,7 +298,7 @@ def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
     child = Path(f"/proc/{server.nbdkit}")
     server.process.kill()
     server.process.wait()
-    until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
+    wait_until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
     shutil.rmtree(server.socket.parent)
 
 

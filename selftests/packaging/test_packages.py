@@ -22,7 +22,7 @@ BEFORE = "0.0.9"
 OURS = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
 
 
-def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
+def run_successfully(*command: str | Path, where: Path = TOP, **environment: str) -> str:
     """Run a command that must succeed, and return its output."""
     ended = subprocess.run(
         command,
@@ -36,8 +36,8 @@ def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
     return ended.stdout
 
 
-def make(target: str, place: Path) -> None:
-    done("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
+def run_make(target: str, place: Path) -> None:
+    run_successfully("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
 
 
 @pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b", "it's", "a$b"])
@@ -65,7 +65,7 @@ input=$(cat)
 case $input in *liburing.h*) exit 1 ;; esac
 """)
     compiler.chmod(0o755)
-    plan = done("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
+    plan = run_successfully("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
     assert "left out, for lack of packages: approxftl-torture: liburing-dev; " in plan
     assert "approxftl-replay: liburing-dev;" in plan
     assert f"{tmp_path}/approxftl-trace" in plan
@@ -75,30 +75,30 @@ case $input in *liburing.h*) exit 1 ;; esac
 @pytest.mark.slow
 @pytest.mark.long
 def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
-    tree = sources(tmp_path / "Übungen")
+    tree = copy_release(tmp_path / "Übungen")
     out = tmp_path / "größer"
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     script = (f'mount --bind "{tree}" "{tree}" && mount -o remount,bind,ro "{tree}"'
               f' && cd "{tree}" && ! touch new 2>"{tmp_path}/said"'
               f' && make -j2 O="{out}" OPT=-O0 demo-programs')
-    done("unshare", *as_root, "--mount", "sh", "-euc", script)
-    assert VERSION in done(out / "approxftl", "version")
-    assert "Usage: approxftl report" in done(out / "approxftl", "report", "--help")
+    run_successfully("unshare", *as_root, "--mount", "sh", "-euc", script)
+    assert VERSION in run_successfully(out / "approxftl", "version")
+    assert "Usage: approxftl report" in run_successfully(out / "approxftl", "report", "--help")
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An installed tree; at the end, `make uninstall` must remove all files."""
     place = tmp_path_factory.mktemp("installed")
-    make("install", place)
+    run_make("install", place)
     yield place
-    make("uninstall", place)
+    run_make("uninstall", place)
     assert [found for found in place.rglob("*") if not found.is_dir()] == []
 
 
-def sources(place: Path) -> Path:
+def copy_release(place: Path) -> Path:
     """Copy the files of a release, from a repository or from a release."""
-    for name in done("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
+    for name in run_successfully("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
         if (TOP / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, place / name)
@@ -109,7 +109,7 @@ def test_installed_programs_run(installed: Path) -> None:
     programs = sorted((installed / "usr/bin").iterdir())
     assert installed / "usr/bin/approxftl" in programs
     for program in programs:
-        assert "sage: " in done(program, "--help"), program
+        assert "sage: " in run_successfully(program, "--help"), program
 
 
 def test_installed_manual_pages_are_found(installed: Path) -> None:
@@ -117,14 +117,14 @@ def test_installed_manual_pages_are_found(installed: Path) -> None:
     assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
     for page in pages:
         assert page.parent.name == "man" + page.suffix[1:]
-        done("mandoc", "-T", "lint", "-W", "error", page)
+        run_successfully("mandoc", "-T", "lint", "-W", "error", page)
 
 
 @pytest.mark.slow
 def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     """Lab, demo and report work with the source tree hidden and nothing in /usr/src."""
     prefix = tmp_path / "Übungen"
-    done("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
+    run_successfully("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
     for rest in ("bin", "lib/approxftl"):
         for file in (prefix / rest).rglob("*"):
@@ -132,15 +132,16 @@ def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     hidden = f"mount -t tmpfs none '{TOP}' && ! [ -e '{TOP}/Makefile' ] && exec \"$@\""
     alone = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
              hidden, "sh"]
-    said = done(*alone, prefix / "bin/approxftl", "demo", "--output", "shown", where=tmp_path,
-                PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="", AFTL_STRICT="",
-                APPROXFTL="")
+    said = run_successfully(*alone, prefix / "bin/approxftl", "demo", "--output", "shown",
+                            where=tmp_path,
+                            PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="",
+                            AFTL_STRICT="", APPROXFTL="")
     assert "no difference" in said
     assert re.search(r"^energy +[0-9.]+ mJ +[0-9.]+ mJ +0\.[0-9]+x$", said, re.M)
     page = (tmp_path / "shown/report.html").read_text()
     assert "The demonstration" in page
     assert len(list((tmp_path / "shown").glob("*.stat.json"))) == 4
-    done("make", "uninstall", f"O={BUILD}", f"PREFIX={prefix}")
+    run_successfully("make", "uninstall", f"O={BUILD}", f"PREFIX={prefix}")
     assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
 
 
@@ -169,27 +170,30 @@ def test_installed_module_sources_are_complete(installed: Path) -> None:
 def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) -> None:
     here = {"PKG_CONFIG_PATH": str(installed / "usr/lib/pkgconfig"),
             "PKG_CONFIG_SYSROOT_DIR": str(installed)}
-    flags = done("pkg-config", "--cflags", "--libs", "approxftl", where=TOP, **here).split()
-    assert done("pkg-config", "--modversion", "approxftl", where=TOP, **here).strip() == VERSION
+    flags = run_successfully("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,
+                             **here).split()
+    assert run_successfully("pkg-config", "--modversion", "approxftl", where=TOP,
+                            **here).strip() == VERSION
     program = tmp_path / "annotated"
-    done("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
-    assert "[libapproxftl.so.1]" in done("readelf", "-d", program)
+    run_successfully("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
+    assert "[libapproxftl.so.1]" in run_successfully("readelf", "-d", program)
     # ldconfig makes the link that the soname asks for, as on a real system.
     libraries = tmp_path / "lib"
     libraries.mkdir()
     shutil.copy(installed / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
-    done("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    run_successfully("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     # Without a device the library's calls succeed and do nothing; the second run reads the file.
     for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
-        assert done(program, tmp_path / "picture", LD_LIBRARY_PATH=str(libraries)) == said
+        assert run_successfully(program, tmp_path / "picture",
+                                LD_LIBRARY_PATH=str(libraries)) == said
 
 
 def test_the_binary_interface_of_the_library() -> None:
     """The ABI stays compatible, or the symbols get a new version."""
-    done("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iuserspace/libapproxftl",
-         "selftests/packaging/binary-interface.c")
-    exported = done("nm", "-D", "--defined-only", "--with-symbol-versions",
-                    BUILD / "libapproxftl.so.1")
+    run_successfully("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+                     "-Iuserspace/libapproxftl", "selftests/packaging/binary-interface.c")
+    exported = run_successfully("nm", "-D", "--defined-only", "--with-symbol-versions",
+                                BUILD / "libapproxftl.so.1")
     mapped = (TOP / "userspace/libapproxftl/libapproxftl.map").read_text()
     names = re.findall(r" T (\w+)@@APPROXFTL_[12]\n", exported)
     assert names == sorted(re.findall(r"\t(\w+);", mapped))
@@ -200,11 +204,12 @@ def test_sysusers_creates_the_tag_group(installed: Path, tmp_path: Path) -> None
     rule = (installed / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
-    done("systemd-sysusers", "--root", tmp_path, installed / "usr/lib/sysusers.d/approxftl.conf")
+    run_successfully("systemd-sysusers", "--root", tmp_path,
+                     installed / "usr/lib/sysusers.d/approxftl.conf")
     assert re.search("^approxftl:", (tmp_path / "etc/group").read_text(), re.M)
 
 
-def kernels() -> Path:
+def unpacked_kernels() -> Path:
     """Return the directory of kernels that the lab has unpacked."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "approxftl/kernels"
@@ -213,18 +218,18 @@ def kernels() -> Path:
 @pytest.mark.slow
 def test_dkms_builds_the_module(installed: Path, tmp_path: Path) -> None:
     """Build for one kernel of this release; the test kernel-build covers all kernels."""
-    known = next((mark.parent for mark in kernels().glob("*/own-series")), None)
+    known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
     shutil.copytree(installed / "usr/src", tmp_path / "src")
     (tmp_path / "tree").mkdir()
     tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
-    done("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
-         known / f"usr/src/linux-headers-{known.name}", f"dm-approxftl/{VERSION}",
-         # Skip debug information and BTF, which would need pahole.
-         KCFLAGS="-g0", MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES=")
+    run_successfully("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
+                     known / f"usr/src/linux-headers-{known.name}", f"dm-approxftl/{VERSION}",
+                     # Skip debug information and BTF, which would need pahole.
+                     KCFLAGS="-g0", MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES=")
     built = list((tmp_path / "tree").rglob("dm-approxftl.ko*"))
     assert len(built) == 1
-    assert known.name in done("modinfo", "-F", "vermagic", built[0])
+    assert known.name in run_successfully("modinfo", "-F", "vermagic", built[0])
 
 
 # A stand-in for clang that copies the objects of `make install` above, because the playground's
@@ -245,12 +250,12 @@ exec clang "$@"
 def packages(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     assert installed
     place = tmp_path_factory.mktemp("packages")
-    tree = sources(place / "dm-approxftl")
+    tree = copy_release(place / "dm-approxftl")
     compiler = place / "clang"
     compiler.write_text(AGAIN.format(build=BUILD))
     compiler.chmod(0o755)
-    done("dpkg-buildpackage", "-us", "-uc", "-b", where=tree, DEB_BUILD_OPTIONS="noddebs noopt",
-         OPT="-O0", CLANG=str(compiler))
+    run_successfully("dpkg-buildpackage", "-us", "-uc", "-b", where=tree,
+                     DEB_BUILD_OPTIONS="noddebs noopt", OPT="-O0", CLANG=str(compiler))
     return {path.name.split("_")[0]: path for path in place.glob("*.deb")}
 
 
@@ -262,31 +267,31 @@ def test_debian_packages_install_and_remove(packages: dict[str, Path], tmp_path:
         "libapproxftl1",
         "libapproxftl-dev",
     }
-    content = done("dpkg", "-c", packages["approxftl"])
+    content = run_successfully("dpkg", "-c", packages["approxftl"])
     assert "./usr/bin/approxftl\n" in content
     assert "./usr/share/doc/approxftl/playground.html\n" in content
-    assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
-    done("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
+    assert "libapproxftl.so.1" in run_successfully("dpkg", "-c", packages["libapproxftl1"])
+    run_successfully("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
     assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()
     # The package creates the group of its udev rule.
-    done("dpkg", "-e", packages["approxftl"], tmp_path / "tools")
+    run_successfully("dpkg", "-e", packages["approxftl"], tmp_path / "tools")
     assert "systemd-sysusers" in (tmp_path / "tools/postinst").read_text()
-    assert f"/{MODULE}/dkms.conf" in done("dpkg", "-c", packages["dm-approxftl-dkms"])
+    assert f"/{MODULE}/dkms.conf" in run_successfully("dpkg", "-c", packages["dm-approxftl-dkms"])
     # The maintainer's address is filled in before an upload.
     ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
-    done("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
-         *packages.values())
+    run_successfully("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
+                     *packages.values())
 
 
-def older(package: Path, place: Path) -> Path:
+def package_of_older_version(package: Path, place: Path) -> Path:
     """Return the same package with the version before."""
     content = place / package.stem
-    done("dpkg-deb", "-R", package, content)
+    run_successfully("dpkg-deb", "-R", package, content)
     for folder in content.glob(f"usr/src/*-{VERSION}"):
         folder.rename(folder.with_name(f"dm-approxftl-{BEFORE}"))
     for file in (*content.glob("DEBIAN/*"), *content.glob("usr/src/*/dkms.conf")):
         file.write_text(file.read_text().replace(VERSION, BEFORE))
-    done("dpkg-deb", "--root-owner-group", "-b", content, place / package.name)
+    run_successfully("dpkg-deb", "--root-owner-group", "-b", content, place / package.name)
     return place / package.name
 
 
@@ -335,10 +340,10 @@ def test_an_upgrade_keeps_the_administrators_settings(packages: dict[str, Path],
     (tmp_path / "old").mkdir()
     (tmp_path / "new").mkdir()
     for package in packages.values():
-        older(package, tmp_path / "old")
+        package_of_older_version(package, tmp_path / "old")
         shutil.copy(package, tmp_path / "new")
     (tmp_path / "inside").write_text(UPGRADED.format(names=" ".join(packages)))
-    said = done("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
+    said = run_successfully("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
     for name in packages:
         assert f"old: {name} {BEFORE} installed\n" in said
         assert f"new: {name} {VERSION} installed\n" in said
@@ -349,37 +354,37 @@ def test_an_upgrade_keeps_the_administrators_settings(packages: dict[str, Path],
 
 @pytest.mark.slow
 def test_pip_installs_the_python_packages(tmp_path: Path) -> None:
-    tree = sources(tmp_path / "tree")
+    tree = copy_release(tmp_path / "tree")
     place = tmp_path / "place"
     # Dependencies and build tools are installed for the tests, so that no network is needed.
-    done(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
-         "--prefix", place, tree)
+    run_successfully(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
+                     "--prefix", place, tree)
     packages = next(place.glob("lib/python3*/site-packages"))
     scripts = re.findall("^approxftl-(.*) = ", (TOP / "pyproject.toml").read_text(), re.M)
     assert len(scripts) > 5
     for verb in scripts:
-        said = done(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
+        said = run_successfully(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
         assert re.match(f"Usage: approxftl (app |tag )?{verb} ", said)
     # The simulator is found by PATH; libapproxftl is absent.
     (tmp_path / "study.toml").write_text(
         'study = 1\n[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
     path = os.pathsep.join((str(BUILD), os.environ["PATH"]))
-    said = done(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path, PATH=path,
-                PYTHONPATH=str(packages))
+    said = run_successfully(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path,
+                            PATH=path, PYTHONPATH=str(packages))
     assert "baseline" in said
-    made = done(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000", "-O",
-                "x.aft", where=tmp_path, PATH=path, PYTHONPATH=str(packages))
+    made = run_successfully(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000",
+                            "-O", "x.aft", where=tmp_path, PATH=path, PYTHONPATH=str(packages))
     assert "x.aft: 1000 synthetic requests" in made
-    done(sys.executable, "-c", "import approxftl, sys\n"
-         "with approxftl.open('data', 'wb') as f:\n"
-         "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
-         PYTHONPATH=str(packages))
+    run_successfully(sys.executable, "-c", "import approxftl, sys\n"
+                     "with approxftl.open('data', 'wb') as f:\n"
+                     "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
+                     PYTHONPATH=str(packages))
     # The library with the simulator is in the package.
-    simulated = done(sys.executable, "-c", "import approxftl\nprint(approxftl.simulate("
-                     "profile='demo', requests=100).json, end='')", where=tmp_path,
-                     PYTHONPATH=str(packages), AFTL_BUILD="/nowhere")
-    assert simulated == done(BUILD / "approxftl", "sim", "--profile=demo", "--requests=100",
-                             "--json=-")
+    simulated = run_successfully(sys.executable, "-c", "import approxftl\nprint(approxftl.simulate("
+                                 "profile='demo', requests=100).json, end='')", where=tmp_path,
+                                 PYTHONPATH=str(packages), AFTL_BUILD="/nowhere")
+    assert simulated == run_successfully(BUILD / "approxftl", "sim", "--profile=demo",
+                                         "--requests=100", "--json=-")
     assert (packages / f"approxftl-{VERSION}.dist-info").is_dir()
     installed = {found.name for found in packages.rglob("*.*")}
     assert {"page.css", "page.js", "approxftl-quality.toml"} <= installed
@@ -447,11 +452,11 @@ COMPLETIONS = [
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
 def test_bash_completes_verbs_and_options(words: str, expected: set[str]) -> None:
     script = BASH.format(path=BUILD, words=words)
-    assert set(done("bash", "-c", script).split()) == expected
+    assert set(run_successfully("bash", "-c", script).split()) == expected
 
 
 @pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
 def test_zsh_completes_verbs_and_options(tmp_path: Path, words: str, expected: set[str]) -> None:
     (tmp_path / "setup").write_text(ZSH_SETUP.format(path=BUILD, top=TOP, place=tmp_path))
     script = ZSH.format(place=tmp_path, words=words)
-    assert set(done("zsh", "-f", "-c", script, TERM="xterm").split()) == expected
+    assert set(run_successfully("zsh", "-f", "-c", script, TERM="xterm").split()) == expected

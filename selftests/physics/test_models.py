@@ -33,13 +33,13 @@ def public_channel(vmax_v: float) -> cell.Channel:
     )
 
 
-@pytest.mark.parametrize("claim", claims.evaluate(), ids=lambda c: c.id)
+@pytest.mark.parametrize("claim", claims.evaluate_claims(), ids=lambda c: c.id)
 def test_claim(claim: claims.Claim) -> None:
     assert claim.verdict == "pass", claim.ours
 
 
 def test_claims_are_complete() -> None:
-    ids = [claim.id for claim in claims.evaluate()]
+    ids = [claim.id for claim in claims.evaluate_claims()]
     assert ids == ["TV-1", "TV-2", "TV-3", "TV-4", "RE-1", "RE-4", "CU-1", "AG-1"]
 
 
@@ -49,31 +49,32 @@ def test_claims_are_complete() -> None:
 @settings(deadline=None)
 @given(st.floats(-8.0, 8.0))
 def test_inverse_tail_inverts_tail(x: float) -> None:
-    assert normal.inverse_tail(normal.tail(x)) == pytest.approx(x, abs=1e-6 + 1e-15 / density(x))
+    assert normal.inverse_tail(normal.normal_tail(x)) == pytest.approx(x, abs=1e-6
+                                                                       + 1e-15 / normal_density(x))
 
 
-def density(x: float) -> float:
+def normal_density(x: float) -> float:
     return math.exp(-x * x / 2)
 
 
 def test_bisection_needs_a_sign_change() -> None:
     with pytest.raises(ValueError, match="no sign change"):
-        normal.bisect(lambda x: x * x + 1, -1.0, 1.0)
+        normal.find_root(lambda x: x * x + 1, -1.0, 1.0)
 
 
 @given(st.floats(1e-12, 1.0))
 def test_rounding_survives_a_different_libm(value: float) -> None:
     try:
-        expected = fixed.scaled(value, 1 << 40)
+        expected = fixed.scaled_integer(value, 1 << 40)
     except fixed.UnstableRoundingError:
         return
-    assert fixed.scaled(value * (1 + 5e-11), 1 << 40) == expected
+    assert fixed.scaled_integer(value * (1 + 5e-11), 1 << 40) == expected
     assert expected == pytest.approx(value * 2**40, rel=6e-4, abs=0.5)
 
 
 def test_rounding_refuses_a_boundary() -> None:
     with pytest.raises(fixed.UnstableRoundingError):
-        fixed.significant(1.0005e-8)
+        fixed.round_significant(1.0005e-8)
 
 
 # Cell model
@@ -82,7 +83,7 @@ def test_rounding_refuses_a_boundary() -> None:
 @settings(deadline=None)
 @given(st.sampled_from([0.0004, 0.001, 0.02]), st.floats(-0.4, 0.4))
 def test_laplace_bins_are_exact(scale: float, x: float) -> None:
-    noise = cell.laplace(scale)
+    noise = cell.laplace_mass(scale)
     edge = math.floor(x / cell.GRID_V) + 0.5
     below = noise.mass[: max(0, int(edge + 0.5) - noise.first)].sum()
     z = edge * cell.GRID_V / scale
@@ -92,10 +93,10 @@ def test_laplace_bins_are_exact(scale: float, x: float) -> None:
 
 def test_masses_are_probabilities_with_the_right_mean() -> None:
     for mass, mean in (
-        (cell.gaussian(1.4, 0.35), 1.4),
-        (cell.uniform(2.6, 0.225), 2.7125),
-        (cell.disturbance(350.0), 0.175),
-        (cell.point(0.12345), 0.12345),
+        (cell.gaussian_mass(1.4, 0.35), 1.4),
+        (cell.uniform_mass(2.6, 0.225), 2.7125),
+        (cell.disturbance_mass(350.0), 0.175),
+        (cell.point_mass(0.12345), 0.12345),
     ):
         positions = (mass.first + np.arange(len(mass.mass))) * cell.GRID_V
         assert mass.mass.sum() == pytest.approx(1.0, abs=1e-12)
@@ -103,8 +104,8 @@ def test_masses_are_probabilities_with_the_right_mean() -> None:
 
 
 def test_gaussian_crossing_is_analytic() -> None:
-    error = cell.crossing_error(cell.gaussian(0.0, 0.3), cell.gaussian(2.0, 0.3))
-    assert error == pytest.approx(2 * normal.tail(1 / 0.3), rel=2e-3)
+    error = cell.crossing_error(cell.gaussian_mass(0.0, 0.3), cell.gaussian_mass(2.0, 0.3))
+    assert error == pytest.approx(2 * normal.normal_tail(1 / 0.3), rel=2e-3)
 
 
 def test_reference_rbers_are_the_published_ones() -> None:
@@ -161,7 +162,7 @@ def test_agcr_steps(cycles: int, hours: int, expected: tuple[float, ...]) -> Non
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.sampled_from([PRECISE, APPROX, tvr.channel(0.0), cell.step_channel(0.3)]),
+    st.sampled_from([PRECISE, APPROX, tvr.tvr_channel(0.0), cell.step_channel(0.3)]),
     st.floats(0, 600), st.integers(0, 15000), st.integers(0, 20000), st.floats(1, 100),
 )
 def test_rber_grows_with_disturbance(
@@ -173,9 +174,9 @@ def test_rber_grows_with_disturbance(
 
 
 def test_margins_protect_a_tvr_page() -> None:
-    rates = [cell.rber(tvr.channel(i / 4), 0.0, 1000, 720) for i in range(5)]
+    rates = [cell.rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
-    assert cell.rber(tvr.channel(0.0), 0.0) <= tvr.RBER_LIMIT
+    assert cell.rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT
     assert tvr.page_rber() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT), rel=1e-6)
 
 
@@ -276,13 +277,13 @@ def test_encodings_are_the_tables_of_the_paper() -> None:
         "LM": "10 00 01 11", "ML": "10 00 01 11", "MM": "11 01 00 10",
     }
     lowest = {"INITIAL": 0, "L": 2, "M": 1, "LL": 4, "LM": 3, "ML": 3, "MM": 2}
-    for code, encoding in reprogram_code.encodings().items():
-        ours = " ".join(f"{v:02b}" for v in reprogram_code.order(encoding))
+    for code, encoding in reprogram_code.all_encodings().items():
+        ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
 
 def test_every_path_rises_by_at_most_four_states() -> None:
-    paths = reprogram_code.paths()
+    paths = reprogram_code.all_cell_histories()
     assert len(paths) == 64
     for path in paths:
         jumps = [b - a for a, b in itertools.pairwise(path.states)]
@@ -290,7 +291,7 @@ def test_every_path_rises_by_at_most_four_states() -> None:
 
 
 def test_worked_example() -> None:
-    codes = reprogram_code.encodings()
+    codes = reprogram_code.all_encodings()
     assert codes[reprogram_code.Code.L][0b01] == 5
     assert codes[reprogram_code.Code.LL][0b00] == 6
     assert codes[reprogram_code.Code.LM][0b00] == 4
@@ -298,22 +299,22 @@ def test_worked_example() -> None:
 
 
 def test_pages_need_one_and_two_sensings() -> None:
-    for encoding in reprogram_code.encodings().values():
+    for encoding in reprogram_code.all_encodings().values():
         assert reprogram_code.sensing_counts(encoding) == (1, 2)
 
 
 def test_count_alone_or_id_alone_does_not_decode() -> None:
     table = reprogram_code.decode_table()
-    codes = reprogram_code.encodings()
+    codes = reprogram_code.all_encodings()
     assert codes[table[0, 0]] != codes[table[1, 0]]
     assert codes[table[1, 1]] != codes[table[2, 1]]
 
 
 def test_keeping_the_initial_code_would_move_cells_back() -> None:
     back = {
-        (source, reprogram_code.update(source, bit, new))
+        (source, reprogram_code.update_bit(source, bit, new))
         for source, bit, new in itertools.product(range(4), (0, 1), (0, 1))
-        if reprogram_code.INITIAL[reprogram_code.update(source, bit, new)]
+        if reprogram_code.INITIAL[reprogram_code.update_bit(source, bit, new)]
         < reprogram_code.INITIAL[source]
     }
     assert back == {(0b00, 0b01), (0b10, 0b11), (0b01, 0b11), (0b10, 0b00)}
@@ -331,7 +332,7 @@ def test_poisson_bins_have_the_mean(mean: float) -> None:
 
 
 def test_poisson_probabilities() -> None:
-    first, mass = poisson.probabilities(2.5)
+    first, mass = poisson.poisson_probabilities(2.5)
     assert first == 0
     expected = [math.exp(-2.5) * 2.5**k / math.factorial(k) for k in range(8)]
     assert mass[:8] == pytest.approx(expected, rel=1e-12)

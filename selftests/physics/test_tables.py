@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "dm-approxftl" / "core" / "nand"
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_physics(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "aftl_physics", *arguments],
         capture_output=True, text=True, check=False,
@@ -30,7 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @cache
-def compiled() -> ctypes.CDLL:
+def compiled_tables() -> ctypes.CDLL:
     """Compile the tables, so that they are read independently of the generator."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
@@ -46,7 +46,7 @@ def c_numbers(name: str) -> list[int]:
     table = next(table for table in all_tables() if table.name == name)
     number = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
               "u64": ctypes.c_uint64}[table.ctype]
-    return list((number * np.array(table.values).size).in_dll(compiled(), name))
+    return list((number * np.array(table.values).size).in_dll(compiled_tables(), name))
 
 
 def c_macro(name: str) -> int:
@@ -56,7 +56,7 @@ def c_macro(name: str) -> int:
 
 
 def all_tables() -> list[Table]:
-    items = [item for section in tables.sections() for item in section.items]
+    items = [item for section in tables.file_sections() for item in section.items]
     return [item for item in items if isinstance(item, Table)]
 
 
@@ -74,27 +74,27 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
 def test_checked_in_states_are_regenerated() -> None:
     """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
-    assert checked_in == tables.states_text() == run("states").stdout
+    assert checked_in == tables.states_text() == run_physics("states").stdout
 
 
 @pytest.mark.slow
 def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
-    assert run("generate", "--out", str(tmp_path)).returncode == 0
-    assert run("check", "--against", str(tmp_path)).returncode == 0
+    assert run_physics("generate", "--out", str(tmp_path)).returncode == 0
+    assert run_physics("check", "--against", str(tmp_path)).returncode == 0
     source = tmp_path / tables.SOURCE
     source.write_text(source.read_text().replace("586600", "586601"))
-    result = run("check", "--against", str(tmp_path))
+    result = run_physics("check", "--against", str(tmp_path))
     assert result.returncode == 1
     assert "first in aftl_cube_program_ns" in result.stderr
 
 
 def test_check_reports_a_missing_file(tmp_path: Path) -> None:
-    result = run("check", "--against", str(tmp_path))
+    result = run_physics("check", "--against", str(tmp_path))
     assert result.returncode == 1 and "does not exist" in result.stderr
 
 
 def test_claims_as_json() -> None:
-    result = run("claims", "--json")
+    result = run_physics("claims", "--json")
     assert result.returncode == 0
     listed = json.loads(result.stdout)
     keys = {"id", "what", "paper", "ours", "tolerance", "verdict"}
@@ -103,8 +103,8 @@ def test_claims_as_json() -> None:
 
 @pytest.mark.slow
 def test_show_and_help() -> None:
-    assert "mlc_precise" in run("show").stdout
-    assert "generate" in run("--help").stdout
+    assert "mlc_precise" in run_physics("show").stdout
+    assert "generate" in run_physics("--help").stdout
 
 
 @pytest.mark.parametrize("table", all_tables(), ids=lambda t: t.name)
@@ -112,7 +112,7 @@ def test_values_fit_their_type_and_dimensions(table: Table) -> None:
     array = np.array(table.values)
     macros = {
         item.name: item.value
-        for section in tables.sections() for item in section.items if isinstance(item, Macro)
+        for section in tables.file_sections() for item in section.items if isinstance(item, Macro)
     }
     enums = {"AFTL_RBER_CURVES": 11, "AFTL_CUBE_MAX_REMOVED_LOOPS + 1": 5,
              "AFTL_CUBE_MAX_SKIPPED_LOOPS + 1": 5}
@@ -153,7 +153,7 @@ def test_running_maximum_changes_little() -> None:
         grid = tables.rber_tables()[name]
         for i, mv in enumerate(tables.DISTURB_AXIS_MV):
             exact = tables.EXACT_DISTURB_MV.get(mv, float(mv))
-            value = tables.q40(model(exact, 3000, 168))
+            value = tables.rate_q40(model(exact, 3000, 168))
             little = 0.15 if name == "TLC_REPROGRAM" else 0.02
             assert grid[i, 4, 3] == pytest.approx(value, rel=little), name
 
@@ -217,7 +217,7 @@ def test_profiles_have_the_times_of_the_models() -> None:
 
 def code_of(*folders: str) -> dict[str, str]:
     """Return the C sources by path, without comments and without the tables themselves."""
-    made = tables.files()
+    made = tables.generated_files()
     paths = (path for folder in folders for path in (ROOT / folder).rglob("*.[ch]"))
     return {str(path.relative_to(ROOT)):
             re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
@@ -232,7 +232,7 @@ FUNCTION = re.compile(r"^(?!#|enum|struct \w+ \{)[^\n;=]*?\b(\w+)\((?:[^;{}]*)\)
 PROTOTYPE = re.compile(r"^\w[^;{}=()#]*\b\w+\([^;{}]*\)[^;{}=()]*;", re.M)
 
 
-def reached(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
+def reached_identifiers(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
     """Return all identifiers in the hosts and in the core functions that they reach.
 
     Code outside functions, such as lists of policies and modes, counts as reached.
@@ -255,7 +255,7 @@ def reached(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
 
 def read_names() -> list[str]:
     """Return the names that must be used: tables and curves of error rates."""
-    items = [item for section in tables.sections() for item in section.items]
+    items = [item for section in tables.file_sections() for item in section.items]
     curves = [name for item in items if isinstance(item, Enum) for name, _ in item.members]
     return [table.name for table in all_tables()] + curves
 
@@ -266,7 +266,7 @@ def test_a_host_reads_every_table() -> None:
              if path not in core}
     names = read_names()
     assert "AFTL_RBER_QLC" in names and len(core) > 80 and len(hosts) > 100
-    words = reached(core, hosts)
+    words = reached_identifiers(core, hosts)
     # A mode names its curve without the prefix.
     modes = {f"AFTL_RBER_{word}" for word in WORD.findall(
         core["dm-approxftl/core/base/mode-list.h"])}
@@ -280,7 +280,7 @@ def test_functions_called_only_by_tests_do_not_count_as_readers() -> None:
                    "int read_b(u32 x)\n{\n\treturn table_b[x];\n}\n\n"
                    "static int by_list(void)\n{\n\treturn table_c[0];\n}\n\n"
                    "const struct ops ops = {\n\t.call = by_list,\n};\n"}
-    words = reached(core, {"host.c": "int main(void)\n{\n\treturn read_b(1);\n}\n"})
+    words = reached_identifiers(core, {"host.c": "int main(void)\n{\n\treturn read_b(1);\n}\n"})
     assert {"table_b", "table_c"} <= words and not {"table_a", "at", "read_a"} & words
 
 

@@ -94,10 +94,10 @@ def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
     found = browser.run(SPREADS % (json.dumps(options), hours))
     assert len(found) >= (4 if policy == "approxftl" else 1)
     for one in found:
-        channel = tables.channels()[CURVES[one["name"]]]
+        channel = tables.cell_channels()[CURVES[one["name"]]]
         assert one["assigned"] == (one["name"] == "coarse")
         disturb = tables.EXACT_DISTURB_MV.get(one["disturb_mv"], float(one["disturb_mv"]))
-        states = cell.distributions(channel, disturb, one["cycles"], one["hours"])
+        states = cell.state_distributions(channel, disturb, one["cycles"], one["hours"])
         assert len(states) == one["states"] == len(one["spreads"])
         first = -round(one["below_zero_mv"] / 1000 / cell.GRID_V)
         for model, drawn in zip(states, one["spreads"], strict=True):

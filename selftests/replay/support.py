@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import checker
-from selftests.lib.processes import until
+from selftests.lib.json_schema import schema_checker
+from selftests.lib.processes import wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
-SCHEMA = checker("trace-tools/replay/replay-output.fields")
+SCHEMA = schema_checker("trace-tools/replay/replay-output.fields")
 HEADER_BYTES = 4096
 ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
 MIB = 1 << 20
@@ -85,21 +85,21 @@ def read_log(path: Path) -> Log:
     return Log(count, planned, depth, about, [Entry(*e) for e in ENTRY.iter_unpack(body)])
 
 
-def replay(*arguments: str | Path) -> Done:
+def run_replay(*arguments: str | Path) -> Done:
     """Run approxftl-replay."""
     return run_program(REPLAY, *arguments)
 
 
 def replay_json(*arguments: str | Path, code: int = 0) -> Json:
     """Run approxftl-replay, check its JSON against the schema, and return it."""
-    done = replay(*arguments, "--json")
+    done = run_replay(*arguments, "--json")
     assert done.code == code, done.err
     document: Json = json.loads(done.out)
     assert not SCHEMA.errors(document)
     return document
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[str]:
+def start_replay(*arguments: str | Path) -> subprocess.Popen[str]:
     """Start approxftl-replay in the background."""
     return subprocess.Popen(
         [REPLAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -108,14 +108,14 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
 
 def wait_for_entries(log: Path, count: int) -> None:
     """Wait until the log has at least `count` entries."""
-    until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
+    wait_until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
-def unit(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:
+def unit_request(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:
     """Return a request of whole units."""
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 
-def total(entries: Sequence[Entry], field: str) -> int:
+def total_of_field(entries: Sequence[Entry], field: str) -> int:
     """Return the sum of a field over entries."""
     return sum(getattr(entry, field) for entry in entries)

@@ -19,7 +19,7 @@ static u64 words[4096 / sizeof(u64)];
 static struct expected_data expected;
 static struct aftl_error error;
 
-static void flip(u32 bit)
+static void flip_payload_bit(u32 bit)
 {
 	((u8 *)words)[bit / 8] ^= (u8)(1 << bit % 8);
 }
@@ -38,8 +38,8 @@ TAP_TEST(flips_are_counted)
 			u32 flips, bit = (u32)aftl_random_below(&random, sizes[i] * 8);
 
 			payload_fill(words, sizes[i], SEED, &some);
-			flip(bit);
-			flip((bit + 4001) % (sizes[i] * 8));
+			flip_payload_bit(bit);
+			flip_payload_bit((bit + 4001) % (sizes[i] * 8));
 			CHECK_EQ(payload_flips(words, sizes[i], SEED, &some), 2);
 			CHECK(payload_read(words, sizes[i], SEED, &found, &flips));
 			CHECK_EQ(flips, 2);
@@ -61,7 +61,7 @@ TAP_TEST(data_with_errors_are_recognised)
 	for (bit = 0; bit < 4096 * 8; bit++) {
 		if (aftl_random_below(&random, 100))
 			continue;
-		flip(bit);
+		flip_payload_bit(bit);
 		wrong++;
 	}
 	CHECK_RANGE(wrong, 250, 410);
@@ -92,7 +92,7 @@ static void begin_expecting(void)
 		tap_bail_out("%s", error.text);
 }
 
-static bool begins(u64 unit, u32 sequence, bool keeps)
+static bool begin_write(u64 unit, u32 sequence, bool keeps)
 {
 	const struct payload what = { .unit = unit, .sequence = sequence, .class = 1 };
 
@@ -120,12 +120,12 @@ static u32 floor_of(u64 unit)
 TAP_TEST(overwritten_data_are_recognised_as_stale)
 {
 	begin_expecting();
-	CHECK(begins(5, 1, true));
+	CHECK(begin_write(5, 1, true));
 	CHECK_EQ(floor_of(5), 0);
 	CHECK_EQ(verdict_of(5, 5, 1, 0), DATA_GOOD);
 	expected_write_ends(&expected, 5, 1, 1, true, false);
 	CHECK_EQ(floor_of(5), 1);
-	CHECK(begins(5, 2, true));
+	CHECK(begin_write(5, 2, true));
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
 	expected_write_ends(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
@@ -141,9 +141,9 @@ TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 	u32 floor;
 
 	begin_expecting();
-	CHECK(begins(5, 1, true));
+	CHECK(begin_write(5, 1, true));
 	expected_write_ends(&expected, 5, 1, 1, true, false);
-	CHECK(begins(5, 2, true));
+	CHECK(begin_write(5, 2, true));
 	floor = floor_of(5);
 	expected_write_ends(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor), DATA_GOOD);
@@ -153,13 +153,13 @@ TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 TAP_TEST(either_of_two_concurrent_writes_may_win)
 {
 	begin_expecting();
-	CHECK(begins(5, 1, true));
-	CHECK(!begins(5, 2, true));
+	CHECK(begin_write(5, 1, true));
+	CHECK(!begin_write(5, 2, true));
 	expected_write_ends(&expected, 5, 1, 2, false, false);
 	expected_write_ends(&expected, 5, 1, 1, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
-	CHECK(begins(5, 3, true));
+	CHECK(begin_write(5, 3, true));
 	expected_write_ends(&expected, 5, 1, 3, true, false);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
 }
@@ -170,16 +170,16 @@ TAP_TEST(discarded_data_are_not_checked)
 	u32 flips;
 
 	begin_expecting();
-	CHECK(begins(5, 1, true));
+	CHECK(begin_write(5, 1, true));
 	expected_write_ends(&expected, 5, 1, 1, true, false);
 	memset(words, 0, sizeof(words));
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips), DATA_LOST);
-	CHECK(begins(5, 2, false));
+	CHECK(begin_write(5, 2, false));
 	expected_write_ends(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips),
 		 DATA_FOREIGN);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
-	CHECK(begins(5, 3, true));
+	CHECK(begin_write(5, 3, true));
 	expected_write_ends(&expected, 5, 1, 3, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
 }
@@ -187,9 +187,9 @@ TAP_TEST(discarded_data_are_not_checked)
 TAP_TEST(data_of_a_failed_write_are_not_checked)
 {
 	begin_expecting();
-	CHECK(begins(5, 1, true));
+	CHECK(begin_write(5, 1, true));
 	expected_write_ends(&expected, 5, 1, 1, true, false);
-	CHECK(begins(5, 2, true));
+	CHECK(begin_write(5, 2, true));
 	expected_write_ends(&expected, 5, 1, 2, true, true);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
 }
@@ -255,7 +255,7 @@ TAP_TEST(a_log_is_read_as_written)
 }
 
 /* Call one of the printers; return true if its text contains @part, or for NULL is empty. */
-static bool prints(bool start, const struct target_status *status, const char *part)
+static bool check_printed(bool start, const struct target_status *status, const char *part)
 {
 	char text[512] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
@@ -272,16 +272,16 @@ TAP_TEST(the_starting_state_and_late_timers_are_reported)
 {
 	struct target_status status = { .units = 800, .late_p99_ns = 100000 };
 
-	CHECK(prints(true, &status,
-		     "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
-	CHECK(prints(true, &status, "-- --fill none"));
-	CHECK(prints(false, &status, NULL));
+	CHECK(check_printed(true, &status,
+			    "/dev/x: starts 0.0 % full, 0 of 800 logical pages hold data; "));
+	CHECK(check_printed(true, &status, "-- --fill none"));
+	CHECK(check_printed(false, &status, NULL));
 	status.valid_units = 300;
 	status.late_p99_ns = 2000000;
-	CHECK(prints(true, &status,
-		     "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
-	CHECK(prints(false, &status,
-		     "since its last reset /dev/x completed 1 % of the requests more than "));
+	CHECK(check_printed(true, &status,
+			    "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
+	CHECK(check_printed(false, &status,
+			    "since its last reset /dev/x completed 1 % of the requests more than "));
 }
 
 int main(void)

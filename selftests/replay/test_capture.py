@@ -14,7 +14,7 @@ from selftests.lib.programs import TOP, Done
 PAGE = TOP / "trace-tools/capture/approxftl-trace-record.1.rst"
 
 
-def record(*arguments: str, **environment: str) -> Done:
+def run_record(*arguments: str, **environment: str) -> Done:
     done = subprocess.run(
         [BINARY.with_name("approxftl-trace"), "record", *arguments],
         capture_output=True,
@@ -39,20 +39,20 @@ def record(*arguments: str, **environment: str) -> Done:
     ],
 )
 def test_wrong_options_are_refused(arguments: list[str], said: str) -> None:
-    done = record(*arguments)
+    done = run_record(*arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert done.err.startswith("approxftl trace record: ")
 
 
 def test_options_after_the_program_are_passed_on(tmp_path: Path) -> None:
-    done = record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
+    done = run_record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
     assert "unknown option" not in done.err
 
 
 def test_without_blktrace_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
+    done = run_record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
     assert done.code == 3
     assert "install the package blktrace" in done.err
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay, replay_json
+from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay_json, run_replay
 from selftests.sim.support import FLUSH, READ, WRITE, Header, Record, run, sim, write_trace
 from selftests.traces import support as traces
 
@@ -31,9 +31,10 @@ def as_capture(path: Path) -> Path:
     for i, (t, unit, write) in enumerate(REQUESTS):
         op = traces.WRITE if write else traces.READ
         for cpu, what, when in ((i % 2, traces.QUEUE, t), (1 - i % 2, traces.COMPLETE, t + 90000)):
-            files[cpu].append(traces.act(when, what, op, unit * UNIT_SECTORS, UNIT, cpu=cpu))
+            files[cpu].append(traces.request_event(when, what, op, unit * UNIT_SECTORS, UNIT,
+                                                   cpu=cpu))
     for cpu, events in enumerate(files):
-        (path / f"cap.blktrace.{cpu}").write_bytes(traces.pack(traces.sequence(events)))
+        (path / f"cap.blktrace.{cpu}").write_bytes(traces.pack_events(traces.sort_events(events)))
     return path
 
 
@@ -42,7 +43,7 @@ WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
 
-def seen(entry: Entry) -> tuple[int, int, int, int]:
+def request_of_entry(entry: Entry) -> tuple[int, int, int, int]:
     return entry.due_ns, entry.off_sect, entry.nsect, entry.op
 
 
@@ -50,10 +51,10 @@ def seen(entry: Entry) -> tuple[int, int, int, int]:
 def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path], Path],
                                            title: str) -> None:
     log = tmp_path / "log"
-    done = replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
-                  "--record", log)
+    done = run_replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
+                      "--record", log)
     assert done.code == 0, done.err
-    assert [seen(e) for e in read_log(log).by_sequence if e.sequence] == WANTED
+    assert [request_of_entry(e) for e in read_log(log).by_sequence if e.sequence] == WANTED
     assert title in done.err
     assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
 
@@ -62,9 +63,9 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
 def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Callable[[Path], Path],
                                                      title: str) -> None:
     trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
-    traces.must("convert", "-q", trace, converted)
+    traces.run_trace_ok("convert", "-q", trace, converted)
     own = tmp_path / "own.json"
-    done = replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
+    done = run_replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
     assert done.code == 0, done.err
     assert title in done.err
     wanted = sim("--trace", converted, "--arrival", "trace", "--policy", "baseline,approxftl")
@@ -72,29 +73,32 @@ def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Calla
 
 
 def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
-    events = [traces.act(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
-              traces.tag(1001, 0, UNIT, "approximate"),
-              traces.act(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
-    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
+    events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
+              traces.class_note(1001, 0, UNIT, "approximate"),
+              traces.request_event(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
+    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     found = replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB")
     assert [(row["op"], row["class"]) for row in found["latency"]] == [("write", "approximate")]
 
 
 def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     """The device gets both requests, as from a record file."""
-    events = [traces.act(1000, traces.QUEUE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH),
-              traces.act(2000, traces.COMPLETE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH)]
-    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
+    events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 8, UNIT,
+                                   flags=traces.IS_FLUSH),
+              traces.request_event(2000, traces.COMPLETE, traces.WRITE, 8, UNIT,
+                                   flags=traces.IS_FLUSH)]
+    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     log = tmp_path / "log"
     replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
-    assert [seen(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
+    assert [request_of_entry(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH),
+                                                                        (0, 8, 8, WRITE)]
 
 
 def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
     trace = as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
     # With --fold the trace is read three times.
-    done = replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
+    done = run_replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
     assert done.code == 0
     assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1
 
@@ -102,11 +106,12 @@ def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
 def test_columns_of_a_csv_are_named(tmp_path: Path) -> None:
     trace, log = tmp_path / "own.csv", tmp_path / "log"
     trace.write_text("when,where,what,long\n5,8,W,8\n9,16,R,8\n")
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--from", "csv",
-                  "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
-                  "--offset-unit", "sectors")
+    done = run_replay(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--from", "csv",
+                      "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
+                      "--offset-unit", "sectors")
     assert done.code == 0, done.err
-    assert [seen(e) for e in read_log(log).by_sequence] == [(0, 8, 8, WRITE), (4000, 16, 8, READ)]
+    assert [request_of_entry(e) for e in read_log(log).by_sequence] == [(0, 8, 8, WRITE),
+                                                                        (4000, 16, 8, READ)]
 
 
 def test_compressed_record_files_are_read(tmp_path: Path) -> None:

@@ -23,11 +23,11 @@ from selftests.replay.support import (
     UNIT_SECTORS,
     Entry,
     read_log,
-    replay,
     replay_json,
-    start,
-    total,
-    unit,
+    run_replay,
+    start_replay,
+    total_of_field,
+    unit_request,
     wait_for_entries,
 )
 from selftests.sim.support import (
@@ -47,7 +47,7 @@ from selftests.sim.support import (
 APPROX = 1
 
 
-def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
+def mixed_requests(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
     """Return requests of all kinds, 4 KiB to 64 KiB."""
     draw = random.Random(seed)
     records = []
@@ -56,13 +56,13 @@ def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> lis
         length = 0 if op == FLUSH else draw.randint(1, 16)
         first = 0 if op == FLUSH else draw.randrange(units - length)
         klass = draw.randint(0, 1) if op == WRITE else 0
-        records.append(unit(i * gap_us / 1000, first, op, klass, length))
+        records.append(unit_request(i * gap_us / 1000, first, op, klass, length))
     return records
 
 
 
 def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
-    records = mixed(500)
+    records = mixed_requests(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
@@ -76,7 +76,7 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
 
 
 def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
-    records = mixed(1000)
+    records = mixed_requests(1000)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
@@ -87,7 +87,7 @@ def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
 def test_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) -> None:
-    records = mixed(50)
+    records = mixed_requests(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed", speed)
@@ -108,7 +108,7 @@ def most_under_way(entries: list[Entry]) -> int:
 @pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
 def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
                                            how: tuple[str, ...]) -> None:
-    records = [unit(i * 1000, i % 100, WRITE) for i in range(2000)]
+    records = [unit_request(i * 1000, i % 100, WRITE) for i in range(2000)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(
@@ -120,7 +120,7 @@ def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
 
 
 def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
-    records = [unit(0, i % 100, WRITE, units=16) for i in range(300)]
+    records = [unit_request(0, i % 100, WRITE, units=16) for i in range(300)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--limit", "3")
@@ -130,7 +130,7 @@ def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
 
 
 def test_engines_issue_the_same_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(400, gap_us=0))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(400, gap_us=0))
     found = {}
     for engine in ("io_uring", "threads"):
         disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
@@ -144,7 +144,7 @@ def test_engines_issue_the_same_requests(tmp_path: Path) -> None:
 
 
 def test_the_seed_determines_the_data(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", [unit(0, 3, WRITE, APPROX, 4)])
+    trace = write_trace(tmp_path / "t.aft", [unit_request(0, 3, WRITE, APPROX, 4)])
     contents = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         replay_json(trace, tmp_path / name, "--size", "64KiB", "--seed", seed)
@@ -172,11 +172,11 @@ def test_all_written_data_are_verified(tmp_path: Path, engine: str, grain: int) 
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
     # On a busy machine, a late discard may remove data written after it was issued.
-    assert total(entries, "precise_units") > 20
-    assert total(entries, "approx_units") > 20
-    assert done["data"]["precise"]["units"] == total(entries, "precise_units")
+    assert total_of_field(entries, "precise_units") > 20
+    assert total_of_field(entries, "approx_units") > 20
+    assert done["data"]["precise"]["units"] == total_of_field(entries, "precise_units")
     wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: total(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
+    assert {name: total_of_field(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
 
 
 Spoil = Callable[[bytearray, bytes], None]
@@ -190,15 +190,15 @@ def flip_approximate(now: bytearray, _before: bytes) -> None:
     now[1 * UNIT + 3000] ^= 0x07
 
 
-def wipe(now: bytearray, _before: bytes) -> None:
+def wipe_unit(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = bytes(UNIT)
 
 
-def displace(now: bytearray, _before: bytes) -> None:
+def displace_unit(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = now[2 * UNIT : 3 * UNIT]
 
 
-def restore(now: bytearray, before: bytes) -> None:
+def restore_unit(now: bytearray, before: bytes) -> None:
     now[:UNIT] = before[:UNIT]
 
 
@@ -208,22 +208,24 @@ def restore(now: bytearray, before: bytes) -> None:
     [
         (flip_precise, {"precise_flips": 2}, 4),
         (flip_approximate, {"approx_flips": 3}, 0),
-        (wipe, {"lost": 1}, 4),
-        (displace, {"misplaced": 1}, 4),
-        (restore, {"stale": 1}, 4),
+        (wipe_unit, {"lost": 1}, 4),
+        (displace_unit, {"misplaced": 1}, 4),
+        (restore_unit, {"stale": 1}, 4),
         (None, {}, 0),
     ],
 )
 def test_wrong_data_are_classified(
     tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
 ) -> None:
-    writes = [unit(0, 0, WRITE), unit(0, 1, WRITE, APPROX), unit(0, 2, WRITE)]
+    writes = [unit_request(0, 0, WRITE), unit_request(0, 1, WRITE, APPROX),
+              unit_request(0, 2, WRITE)]
     # The steps between must not take four seconds.
-    again = [unit(4000, 0, WRITE)]
-    reads = [unit(8000, number, READ) for number in range(4)]
+    again = [unit_request(4000, 0, WRITE)]
+    reads = [unit_request(8000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
     disk, log = tmp_path / "disk", tmp_path / "log"
-    running = start(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record", log)
+    running = start_replay(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record",
+                           log)
     wait_for_entries(log, 3)
     before = disk.read_bytes()
     wait_for_entries(log, 4)
@@ -237,21 +239,23 @@ def test_wrong_data_are_classified(
     assert running.returncode == code, err
     entries = read_log(log).entries
     kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
-    assert {name: total(entries, name) for name in kinds if total(entries, name)} == wrong
+    assert {name: total_of_field(entries, name) for name in kinds
+            if total_of_field(entries, name)} == wrong
     lost = sum(wrong.get(name, 0) for name in ("lost", "misplaced", "stale"))
-    assert total(entries, "precise_units") == 2 - lost
-    assert total(entries, "approx_units") == 1
+    assert total_of_field(entries, "precise_units") == 2 - lost
+    assert total_of_field(entries, "approx_units") == 1
     assert ("data came back wrong" in err) == (code == 4)
 
 
 def slow_stream(tmp_path: Path) -> Path:
-    records = [unit(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
+    records = [unit_request(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
     return write_trace(tmp_path / "t.aft", records)
 
 
 def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
+    running = start_replay(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record",
+                           log)
     wait_for_entries(log, 50)
     running.kill()
     running.communicate()
@@ -261,7 +265,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     # Requests in flight are missing, at most as many as the default depth.
     numbers = [e.sequence for e in entries.by_sequence]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
-    done = replay("--summarise", log, "--json")
+    done = run_replay("--summarise", log, "--json")
     document = json.loads(done.out)
     assert done.code == 0
     assert document["interrupted"]
@@ -273,7 +277,8 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
 def test_an_interrupted_replay_reports_completed_requests(
         tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
-    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
+    running = start_replay(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record",
+                           log)
     wait_for_entries(log, 20)
     running.send_signal(number)
     out, err = running.communicate()
@@ -284,57 +289,57 @@ def test_an_interrupted_replay_reports_completed_requests(
 
 
 def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(20))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(20))
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     cut = tmp_path / "cut"
     cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
-    done = replay("--summarise", cut)
+    done = run_replay("--summarise", cut)
     assert done.code == 1
     assert "ends after 7 of 20 entries" in done.err
     # A killed replay leaves a header without a count.
     data[32:40] = bytes(8)
     data[4092:4096] = crc32c(bytes(data[:4092])).to_bytes(4, "little")
     cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
-    done = replay("--summarise", cut)
+    done = run_replay("--summarise", cut)
     assert done.code == 0
     assert "7 of 20 requests" in done.out
     assert "ends inside an entry" in done.err
 
 
-def without(document: dict[str, object], *keys: str) -> dict[str, object]:
+def document_without_times(document: dict[str, object], *keys: str) -> dict[str, object]:
     return {key: value for key, value in document.items() if key not in keys}
 
 
 def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(300))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(300))
     log = tmp_path / "log"
     live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back")
     later = replay_json("--summarise", log)
     changing = ("tool", "trace", "target", "log")
-    assert without(live, *changing) == without(later, *changing)
+    assert document_without_times(live, *changing) == document_without_times(later, *changing)
 
 
 @pytest.mark.parametrize("spoiled", range(6))
 def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(5))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(5))
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     place = (0, 8, 40, 600, 4093, HEADER_BYTES + 36)[spoiled]
     data[place] ^= 0x41
     log.write_bytes(data)
-    done = replay("--summarise", log)
+    done = run_replay("--summarise", log)
     assert (done.code, done.out.count("behind schedule") < 2) == (1, True)
     assert done.err.startswith(f"approxftl replay: {log}: ")
 
 
-def packed(records: list[Record], header: Header | None = None) -> bytes:
+def pack_log(records: list[Record], header: Header | None = None) -> bytes:
     return (header or Header()).pack() + b"".join(r.pack() for r in records)
 
 
-WRITES = [unit(i, i, WRITE) for i in range(10)]
+WRITES = [unit_request(i, i, WRITE) for i in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -343,22 +348,22 @@ WRITES = [unit(i, i, WRITE) for i in range(10)]
         (b"", "the file is empty"),
         (b"time,offset\n" * 1000, "the format is not known"),
         (b"\x89AFT\r\n\x1a\n", "ends inside its header"),
-        (packed(WRITES)[:-5], "ends inside a record"),
-        (packed(WRITES, Header(records=11)), "ends after 10 of 11 records"),
-        (packed([*WRITES, unit(3, 1, WRITE)]), "before that of the previous"),
-        (packed([*WRITES, unit(30, 1, 9)]), "operation 9 is unknown"),
-        (packed([*WRITES, unit(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
-        (packed([*WRITES, unit(30, 1, WRITE, 0, 0)]), "has no length"),
-        (packed(WRITES, Header(break_checksum=True)), "header is damaged"),
-        (packed([]), "has no request"),
-        (packed([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
+        (pack_log(WRITES)[:-5], "ends inside a record"),
+        (pack_log(WRITES, Header(records=11)), "ends after 10 of 11 records"),
+        (pack_log([*WRITES, unit_request(3, 1, WRITE)]), "before that of the previous"),
+        (pack_log([*WRITES, unit_request(30, 1, 9)]), "operation 9 is unknown"),
+        (pack_log([*WRITES, unit_request(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
+        (pack_log([*WRITES, unit_request(30, 1, WRITE, 0, 0)]), "has no length"),
+        (pack_log(WRITES, Header(break_checksum=True)), "header is damaged"),
+        (pack_log([]), "has no request"),
+        (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
     ],
 )
 def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str) -> None:
     trace, disk = tmp_path / "t.aft", tmp_path / "disk"
     trace.write_bytes(content)
     disk.write_bytes(b"precious" * 8192)
-    done = replay(trace, disk, "--overwrite")
+    done = run_replay(trace, disk, "--overwrite")
     assert (done.code, done.out) == (1, "")
     assert said in done.err
     assert disk.read_bytes() == b"precious" * 8192
@@ -407,7 +412,7 @@ def test_invalid_options_are_refused(
     monkeypatch.chdir(tmp_path)
     write_trace(tmp_path / "t.aft", WRITES)
     (tmp_path / "old").write_bytes(b"precious")
-    done = replay(*arguments)
+    done = run_replay(*arguments)
     assert (done.code, said in done.err) == (code, True), done.err
     assert done.err.count("\n") == 1
     assert (tmp_path / "old").read_bytes() == b"precious"
@@ -416,10 +421,10 @@ def test_invalid_options_are_refused(
 @pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     # The file is truncated during the replay, so that reads are short.
-    records = [unit(0, 0, WRITE), unit(5000, 8, READ)]
+    records = [unit_request(0, 0, WRITE), unit_request(5000, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
-    running = start(trace, disk, "--size", "64KiB", "--record", log)
+    running = start_replay(trace, disk, "--size", "64KiB", "--record", log)
     wait_for_entries(log, 1)
     with disk.open("r+b") as file:
         file.truncate(UNIT)
@@ -430,15 +435,15 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(50))
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "--record",
-                  tmp_path / "log")
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(50))
+    done = run_replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "--record",
+                      tmp_path / "log")
     assert done.code == 0
     assert "50 requests" in done.out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.aft"]
     old = tmp_path / "old"
     old.write_bytes(b"precious" * 131072)
-    assert replay(trace, old, "--dry-run").code == 0
+    assert run_replay(trace, old, "--dry-run").code == 0
     assert old.read_bytes() == b"precious" * 131072
 
 
@@ -453,7 +458,7 @@ def test_folded_requests_stay_inside_the_device(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
 ) -> None:
     place = tmp_path_factory.mktemp("fold")
-    records = [unit(0, first, READ, 0, units) for first, units in requests]
+    records = [unit_request(0, first, READ, 0, units) for first, units in requests]
     trace = write_trace(place / "t.aft", records)
     log = place / "log"
     size = size_units * UNIT
@@ -476,13 +481,14 @@ def test_align_rounds_ranges_outward(tmp_path: Path) -> None:
 
 
 def test_count_limits_the_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(100))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
     assert done["done_requests"] == done["planned_requests"] == 7
 
 
 def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
-    records = [unit(0, 0, WRITE, 0, 4), unit(50, 1, DISCARD), unit(50, 2, WRITE_ZEROES)]
+    records = [unit_request(0, 0, WRITE, 0, 4), unit_request(50, 1, DISCARD),
+               unit_request(50, 2, WRITE_ZEROES)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk = tmp_path / "disk"
     done = replay_json(trace, disk, "--size", "16KiB", "--closed-loop", "1")
@@ -492,7 +498,7 @@ def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
     assert empty == [False, True, True, False]
 
 
-def counters(document: dict[str, object]) -> dict[str, int]:
+def sim_counters(document: dict[str, object]) -> dict[str, int]:
     runs = document["runs"]
     assert isinstance(runs, list)
     found: dict[str, int] = runs[0]["counters"]
@@ -501,29 +507,29 @@ def counters(document: dict[str, object]) -> dict[str, int]:
 
 def test_a_late_machine_is_reported(tmp_path: Path) -> None:
     """No machine issues requests within a nanosecond; each one does within an hour."""
-    trace = write_trace(tmp_path / "t.aft", mixed(100))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(100))
     for late, said in (("1ns", True), ("1h", False)):
-        done = replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
+        done = run_replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
         assert done.code == 0, done.err
         assert ("this machine was too slow for the schedule: " in done.out) == said, done.out
 
 
 def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(400))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
     direct = sim("--trace", trace, "--arrival", "trace")
-    done = replay("--simulate", trace, "--json", "--", "--policy", "baseline")
+    done = run_replay("--simulate", trace, "--json", "--", "--policy", "baseline")
     assert done.code == 0, done.err
-    assert counters(json.loads(done.out)) == counters(direct)
+    assert sim_counters(json.loads(done.out)) == sim_counters(direct)
     path = tmp_path / "a file.json"
-    done = replay("--simulate", trace, f"--json={path}", "--", "--policy", "baseline")
+    done = run_replay("--simulate", trace, f"--json={path}", "--", "--policy", "baseline")
     assert done.code == 0, done.err
-    assert counters(json.loads(path.read_text())) == counters(direct)
+    assert sim_counters(json.loads(path.read_text())) == sim_counters(direct)
 
 
 def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(400))
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
     direct = sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests", "99")
-    done = replay(
+    done = run_replay(
         *("--simulate", trace, "--speed", "2", "--requests", "99", "--json"),
         *("--", "--seed", "5", "--policy", "baseline,approxftl"),
     )
@@ -531,7 +537,7 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
     document = json.loads(done.out)
     assert len(document["runs"]) == 2
     assert document["seed"] == 5
-    assert counters(document)["host_write_units"] == counters(direct)["host_write_units"]
+    assert sim_counters(document)["host_write_units"] == sim_counters(direct)["host_write_units"]
 
 
 @pytest.mark.parametrize(
@@ -547,26 +553,26 @@ def test_simulate_prints_the_starting_state(
     tmp_path: Path, own: tuple[str, ...], sim_words: tuple[str, ...], said: bool
 ) -> None:
     """An explicit state needs no sentence."""
-    trace = write_trace(tmp_path / "t.aft", mixed(10))
-    done = replay("--simulate", *own, trace, "--", *sim_words)
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
+    done = run_replay("--simulate", *own, trace, "--", *sim_words)
     assert done.code == 0, done.err
     assert ('or create that device with "fill random"' in done.err) == said, done.err
 
 
 def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", mixed(10))
-    done = replay("--simulate", trace, "--", "--policy", "nobody")
+    trace = write_trace(tmp_path / "t.aft", mixed_requests(10))
+    done = run_replay("--simulate", trace, "--", "--policy", "nobody")
     assert done.code == 2
     assert "unknown policy" in done.err
 
 
 def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
     """Fold at the given size, or at the device's; without --fold such a trace is refused."""
-    trace = write_trace(tmp_path / "t.aft", [unit(0, 1 << 20, WRITE)])
-    refused = replay("--simulate", trace)
+    trace = write_trace(tmp_path / "t.aft", [unit_request(0, 1 << 20, WRITE)])
+    refused = run_replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err
     for size, wrapped in (((), 1), (("--size", str(MIB)), 0)):
-        done = replay("--simulate", trace, "--fold", *size, "--json")
+        done = run_replay("--simulate", trace, "--fold", *size, "--json")
         assert done.code == 0, done.err
         assert json.loads(done.out)["stream"]["wrapped_requests"] == wrapped
 

@@ -15,12 +15,12 @@ from selftests.lib.programs import TOP
 HISTOGRAM = "dm-approxftl/core/base/histogram"
 
 
-def make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProcess[str]:
+def run_make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", "-f", TOP / "Makefile", *words], cwd=where, text=True,
                           capture_output=True, check=False)
 
 
-def tree(place: Path) -> Path:
+def linked_tree(place: Path) -> Path:
     """Return a directory of links to the sources, without a build directory."""
     place.mkdir()
     for entry in TOP.iterdir():
@@ -29,9 +29,9 @@ def tree(place: Path) -> Path:
     return place
 
 
-def bare(place: Path, installs: str) -> Path:
+def tree_with_script(place: Path, installs: str) -> Path:
     """Return such a tree with another install-packages script."""
-    own = tree(place)
+    own = linked_tree(place)
     (own / "selftests").unlink()
     (own / "selftests").mkdir()
     for entry in (TOP / "selftests").iterdir():
@@ -45,11 +45,11 @@ def bare(place: Path, installs: str) -> Path:
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other: str) -> None:
     """Objects depend on headers for any spelling of O=; stale objects once caused a crash."""
-    own = tree(tmp_path / "tree")
+    own = linked_tree(tmp_path / "tree")
     made = []
     for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):
         build = f"{folder.format(own)}build"
-        done = make(f"O={build}", *words, f"{build}/obj/{HISTOGRAM}.o", where=own)
+        done = run_make(f"O={build}", *words, f"{build}/obj/{HISTOGRAM}.o", where=own)
         made.append(done.stdout.count(f"CC      {build}/obj/{HISTOGRAM}.o"))
     assert made == [1, 0, 1]
 
@@ -59,12 +59,12 @@ def test_objects_depend_on_headers_in_any_folder(tmp_path: Path, one: str, other
 def test_only_missing_packages_end_a_check(tmp_path: Path, installs: str, status: int
                                                  ) -> None:
     """Missing packages end a check; a failed build does not, and every-test counts it."""
-    own = bare(tmp_path / "tree", installs)
+    own = tree_with_script(tmp_path / "tree", installs)
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\necho it does not compile >&2\nexit 1\n")
     compiler.chmod(0o755)
-    done = make("check", f"CC={compiler}", "RUN=echo runs", "AREAS=cli", f"O={tmp_path}/build",
-                "TEST_PROGRAMS=", where=own)
+    done = run_make("check", f"CC={compiler}", "RUN=echo runs", "AREAS=cli", f"O={tmp_path}/build",
+                    "TEST_PROGRAMS=", where=own)
     assert done.returncode == status, done
     assert ("runs --build-failed" in done.stdout) == (not status)
 
@@ -73,19 +73,19 @@ def test_clean_removes_a_build_directory(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("empty", "deep/new"):
         build = tmp_path / name
-        assert make(f"O={build}", f"{build}/dkms.conf").returncode == 0
+        assert run_make(f"O={build}", f"{build}/dkms.conf").returncode == 0
         assert (build / "dkms.conf").exists()
-        done = make("clean", f"O={build}")
+        done = run_make("clean", f"O={build}")
         assert (done.returncode, done.stderr, build.exists()) == (0, "", False)
-    assert make("clean", f"O={tmp_path}/none").returncode == 0
+    assert run_make("clean", f"O={tmp_path}/none").returncode == 0
 
 
 @pytest.mark.parametrize("built", [True, False])
 def test_clean_keeps_a_directory_with_other_files(tmp_path: Path, built: bool) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     if built:
-        assert make(f"O={tmp_path}", f"{tmp_path}/dkms.conf").returncode == 0
-    done = make("clean", f"O={tmp_path}")
+        assert run_make(f"O={tmp_path}", f"{tmp_path}/dkms.conf").returncode == 0
+    done = run_make("clean", f"O={tmp_path}")
     assert done.returncode == 2
     assert f"make clean: {tmp_path} had other files in it before make did" in done.stderr
     assert (tmp_path / "thesis.tex").read_text() == "mine"
@@ -94,15 +94,15 @@ def test_clean_keeps_a_directory_with_other_files(tmp_path: Path, built: bool) -
 @pytest.mark.parametrize("known", ["flags", "san-address-undefined/flags", "tests/a.log"])
 def test_an_old_build_directory_is_recognised_by_its_content(
         tmp_path: Path, known: str) -> None:
-    place = tree(tmp_path / "tree")
+    place = linked_tree(tmp_path / "tree")
     build = place / "build"
     (build / known).parent.mkdir(parents=True)
     (build / known).write_text("")
-    done = make("clean", where=place)
+    done = run_make("clean", where=place)
     assert (done.returncode, done.stderr, build.exists()) == (0, "", False)
     build.mkdir()
     (build / "thesis.tex").write_text("mine")
-    assert make("clean", where=place).returncode == 2
+    assert run_make("clean", where=place).returncode == 2
     shutil.rmtree(build)
 
 
@@ -133,13 +133,13 @@ def folders_of_parts(build: Path) -> dict[str, set[str]]:
         kind = "fuzz/" if source.name.startswith("fuzz-") else "san-address-undefined/" \
             if source.parts[0] == "selftests" else ""
         objects.append(build / f"{kind}obj" / source.with_suffix(".o"))
-    said = make("-n", "V=1", f"O={build}", *objects).stdout.splitlines()
+    said = run_make("-n", "V=1", f"O={build}", *objects).stdout.splitlines()
     return {part: set(re.findall(r"-I (\S+)", next(line for line in said
                                                    if line.endswith(f" {source}"))))
             for part, source in parts.items()}
 
 
-def used(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
+def add_used_folders(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
     """Add the include directories that a file and its headers use."""
     seen.add(file)
     for name in re.findall(r'^#\s*include ["<]([^">]+)[">]', (TOP / file).read_text(), re.M):
@@ -149,7 +149,7 @@ def used(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> Non
             if (TOP / header).is_file():
                 found |= {folder} if folder else set()
                 if header not in seen:
-                    used(header, folders, found, seen)
+                    add_used_folders(header, folders, found, seen)
                 break
 
 
@@ -160,7 +160,7 @@ def test_include_paths_are_limited_to_used_folders(tmp_path: Path) -> None:
         found: set[str] = set()
         for source in SOURCES:
             if str(source).startswith(f"{part}/") and not str(source).startswith(OTHERS):
-                used(source, folders, found, set())
+                add_used_folders(source, folders, found, set())
         assert found == folders, part
         assert folders == BELOW.get(part, folders), part
     assert set(BELOW) < set(parts)

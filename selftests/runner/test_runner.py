@@ -47,7 +47,7 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def last(output: str) -> str:
+def last_line(output: str) -> str:
     return output.splitlines()[-1]
 
 
@@ -73,7 +73,7 @@ def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> 
     status, output = tree.run()
     assert status == 1, output
     assert complaint in output
-    assert " 1 failed," in last(output)
+    assert " 1 failed," in last_line(output)
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_names_a_test_that_hangs_and_its_processes(tree: Tree) -> None:
     assert status == 1
     assert "core/thing" in output
     assert "did nothing for 1 s; waiting: " in output and "sleep infinity" in output
-    assert last(output) == "1 passed, 1 failed, 0 skipped"
+    assert last_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
     status, output = tree.run()
     assert status == 1
     assert "core: every test of the area was skipped" in output
-    assert last(output) == "1 passed, 1 failed, 1 skipped"
+    assert last_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
 def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
@@ -137,7 +137,7 @@ def test_counts_a_failed_build_even_when_an_older_program_passes(tree: Tree) -> 
     tree.add("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
     status, output = tree.run("--build-failed")
     assert status == 1
-    assert last(output) == "1 passed, 1 failed, 0 skipped"
+    assert last_line(output) == "1 passed, 1 failed, 0 skipped"
 
 
 def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
@@ -166,7 +166,7 @@ def test_counts_each_pytest_case(tree: Tree) -> None:
     assert status == 1
     assert "failed: test_bad: assert 1 == 2" in output
     assert "skipped: test_skipped: no disk" in output
-    assert last(output) == "1 passed, 1 failed, 1 skipped"
+    assert last_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
 @pytest.mark.slow

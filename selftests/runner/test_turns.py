@@ -18,7 +18,7 @@ import ktap
 print(*(p for p in '{points}'.split() if ktap.is_next_turn(p)), sep='\\n')"""
 
 
-def turns(turn: str, phase: str, points: str) -> list[str]:
+def points_of_turn(turn: str, phase: str, points: str) -> list[str]:
     """Return the points that this kernel runs, in shell and in Python alike."""
     environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
     said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
@@ -30,12 +30,12 @@ def turns(turn: str, phase: str, points: str) -> list[str]:
 
 def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
     points = " ".join("abcdefghijklm")
-    done = {(turn, phase): [line for line in turns(turn, phase, points) if line[0] != "#"]
+    done = {(turn, phase): [line for line in points_of_turn(turn, phase, points) if line[0] != "#"]
             for turn in ("1/3", "2/3", "3/3") for phase in ("1/3", "2/3", "3/3")}
     assert sorted(chain(*done.values())) == points.split()
     assert done["2/3", "1/3"] == ["b", "k"] and done["3/3", "2/3"] == ["f"]
-    assert turns("", "", points) == points.split()
-    said = turns("1/2", "1/2", "a b c d")
+    assert points_of_turn("", "", points) == points.split()
+    said = points_of_turn("1/2", "1/2", "a b c d")
     assert said == ["a", "# b: left to another kernel", "# c: left to another commit",
                     "# d: left to another commit"]
 

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import checker, document_of
-from selftests.lib.processes import catches, has_taken, until, worked
+from selftests.lib.json_schema import document_of, schema_checker
+from selftests.lib.processes import catches_signal, has_taken, user_seconds, wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
 from approxftl_tools.statistics import mser5_cut
 
-SCHEMA = checker("userspace/sim/sim-output.fields")
+SCHEMA = schema_checker("userspace/sim/sim-output.fields")
 SMALL = ("--requests", "3000")
 BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
 
@@ -305,9 +305,10 @@ def test_second_interrupt_ends_the_program() -> None:
         stdout=subprocess.PIPE,
     )
     try:
-        until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
+        wait_until(lambda: catches_signal(process.pid, signal.SIGINT)
+                   and user_seconds(process.pid) > 0.1)
         process.send_signal(signal.SIGINT)
-        until(lambda: has_taken(process.pid, signal.SIGINT))
+        wait_until(lambda: has_taken(process.pid, signal.SIGINT))
         time.sleep(0.2)
         assert process.poll() is None
         process.send_signal(signal.SIGINT)

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import checker
-from selftests.lib.processes import catches, has_taken, until, worked
+from selftests.lib.json_schema import schema_checker
+from selftests.lib.processes import catches_signal, has_taken, user_seconds, wait_until
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import Json, only_run, run, sim
 
-SCHEMA = checker("userspace/sim/sim-output.fields")
+SCHEMA = schema_checker("userspace/sim/sim-output.fields")
 #: The results differ, and one run is refused: 16 blocks are too few for ApproxFTL.
 MANY = ("--policy", "vth_b,approxftl,baseline,ressd", "--seed", "4,1..2", "--blocks", "16",
         "--op", "70", "--write-share", "70%", "--approx-share", "50%", "--requests", "3000")
@@ -157,7 +157,7 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
         # A progress line proves that requests are being simulated.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
-        until(lambda: len(children(process.pid)) == jobs)
+        wait_until(lambda: len(children(process.pid)) == jobs)
         yield process
     finally:
         process.kill()
@@ -178,8 +178,8 @@ def test_as_many_processes_as_processors(processors: int) -> None:
     # With one processor the runs share the parent process.
     expected = min(64, processors) if processors > 1 else 0
     try:
-        until(lambda: children(process.pid) if expected else worked(process.pid) > 0.1)
-        until(lambda: len(children(process.pid)) == expected)
+        wait_until(lambda: children(process.pid) if expected else user_seconds(process.pid) > 0.1)
+        wait_until(lambda: len(children(process.pid)) == expected)
     finally:
         process.kill()
         process.wait()
@@ -194,7 +194,7 @@ def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
     with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
                f"--json={path}") as process:
         pids = children(process.pid)
-        until(lambda: all(worked(pid) > 0.1 for pid in pids))
+        wait_until(lambda: all(user_seconds(pid) > 0.1 for pid in pids))
         send(process.pid)
         out, _ = process.communicate()
         assert process.returncode == 130
@@ -215,7 +215,7 @@ def test_completed_runs_are_kept(tmp_path: Path) -> None:
     with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = children(process.pid)
         os.kill(second, signal.SIGSTOP)
-        until(lambda: first not in children(process.pid))
+        wait_until(lambda: first not in children(process.pid))
         os.kill(process.pid, signal.SIGTERM)
         os.kill(second, signal.SIGCONT)
         process.communicate()
@@ -231,17 +231,17 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
-    until(lambda: len(children(process.pid)) == 2)
+    wait_until(lambda: len(children(process.pid)) == 2)
     pids = children(process.pid)
     all_of_it = process.pid, *pids
-    until(lambda: all(catches(pid, signal.SIGINT) for pid in all_of_it))
+    wait_until(lambda: all(catches_signal(pid, signal.SIGINT) for pid in all_of_it))
     os.killpg(process.pid, signal.SIGINT)
-    until(lambda: all(has_taken(pid, signal.SIGINT) for pid in all_of_it))
+    wait_until(lambda: all(has_taken(pid, signal.SIGINT) for pid in all_of_it))
     time.sleep(0.2)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == -signal.SIGINT
-    until(lambda: not any(map(is_there, pids)))
+    wait_until(lambda: not any(map(is_there, pids)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -250,7 +250,7 @@ def test_nothing_is_left_running() -> None:
         pids = children(process.pid)
         process.kill()
         process.communicate()
-    until(lambda: not any(map(is_there, pids)))
+    wait_until(lambda: not any(map(is_there, pids)))
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import checker
-from selftests.lib.processes import catches, until, worked
+from selftests.lib.json_schema import schema_checker
+from selftests.lib.processes import catches_signal, user_seconds, wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     DISCARD,
@@ -32,7 +32,7 @@ from selftests.sim.support import (
 
 from approxftl_tools import aft
 
-SCHEMA = checker("userspace/sim/sim-output.fields")
+SCHEMA = schema_checker("userspace/sim/sim-output.fields")
 SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
 #: Requests of all kinds; many span several shards.
 MIXED = ("--size", "4KiB:50,64KiB:20,256KiB:10", "--discard-share", "5%", "--flush-every", "40",
@@ -242,7 +242,8 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
         ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
          "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
         stdout=subprocess.DEVNULL)
-    until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
+    wait_until(lambda: catches_signal(process.pid, signal.SIGINT)
+               and user_seconds(process.pid) > 0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
     result = only_run(json.loads(path.read_text()))

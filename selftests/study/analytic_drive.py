@@ -27,7 +27,7 @@ class AnalyticBench(Bench):
 
     def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
         """Return the results of runs."""
-        return {options: answer(Device(options)) for options in runs}
+        return {options: analytic_result(Device(options)) for options in runs}
 
 
 class Device:
@@ -89,7 +89,7 @@ def mean_write(device: Device) -> float:
     return kept * quick + (1 - kept) * slow
 
 
-def answer(device: Device) -> Json:
+def analytic_result(device: Device) -> Json:
     """Return a result with the fields of the simulator's that calibration uses."""
     write = device.number("write-share") > 50
     mean = mean_write(device) if write else mean_read(device)

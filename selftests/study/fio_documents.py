@@ -20,7 +20,7 @@ MANY = 1_000_000
 GROUPS = count()
 
 
-def part(iops: float, size: int, times: Json | None = None) -> Json:
+def job_part(iops: float, size: int, times: Json | None = None) -> Json:
     """Return the read or write part of a job; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
@@ -30,16 +30,16 @@ def part(iops: float, size: int, times: Json | None = None) -> Json:
                                        PERCENTILES.items() if what in told}}}
 
 
-def job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
+def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
     """Return a job that has only reads or only writes."""
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
-        found[each] = figures if each == kind else part(0.0, 0)
+        found[each] = figures if each == kind else job_part(0.0, 0)
     return found
 
 
-def document(jobs: list[Json]) -> Json:
+def fio_document(jobs: list[Json]) -> Json:
     """Return fio's output for these jobs."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
@@ -58,8 +58,8 @@ def read_grid(group: int, row: Row) -> list[Json]:
     options = {"rw": "randread", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"]}
     name = f"{row['block_kib']}k-{row['queue_depth']}x{row['streams']}"
-    return [job(name, group, options, "read",
-                part(float(row["iops"]), size, times_of(row, "")))]
+    return [fio_job(name, group, options, "read",
+                    job_part(float(row["iops"]), size, times_of(row, "")))]
 
 
 def write_grid(group: int, row: Row) -> list[Json]:
@@ -69,20 +69,20 @@ def write_grid(group: int, row: Row) -> list[Json]:
     size = int(row["block_kib"]) << 10
     options = {"rw": "write", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"], "runtime": "60"}
-    return [job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group, options,
-                "write", part(float(row["iops"]), size, times_of(row, "")))]
+    return [fio_job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group, options,
+                    "write", job_part(float(row["iops"]), size, times_of(row, "")))]
 
 
 def read_under_write(group: int, row: Row) -> list[Json]:
     """Return a job of 4 KiB random reads, and one for the concurrent writer."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
-    jobs = [job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
-                part(float(row["read_iops"]), 4096, times_of(row, "read_")))]
+    jobs = [fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
+                    job_part(float(row["read_iops"]), 4096, times_of(row, "read_")))]
     if rate:
         options = {"rw": "write", "bs": str(BESIDE), "rate_iops": str(round(rate))}
-        jobs.append(job(f"{name}-writer", group, options, "write",
-                        part(rate, BESIDE, {"mean": 100.0})))
+        jobs.append(fio_job(f"{name}-writer", group, options, "write",
+                            job_part(rate, BESIDE, {"mean": 100.0})))
     return jobs
 
 
@@ -99,10 +99,10 @@ def loads_of(drive: str, table: str) -> Iterator[list[Json]]:
                 yield found
 
 
-def halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
+def write_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
     """Write every other load into one file, and the rest into another."""
     loads = [one for table in tables for one in loads_of(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):
-        path.write_text(json.dumps(document([one for load in loads[first::2] for one in load])))
+        path.write_text(json.dumps(fio_document([one for load in loads[first::2] for one in load])))
     return paths

@@ -40,7 +40,7 @@ class Hidden:
         return 0
 
 
-def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the sections of a fio job file, including [global]."""
     name, options = "", dict[str, str]()
     for line in [*path.read_text().splitlines(), "[]"]:
@@ -54,7 +54,7 @@ def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
             options[key] = value
 
 
-def requests(options: dict[str, str]) -> int:
+def job_requests(options: dict[str, str]) -> int:
     """Return the number of requests of a job."""
     whole = CAPACITY // parse_fio_size(options.get("bs", "4k"))
     if "number_ios" in options:
@@ -65,9 +65,9 @@ def requests(options: dict[str, str]) -> int:
     return int(whole * part * int(options.get("loops", "1")))
 
 
-def entry(name: str, group: int, options: dict[str, str]) -> Json:
+def unmeasured_job(name: str, group: int, options: dict[str, str]) -> Json:
     """Return a finished job with placeholders for all measurements."""
-    count, size = requests(options), parse_fio_size(options.get("bs", "4k"))
+    count, size = job_requests(options), parse_fio_size(options.get("bs", "4k"))
     kind = "write" if "write" in options["rw"] else "read"
     job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": options}
     for each in ("read", "write"):
@@ -79,16 +79,16 @@ def entry(name: str, group: int, options: dict[str, str]) -> Json:
     return job
 
 
-def unmeasured(path: Path, when: int) -> Json:
+def unmeasured_output(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
-    found = list(sections(path))
+    found = list(job_sections(path))
     shared = found[0][1]
     jobs: list[Json] = []
     group = -1
     for name, options in found[1:]:
         both = {**shared, **options}
         group += "stonewall" in both or not jobs
-        jobs.append(entry(name, group, both))
+        jobs.append(unmeasured_job(name, group, both))
     return {"fio version": "fio-3.33", "timestamp": when, "global options": {}, "jobs": jobs}
 
 
@@ -98,7 +98,7 @@ def bin_of(ns: int) -> int:
     return ((ns >> shift) << shift) + ((1 << shift) >> 1)
 
 
-def put(job: Json, kind: str, what: str, value: float) -> None:
+def store_measurement(job: Json, kind: str, what: str, value: float) -> None:
     """Store a measurement in the field where fio has it."""
     if what == "rate":
         job[kind]["iops"] = value
@@ -108,11 +108,11 @@ def put(job: Json, kind: str, what: str, value: float) -> None:
         job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = bin_of(round(value * 1e3))
 
 
-def measure(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench, noise: float = 0.0,
-            seed: int = 1) -> list[Path]:
+def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench,
+                  noise: float = 0.0, seed: int = 1) -> list[Path]:
     """Simulate the drive and write one fio output for each job file."""
     paths = [folder / f"{path.stem}.json" for path in files]
-    documents = {path: unmeasured(file, 10 + index)
+    documents = {path: unmeasured_output(file, 10 + index)
                  for index, (path, file) in enumerate(zip(paths, files, strict=True))}
     for path, document in documents.items():
         path.write_text(json.dumps(document))
@@ -124,7 +124,7 @@ def measure(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench, n
         (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)
         for figure in load.figures:
             value = simulated_value(figure, results[runs[load]])
-            put(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
+            store_measurement(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
     for path, document in documents.items():
         path.write_text(json.dumps(document))
     return paths

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import document_of
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 from selftests.study.analytic_drive import AnalyticBench
-from selftests.study.fio_documents import document, halves, job, part
-from selftests.study.hidden_drive import Hidden, measure
+from selftests.study.fio_documents import fio_document, fio_job, job_part, write_halves
+from selftests.study.hidden_drive import Hidden, measure_drive
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import Model, Trial
@@ -68,7 +68,7 @@ def test_simulator_accepts_the_shapes_that_the_search_tries(stripe: int, one_sho
     assert (done.returncode == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.stderr
 
 
-def hide(model: Model) -> Hidden:
+def hide_drive(model: Model) -> Hidden:
     """Return the drive, large enough for its bursts, with a seed of its own."""
     least = max(8 << 29, model.least_rewritten())
     return Hidden((*model.options(least), "--seed=77"), model.capacity(least))
@@ -77,11 +77,11 @@ def hide(model: Model) -> Hidden:
 def found_by_formula(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
     """Return the parameters found for a drive of formulas, measured with an error of 1 %."""
     bench = AnalyticBench()
-    output = read_fio_files(measure(hide(model), jobs, folder, bench, 0.01, seed))
+    output = read_fio_files(measure_drive(hide_drive(model), jobs, folder, bench, 0.01, seed))
     return find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
-def truth(model: Model) -> dict[str, float]:
+def true_parameters(model: Model) -> dict[str, float]:
     """Return the true parameters."""
     return {"dies": model.dies, "stripe": model.stripe, "one_shot": model.one_shot, **model.values}
 
@@ -92,7 +92,7 @@ def truth(model: Model) -> dict[str, float]:
 @pytest.mark.parametrize("name", DRIVES)
 def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     """The 95 % intervals contain the true values often enough, and are narrow."""
-    hidden = truth(DRIVES[name])
+    hidden = true_parameters(DRIVES[name])
     hits: list[bool] = []
     widths: list[float] = []
     for seed in range(4):
@@ -110,7 +110,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
 def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     """Where few dies limit all loads, the command time cannot be determined and is reported so."""
     drive = replace(DRIVES["one-shot"], dies=6)
-    hidden = truth(drive)
+    hidden = true_parameters(drive)
     for seed in range(2):
         found = found_by_formula(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
@@ -141,8 +141,8 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
     widths = []
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
-        output = read_fio_files(measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
-                                        tmp_path, bench, noise, 3))
+        output = read_fio_files(measure_drive(hide_drive(DRIVES["one-shot"]),
+                                              (WRITES, READS, REWRITES), tmp_path, bench, noise, 3))
         found = find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
         widths.append({known.name: known.high / known.low - 1 for known in found.known
                        if known.name in ("read", "program", "op")})
@@ -152,7 +152,7 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- in the simulator
 
 
-def calibrate(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
+def run_calibrate(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([BUILD / "approxftl-calibrate", *arguments], capture_output=True,
                           text=True, check=False)
     assert done.returncode == status, done.stderr
@@ -168,11 +168,12 @@ def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_a_simulated_drive_is_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
-    hidden = truth(DRIVES["one-shot"])
+    hidden = true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
-    paths = measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path, bench, 0.01)
+    paths = measure_drive(hide_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path,
+                          bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
-    calibrate(*paths, f"--json={out}", "--output", profile)
+    run_calibrate(*paths, f"--json={out}", "--output", profile)
     found = document_of(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     for name in ("dies", "stripe", "one_shot"):
@@ -194,9 +195,9 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
     Misses are percentiles at 128 reads of 8 KiB in flight, where the drive schedules waiting
     reads more evenly than the model.
     """
-    fitted, against = halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, against = write_halves("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
-    calibrate(fitted, "--against", against, f"--json={out}")
+    run_calibrate(fitted, "--against", against, f"--json={out}")
     found = document_of(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     assert {name for name, one in known.items() if not one["determined"]} >= {
@@ -213,53 +214,61 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the command
 
 
-def lone(**changed: Any) -> Json:
+def fio_single_reads(**changed: Any) -> Json:
     """Return fio's output for random reads at queue depth 1."""
-    found = job("lone", 0, {"rw": "randread"}, "read",
-                part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
-    return document([{**found, **changed}])
+    found = fio_job("lone", 0, {"rw": "randread"}, "read",
+                    job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
+    return fio_document([{**found, **changed}])
 
 
-def written(folder: Path, content: Json | str) -> Path:
+def write_output(folder: Path, content: Json | str) -> Path:
     path = folder / "fio.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path
 
 
 def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
-    said = calibrate(written(tmp_path, lone())).stdout
+    said = run_calibrate(write_output(tmp_path, fio_single_reads())).stdout
     assert [line.split()[0] for line in said.splitlines() if "not determined" in line] >= ["dies"]
     assert "lone  read mean, us" in said
     profile = tmp_path / "own.profile"
-    calibrate(written(tmp_path, lone()), "--output", profile)
+    run_calibrate(write_output(tmp_path, fio_single_reads()), "--output", profile)
     text = profile.read_text()
     assert "\n# Not determined:\n" in text and "\nprogram=" in text.partition("# Not")[2]
     for words in (("sim", "--requests", "10"), ("create", "ssd", "--policy", "baseline",
                                                "--dry-run")):
         done = program(*words, "--set", f"@{profile}")
         assert done.returncode == 0, done.stderr
-    assert calibrate(written(tmp_path, lone()), "--output", "-").stdout == text
+    assert run_calibrate(write_output(tmp_path, fio_single_reads()), "--output", "-").stdout == text
 
 
 def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
-    text = f"fio: a warning\n{json.dumps(lone())}\nfio: another\n"
-    assert read_fio_files([written(tmp_path, text)]).loads == read_fio_files([written(tmp_path,
-                                                                                      lone())]).loads
+    text = f"fio: a warning\n{json.dumps(fio_single_reads())}\nfio: another\n"
+    assert read_fio_files([write_output(tmp_path,
+                                        text)]).loads == read_fio_files([write_output(tmp_path,
+                                                                                                fio_single_reads())]).loads
 
 
 DIRECT = {"rw": "randread", "ioengine": "libaio"}
 REFUSALS: list[tuple[Json | str, str]] = [
-    ("", "no JSON"), ("fio: 4k=1\n", "no JSON"), (json.dumps(lone())[:-40], "was fio interrupted?"),
+    ("", "no JSON"), ("fio: 4k=1\n", "no JSON"),
+                                          (json.dumps(fio_single_reads())[:-40],
+                                           "was fio interrupted?"),
     ('{"a": 1}', "JSON, but not fio's"), ('{"fio version": "fio-3.33"}', "JSON, but not fio's"),
-    (f'{{"n": {"9" * 5000}}}', "no whole JSON"), (document([]), "they have no jobs"),
-    (lone(**{"job options": DIRECT}), "direct=1 is missing"),
-    (lone(error=5), "ended with error 5"), (lone(groupid="x"), "not as its program writes it"),
-    (lone(read={"total_ios": float("nan")}), "not as its program writes it"),
-    (lone(read={**part(1e4, 4096), "iops": float("inf")}), "not as its program writes it"),
-    (lone(read={**part(1e4, 4096), "iops": -1.0}), "not as its program writes it"),
-    (lone(read={**part(1e4, 4096), "total_ios": 10**30}), "not as its program writes it"),
-    (lone(read=part(0.0, 0)), "has done nothing"),
-    *((lone(**{"job options": {**DIRECT, "direct": "1", **options}}), why) for options, why in (
+    (f'{{"n": {"9" * 5000}}}', "no whole JSON"), (fio_document([]), "they have no jobs"),
+    (fio_single_reads(**{"job options": DIRECT}), "direct=1 is missing"),
+    (fio_single_reads(error=5), "ended with error 5"),
+                                          (fio_single_reads(groupid="x"),
+                                           "not as its program writes it"),
+    (fio_single_reads(read={"total_ios": float("nan")}), "not as its program writes it"),
+    (fio_single_reads(read={**job_part(1e4, 4096), "iops": float("inf")}),
+     "not as its program writes it"),
+    (fio_single_reads(read={**job_part(1e4, 4096), "iops": -1.0}), "not as its program writes it"),
+    (fio_single_reads(read={**job_part(1e4, 4096), "total_ios": 10**30}),
+     "not as its program writes it"),
+    (fio_single_reads(read=job_part(0.0, 0)), "has done nothing"),
+    *((fio_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}), why) for options,
+      why in (
         ({"bssplit": "4k/50:64k/50"}, "several lengths"), ({"bs": "4k,8k"}, "several lengths"),
         ({"bs": "512"}, "requests of 512 bytes"), ({"bs": "0"}, "requests of 0 bytes"),
         ({"bs": "9" * 4000 + "k"}, "requests of"), ({"iodepth": "0"}, "that many requests"),
@@ -273,21 +282,21 @@ REFUSALS: list[tuple[Json | str, str]] = [
 
 @pytest.mark.parametrize(("content", "why"), REFUSALS, ids=range(len(REFUSALS)))
 def test_refusals_are_one_line(tmp_path: Path, content: Json | str, why: str) -> None:
-    said = calibrate(written(tmp_path, content), status=1)
+    said = run_calibrate(write_output(tmp_path, content), status=1)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout
     assert said.stderr.startswith("approxftl calibrate: ")
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    assert "cannot read" in calibrate(tmp_path / "none.json", status=3).stderr
+    assert "cannot read" in run_calibrate(tmp_path / "none.json", status=3).stderr
     for capacity in ("many", "0", "-1", "nan", "1e9"):
-        assert "is no capacity" in calibrate("x", "--capacity", capacity, status=2).stderr
+        assert "is no capacity" in run_calibrate("x", "--capacity", capacity, status=2).stderr
 
 
 def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
-    rewrites = document([job("age", 0, {"rw": "randwrite"}, "write",
-                             part(1e4, 4096, {"mean": 100.0}))])
-    path = written(tmp_path, rewrites)
+    rewrites = fio_document([fio_job("age", 0, {"rw": "randwrite"}, "write",
+                                     job_part(1e4, 4096, {"mean": 100.0}))])
+    path = write_output(tmp_path, rewrites)
     assert [one.why for one in read_fio_files([path]).unused] == [
         "how full the drive was is not known: give the output of the job that filled it, or "
         "--capacity"]
@@ -301,20 +310,22 @@ def paths_in(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [at, *(path for key, one in inner for path in paths_in(one, (*at, key)))]
 
 
-WHOLE = document([*lone()["jobs"],
-                  job("fill", 1, {"rw": "write", "bs": "128k"}, "write", part(1e4, 1 << 17)),
-                  job("beside", 2, {"rw": "randread"}, "read", part(1e3, 4096)),
-                  job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write", part(80, 4096))])
+WHOLE = fio_document([*fio_single_reads()["jobs"],
+                      fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
+                              job_part(1e4, 1 << 17)),
+                      fio_job("beside", 2, {"rw": "randread"}, "read", job_part(1e3, 4096)),
+                      fio_job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write",
+                              job_part(80, 4096))])
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | \
     st.sampled_from(["4k", "-1", "0", "9" * 400, [], {}, "randrw", "write:4k"])
 
 
-def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+def changed_document(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     """Return a copy of a document with another value at this path."""
     if not path:
         return new
     copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = changed(copy[path[0]], path[1:], new)
+    copy[path[0]] = changed_document(copy[path[0]], path[1:], new)
     return copy
 
 
@@ -323,7 +334,8 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,
         cut: int | None) -> None:
-    file = written(tmp_path_factory.getbasetemp(), json.dumps(changed(WHOLE, path, new))[:cut])
+    file = write_output(tmp_path_factory.getbasetemp(),
+                        json.dumps(changed_document(WHOLE, path, new))[:cut])
     try:
         output: Output = read_fio_files([file])
     except Refusal as refusal:
@@ -355,14 +367,14 @@ def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    fitted, _ = halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, _ = write_halves("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
          "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "single reads" in process.stderr.readline()
-    until(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
+    wait_until(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 from selftests.study.test_study import (
     BUILD,
     SMALL,
@@ -48,7 +48,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
     (tmp_path / "worker").mkdir()
 
-    def begin(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+    def begin_study(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, "-c", CODE.format(kind), *arguments, "--no-dashboard"],
             env=environment, cwd=tmp_path / "worker", stdout=subprocess.DEVNULL,
@@ -56,15 +56,15 @@ def start(tmp_path: Path) -> Iterator[Start]:
         processes.append(process)
         return process
 
-    def both(protocol: str = "tcp", common: tuple[str, ...] = (),
-             workers: tuple[str, ...] = ("--nthreads", "1")
-             ) -> tuple[str, list[subprocess.Popen[bytes]]]:
+    def run_both(protocol: str = "tcp", common: tuple[str, ...] = (),
+                 workers: tuple[str, ...] = ("--nthreads", "1")
+                 ) -> tuple[str, list[subprocess.Popen[bytes]]]:
         address = f"{protocol}://127.0.0.1:{20000 + os.getpid() % 20000}"
-        begin("scheduler", "--host", address, *common)
-        return address, [begin("worker", address, "--no-nanny", *common, *workers)
+        begin_study("scheduler", "--host", address, *common)
+        return address, [begin_study("worker", address, "--no-nanny", *common, *workers)
                          for _ in range(2)]
 
-    yield both
+    yield run_both
     for process in processes:
         process.kill()
         process.wait()
@@ -77,7 +77,7 @@ def traced(tmp_path: Path) -> Path:
     return write(tmp_path, TRACED)
 
 
-def contents(root: Path) -> dict[str, bytes]:
+def folder_contents(root: Path) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in root.glob("*/result.json")}
 
 
@@ -129,9 +129,9 @@ def test_cluster_results_equal_local_ones(traced: Path, tmp_path: Path, start: S
     address, _ = start()
     study("run", traced, "--scheduler", address, "--results", tmp_path / "there")
     study("run", traced, "--results", tmp_path / "here")
-    here = contents(tmp_path / "here")
+    here = folder_contents(tmp_path / "here")
     assert len(here) == 2
-    assert contents(tmp_path / "there") == here
+    assert folder_contents(tmp_path / "there") == here
     assert not list((tmp_path / "worker").glob("**/approxftl-*"))
 
 
@@ -144,12 +144,12 @@ def test_points_of_a_lost_worker_are_run_again(tmp_path: Path, start: Start) -> 
     until_there_are(tmp_path, 1)
     workers[0].kill()
     assert driver.wait() == 0
-    assert contents(tmp_path / "study.results") == contents_here(file, tmp_path / "here")
+    assert folder_contents(tmp_path / "study.results") == contents_here(file, tmp_path / "here")
 
 
 def contents_here(file: Path, root: Path) -> dict[str, bytes]:
     study("run", file, "--results", root)
-    return contents(root)
+    return folder_contents(root)
 
 
 @pytest.mark.slow
@@ -159,12 +159,12 @@ def test_an_interrupt_ends_all_simulations(tmp_path: Path, start: Start) -> None
     file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
                                address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    until(lambda: len(simulations(ENDLESS)) == 2)
+    wait_until(lambda: len(simulations(ENDLESS)) == 2)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert b"the same command goes on" in said
-    until(lambda: not simulations(ENDLESS))
+    wait_until(lambda: not simulations(ENDLESS))
     time.sleep(1)
     assert not simulations(ENDLESS)
     assert all(worker.poll() is None for worker in workers)
@@ -206,19 +206,19 @@ def test_the_memory_limit_applies_on_workers(tmp_path: Path, start: Start) -> No
     assert most == 2
 
 
-def certificates(folder: Path) -> Path:
+def make_certificates(folder: Path) -> Path:
     """Create a certificate authority and a certificate signed by it."""
     folder.mkdir()
 
-    def openssl(*words: str) -> None:
+    def run_openssl(*words: str) -> None:
         subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
 
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=authority",
-            "-keyout", "authority.pem", "-out", "ca.pem")
-    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", "key.pem",
-            "-out", "request.pem")
-    openssl("x509", "-req", "-days", "2", "-in", "request.pem", "-CA", "ca.pem", "-CAkey",
-            "authority.pem", "-CAcreateserial", "-out", "cert.pem")
+    run_openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                "/CN=authority", "-keyout", "authority.pem", "-out", "ca.pem")
+    run_openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout",
+                "key.pem", "-out", "request.pem")
+    run_openssl("x509", "-req", "-days", "2", "-in", "request.pem", "-CA", "ca.pem", "-CAkey",
+                "authority.pem", "-CAcreateserial", "-out", "cert.pem")
     return folder
 
 
@@ -226,7 +226,7 @@ def certificates(folder: Path) -> Path:
 @pytest.mark.slow
 def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path, start: Start) -> None:
     """A client without a certificate, or with one from another authority, is refused."""
-    ours, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
+    ours, others = make_certificates(tmp_path / "ours"), make_certificates(tmp_path / "others")
     address, _ = start("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
                                str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
     file = write(tmp_path, SMALL)

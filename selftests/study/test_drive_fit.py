@@ -50,7 +50,7 @@ def drives(*arguments: str | Path, status: int = 0) -> Any:
     return done
 
 
-def quiet(_done: int, _best: float) -> None:
+def ignore_progress(_done: int, _best: float) -> None:
     """Ignore the progress of a search."""
 
 
@@ -88,7 +88,7 @@ def test_halves_alternate_along_curves(drive: Drive) -> None:
     assert abs(sizes[0] - sizes[1]) <= 3
 
 
-def counted(cell: str) -> tuple[int, int]:
+def parse_count(cell: str) -> tuple[int, int]:
     """Parse a cell such as "3 of 5"."""
     within, _, points = cell.partition(" of ")
     return (int(within), int(points)) if points else (0, 0)
@@ -104,7 +104,7 @@ def test_the_document_counts_the_points_of_both_halves() -> None:
     wanted: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for name, table, order, measure, *cells in rows[2:]:
         named = name.strip("`") or named
-        counts = [counted(cell) for cell in cells]
+        counts = [parse_count(cell) for cell in cells]
         told[named, table, order, measure] = [points for _, points in counts]
         for total, count in zip(sums, counts, strict=True):
             total[:] = [one + more for one, more in zip(total, count, strict=True)]
@@ -155,7 +155,7 @@ def test_the_held_half_is_run_after_the_fit_only(drive: Drive, half: str) -> Non
         return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
     if drive.free:
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
-        found = fit_drive(judge, 10, quiet)
+        found = fit_drive(judge, 10, ignore_progress)
         assert found.evaluations >= 3 and not seen()
         judge_held_half(judge, found)
         assert seen() == other
@@ -200,7 +200,7 @@ FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 
 def search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
            free: tuple[Free, ...] = FREE) -> Search:
-    found = Search(free, errors, budget, quiet)
+    found = Search(free, errors, budget, ignore_progress)
     found.search_from(start)
     return found
 
@@ -308,7 +308,7 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
     judge = Judge(replace(OWN, options=(*OWN.options, "--op=35%", "--read=110us", "--program=500us",
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
-    found = fit_drive(judge, 60, quiet)
+    found = fit_drive(judge, 60, ignore_progress)
     judge_held_half(judge, found)
     for one, value in zip(OWN.free[:4], found.values, strict=False):
         assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from selftests.lib.json_schema import document_of
-from selftests.lib.processes import until
+from selftests.lib.processes import wait_until
 
 from approxftl_tools import study as verb
 from approxftl_tools import study_plan, study_table
@@ -101,7 +101,7 @@ def ended_one(number: signal.Signals) -> bool:
 
 
 def until_there_are(folder: Path, count: int) -> None:
-    until(lambda: len(results(folder)) >= count)
+    wait_until(lambda: len(results(folder)) >= count)
 
 
 def test_every_combination_is_run_once(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 1)
-    until(lambda: ended_one(signal.SIGKILL))
+    wait_until(lambda: ended_one(signal.SIGKILL))
     assert driver.wait() == 0
     assert len(results(tmp_path)) == 8
 
@@ -326,7 +326,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     """A simulation that was interrupted and ended normally has no complete result."""
     driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    until(lambda: ended_one(signal.SIGTERM))
+    wait_until(lambda: ended_one(signal.SIGTERM))
     out, _ = driver.communicate()
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -383,7 +383,7 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     until_there_are(tmp_path, 1)
     driver.kill()
     driver.wait()
-    until(lambda: not simulations())
+    wait_until(lambda: not simulations())
 
 
 def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:

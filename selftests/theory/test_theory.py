@@ -76,35 +76,35 @@ def test_closed_queue_throughput_is_as_published() -> None:
         assert forms.busy_dies_exponential(requests, dies) < forms.busy_dies(requests, dies)
 
 
-def table() -> str:
+def doc_table() -> str:
     """Return the document's table."""
     return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
 
 
 def test_the_document_has_all_rows() -> None:
-    for row in theory.rows().values():
-        assert f"| {row.load} |" in table(), row.name
-    assert table().count("| yes |") + table().count("| NO |") == len(theory.rows())
+    for row in theory.all_rows().values():
+        assert f"| {row.load} |" in doc_table(), row.name
+    assert doc_table().count("| yes |") + doc_table().count("| NO |") == len(theory.all_rows())
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_row_is_within_its_bar_and_as_documented(name: str) -> None:
-    found = theory.compare(theory.rows()[name], "1..4")
+    found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds
-    assert theory.markdown_row(found) in table()
+    assert theory.markdown_row(found) in doc_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_a_wrong_rule_or_load_misses_its_bar(name: str) -> None:
-    row = theory.rows()[name]
+    row = theory.all_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
     for _, error in theory.control_errors(row):
         assert abs(error) > row.bar
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", theory.rows())
+@pytest.mark.parametrize("name", theory.all_rows())
 def test_every_row_passes_and_its_controls_fail(name: str) -> None:
-    row = theory.rows()[name]
-    assert theory.markdown_row(theory.compare(row, "1..4")) in table()
-    assert theory.prove([row]) == 0
+    row = theory.all_rows()[name]
+    assert theory.markdown_row(theory.compare_row(row, "1..4")) in doc_table()
+    assert theory.check_controls([row]) == 0

@@ -105,14 +105,15 @@ class Found:
     holds: bool | None
 
 
-def words(options: Options) -> list[str]:
+def simulator_arguments(options: Options) -> list[str]:
     """Return the arguments of the simulator."""
     return ["sim", *(str(word) for key, value in options.items() for word in (f"--{key}", value))]
 
 
-def simulate(options: Options, seeds: str) -> list[Json]:
+def run_simulator(options: Options, seeds: str) -> list[Json]:
     """Run the simulator and return the JSON of each seed, with the geometry in it."""
-    done = subprocess.run([BINARY, *words(options), "--seed", seeds, "--json", "--quiet"],
+    done = subprocess.run([BINARY, *simulator_arguments(options), "--seed", seeds, "--json",
+                           "--quiet"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"theory: {done.stderr.strip()}")
@@ -120,7 +121,7 @@ def simulate(options: Options, seeds: str) -> list[Json]:
     return [run | {"geometry": result["geometry"]} for run in result["runs"]]
 
 
-def amplification(run: Json) -> float:
+def unrounded_amplification(run: Json) -> float:
     """Return the write amplification of a run, unrounded."""
     counts = run["write_amplification"]
     return float(counts["programmed_units"] / counts["host_write_units"])
@@ -132,7 +133,7 @@ def valid_share(run: Json, kept: float = KEPT) -> float:
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
 
 
-def first(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
     """Return the measure of a row with one run."""
     return measure(runs[0])
 
@@ -145,7 +146,8 @@ def by_load(form: Callable[[float], float], kept: float = KEPT) -> Form:
     return lambda runs: form(valid_share(runs[0], kept))
 
 
-def writes(pages: int, op: float, rounds: tuple[int, int] = (4, 6), **more: str | int) -> Options:
+def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
+                         **more: str | int) -> Options:
     """Return the options of random writes; `rounds` are device sizes of warm-up and measurement."""
     return DIE | {"word_lines": pages, "blocks": PAGES // pages, "op": f"{op:g}%",
                   "fill": "random", "write-share": 1, "warmup": rounds[0] * PAGES,
@@ -160,27 +162,30 @@ def uniform_rows() -> Iterator[Row]:
             wrong: Options = {"op": f"{1.15 * op:g}%"}
             where = f"uniform, {pages} pages a block, op {op} %"
 
-            def row(rule: str, form: str, published: float, corrected: Callable[[float], float],
-                    bar: float, control: Options, options: Options,
-                    *, pages: int = pages, op: int = op, wrong: Options = wrong,
-                    where: str = where) -> Row:
+            def make_row(rule: str, form: str, published: float,
+                         corrected: Callable[[float], float],
+                         bar: float, control: Options, options: Options,
+                         *, pages: int = pages, op: int = op, wrong: Options = wrong,
+                         where: str = where) -> Row:
                 return Row(f"{rule}-{pages}-{op}", where, form,
-                           (writes(pages, op) | options,),
+                           (random_write_options(pages, op) | options,),
                            by_load(corrected),
-                           partial(first, amplification), bar, published, (control, wrong))
+                           partial(measure_of_one_run, unrounded_amplification), bar, published,
+                           (control, wrong))
 
-            yield row("fifo", "FIFO", forms.fifo(load), partial(forms.windowed, pages=pages,
-                      share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
-                      {"victim": "fifo"})
-            yield row("greedy", "greedy", forms.windowed(load, pages, 1), partial(
-                      forms.windowed, pages=pages, share=1), 0.02,
-                      {"victim": "d_choices", "victim_choices": 4}, {"victim": "greedy"})
+            yield make_row("fifo", "FIFO", forms.fifo(load), partial(forms.windowed, pages=pages,
+                           share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
+                           {"victim": "fifo"})
+            yield make_row("greedy", "greedy", forms.windowed(load, pages, 1), partial(
+                           forms.windowed, pages=pages, share=1), 0.02,
+                           {"victim": "d_choices", "victim_choices": 4}, {"victim": "greedy"})
             for drawn in (2, 5, 10):
-                yield row(f"d{drawn}", "d-choices", forms.choices(load, pages, drawn, full=True),
-                          partial(forms.choices, pages=pages, drawn=drawn), 0.01,
-                          {"victim_choices": drawn * 2 // 3},
-                          {"victim": "d_choices", "victim_choices": drawn},
-                          where=f"{where}, {drawn} choices")
+                yield make_row(f"d{drawn}", "d-choices",
+                               forms.choices(load, pages, drawn, full=True),
+                               partial(forms.choices, pages=pages, drawn=drawn), 0.01,
+                               {"victim_choices": drawn * 2 // 3},
+                               {"victim": "d_choices", "victim_choices": drawn},
+                               where=f"{where}, {drawn} choices")
 
 
 def windowed_rows() -> Iterator[Row]:
@@ -189,20 +194,20 @@ def windowed_rows() -> Iterator[Row]:
         for op in (10, 20):
             yield Row(f"window-{pages}-{op}", f"uniform, {pages} pages, 64 oldest of {blocks}, "
                       f"op {op} %", "windowed",
-                      (writes(pages, op, blocks=blocks, victim="windowed")
+                      (random_write_options(pages, op, blocks=blocks, victim="windowed")
                        | {"victim_window": 64},),
                       by_load(partial(forms.windowed, pages=pages, share=64 / (blocks - KEPT))),
-                      partial(first, amplification), 0.02,
+                      partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
-def skew(data: float, share: float) -> Options:
+def skewed_write_options(data: float, share: float) -> Options:
     """Return the options of writes of which a share goes to a range of the data."""
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
-def pools(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
-          ) -> tuple[tuple[Options, Options], float]:
+def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+                       ) -> tuple[tuple[Options, Options], float]:
     """Return a device for each class with its best share of space, and that optimum."""
     one = partial(forms.windowed, pages=pages, share=1)
     best, space = forms.optimum(1 - op / 100, classes, one)
@@ -210,20 +215,20 @@ def pools(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
     for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
         blocks = round(2 * PAGES / pages * share)
         load = (1 - op / 100) * data * 2 * PAGES / pages / blocks
-        made.append(writes(pages, op, blocks=blocks + KEPT) | {
+        made.append(random_write_options(pages, op, blocks=blocks + KEPT) | {
             "op": f"{100 * (1 - load * blocks / (blocks + KEPT)):.2f}%"})
     return (made[0], made[1]), best
 
 
-def known(value: float, _: Sequence[Json]) -> float:
+def constant_form(value: float, _: Sequence[Json]) -> float:
     """Return a form that does not depend on the device."""
     return value
 
 
-def weighted(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
+def weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
     """Return the write amplification of classes on devices of their own."""
     pairs = zip(classes, runs, strict=True)
-    return sum(writes * amplification(run) for (_, writes), run in pairs)
+    return sum(writes * unrounded_amplification(run) for (_, writes), run in pairs)
 
 
 def class_rows() -> Iterator[Row]:
@@ -234,34 +239,36 @@ def class_rows() -> Iterator[Row]:
         text = f"{share:.0%} of writes to {data:.0%} of data, "
         name = f"{share * 100:.0f}-{data * 100:.0f}"
         for op in (10, 20):
-            mixed = writes(pages, op, (10, 10)) | skew(data, share)
+            mixed = random_write_options(pages, op, (10, 10)) | skewed_write_options(data, share)
             wrong: Options = {"op": f"{op * 1.15:g}%"}
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
                       by_load(partial(forms.fifo_classes, classes=classes)),
-                      partial(first, amplification), 0.02,
+                      partial(measure_of_one_run, unrounded_amplification), 0.02,
                       forms.fifo_classes(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
         if data > 0.05:
             yield Row(f"mixed-d10-{name}-{op}", f"{text}op {op} %, {few} pages",
                       "d-choices, mixed",
-                      (writes(few, op, (10, 10), victim="d_choices") | {"victim_choices": 10}
-                       | skew(data, share),),
+                      (random_write_options(few, op, (10, 10),
+                                            victim="d_choices") | {"victim_choices": 10}
+                       | skewed_write_options(data, share),),
                       by_load(partial(forms.choices_classes, pages=few, drawn=10,
                                       classes=classes)),
-                      partial(first, amplification), 0.02,
+                      partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
-        two, best = pools(pages, op, classes)
+        two, best = devices_of_classes(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
-                  partial(known, best), partial(weighted, classes), 0.02,
+                  partial(constant_form, best), partial(weighted_amplification, classes), 0.02,
                   controls=({"victim": "d_choices", "victim_choices": 4},))
         # The form is that of many blocks of each class. The smaller class has 205 of these.
-        streams = writes(pages, op, (16, 12), policy="streams", blocks=4096)
+        streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
         yield Row(f"streams-{name}-{op}", f"{text}op {op} %, two streams", "greedy, streams",
-                  (streams | skew(data, share) | {"hot-stream": 1},),
+                  (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
                   by_load(partial(forms.windowed, pages=pages, share=1), KEPT + 0.5),
-                  partial(first, amplification), 0.02, controls=({"policy": "baseline"},))
+                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  controls=({"policy": "baseline"},))
     yield from read_only_rows(pages)
 
 
@@ -270,12 +277,13 @@ def read_only_rows(pages: int) -> Iterator[Row]:
     for active in (0.5, 0.75):
         op = 10
         text = f"{1 - active:.0%} of data never written, op {op} %"
-        some = writes(pages, op, (6, 6)) | {"footprint": f"{active:.0%}"}
+        some = random_write_options(pages, op, (6, 6)) | {"footprint": f"{active:.0%}"}
         classes = ((active, 1.0), (1 - active, 0.0))
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
                   by_load(partial(forms.fifo_classes, classes=classes)),
-                  partial(first, amplification), 0.02, forms.fifo_classes(1 - op / 100, classes),
+                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  forms.fifo_classes(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
         def alone(load: float, active: float = active) -> float:
@@ -284,31 +292,31 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
                   by_load(alone),
-                  partial(first, amplification), 0.02, alone(1 - op / 100),
+                  partial(measure_of_one_run, unrounded_amplification), 0.02, alone(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
 # ---------------------------------------------------------------- waiting
 
 
-def waited(kind: str, run: Json) -> float:
+def mean_wait_us(kind: str, run: Json) -> float:
     """Return the mean wait of a kind of requests in us."""
     return float(run["timing"][f"{kind}_waiting"]["mean_ns"]) / 1000
 
 
-def service(kind: str, run: Json) -> float:
+def constant_service_us(kind: str, run: Json) -> float:
     """Return the constant service of a kind of requests in us."""
     return float(run["timing"][f"{kind}_service"]["mean_ns"]) / 1000
 
 
-def busy(run: Json) -> float:
+def mean_busy_dies(run: Json) -> float:
     """Return the mean number of busy dies, by Little's law."""
-    return float(run["requests"] * service("read", run) / (run["simulated_ns"] / 1000))
+    return float(run["requests"] * constant_service_us("read", run) / (run["simulated_ns"] / 1000))
 
 
 def mean_wait(rate: int, shares: dict[str, float], number: int, runs: Sequence[Json]) -> float:
     """Return the mean wait of the class of that number, for a rate per second."""
-    return forms.mean_wait([(share * rate / 1e6, service(kind, runs[0]))
+    return forms.mean_wait([(share * rate / 1e6, constant_service_us(kind, runs[0]))
                             for kind, share in shares.items()])[number]
 
 
@@ -320,7 +328,7 @@ def waiting_rows() -> Iterator[Row]:
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
                   partial(mean_wait, rate, {"read": 1.0}, 0),
-                  partial(first, partial(waited, "read")), 0.01,
+                  partial(measure_of_one_run, partial(mean_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
         for number, kind in enumerate(("read", "write")):
@@ -329,15 +337,16 @@ def waiting_rows() -> Iterator[Row]:
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
                       partial(mean_wait, rate, {"read": 0.8, "write": 0.2}, number),
-                      partial(first, partial(waited, kind)), 0.01,
+                      partial(measure_of_one_run, partial(mean_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
         yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
                   "closed",
                   (reads | {"channels": dies, "arrival": "closed", "depth": requests,
                             "requests": 500000},),
-                  partial(known, forms.busy_dies(requests, dies)),
-                  partial(first, busy), 0.01, forms.busy_dies_exponential(requests, dies),
+                  partial(constant_form, forms.busy_dies(requests, dies)),
+                  partial(measure_of_one_run, mean_busy_dies), 0.01,
+                  forms.busy_dies_exponential(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
 
 
@@ -345,29 +354,29 @@ def waiting_rows() -> Iterator[Row]:
 
 
 @cache
-def rows() -> dict[str, Row]:
+def all_rows() -> dict[str, Row]:
     """Return all rows by their names."""
     return {row.name: row for several in (uniform_rows, windowed_rows, class_rows, waiting_rows)
             for row in several()}
 
 
-def chosen(names: Sequence[str]) -> list[Row]:
+def rows_by_name(names: Sequence[str]) -> list[Row]:
     """Return the rows whose names begin with one of these; all without names."""
     for name in names:
-        if not any(one.startswith(name) for one in rows()):
-            sys.exit(f'theory: no row "{name}"; there are {" ".join(rows())}')
-    return [row for row in rows().values() if not names or row.name.startswith(tuple(names))]
+        if not any(one.startswith(name) for one in all_rows()):
+            sys.exit(f'theory: no row "{name}"; there are {" ".join(all_rows())}')
+    return [row for row in all_rows().values() if not names or row.name.startswith(tuple(names))]
 
 
-def compare(row: Row, seeds: str) -> Found:
+def compare_row(row: Row, seeds: str) -> Found:
     """Run a row and compare it with its form."""
-    runs = [simulate(options, seeds) for options in row.runs]
+    runs = [run_simulator(options, seeds) for options in row.runs]
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
     theory = row.theory([one[0] for one in runs])
     mean = float(ours.mean())
     error = mean / theory - 1
     return Found(row.name, row.load, row.form, SOURCES[row.form],
-                 [" ".join(["approxftl", *words(options), "--seed", seeds])
+                 [" ".join(["approxftl", *simulator_arguments(options), "--seed", seeds])
                   for options in row.runs], row.published, theory, mean,
                  float(half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
                  None if row.bar is None else abs(error) <= row.bar)
@@ -375,14 +384,14 @@ def compare(row: Row, seeds: str) -> Found:
 
 def control_errors(row: Row) -> list[tuple[str, float]]:
     """Return what each control falsifies and the error that results; the theory stays."""
-    theory = row.theory([simulate(options | {"warmup": 0, "requests": 20000}, "1")[0]
+    theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
-    return [(" ".join(words(control)[1:]),
-             row.measure([simulate(options | control, "1")[0] for options in row.runs])
+    return [(" ".join(simulator_arguments(control)[1:]),
+             row.measure([run_simulator(options | control, "1")[0] for options in row.runs])
              / theory - 1) for control in row.controls]
 
 
-def cells(one: Found) -> list[str]:
+def row_cells(one: Found) -> list[str]:
     """Return the cells of a row as text."""
     digits = 3 if one.theory < 100 else 2
     return [one.name, one.load, "" if one.published is None else f"{one.published:.{digits}f}",
@@ -396,7 +405,7 @@ HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
 
 def put_table(found: Sequence[Found]) -> None:
     """Print the rows by form, at most 100 columns wide."""
-    lines = [cells(one) for one in found]
+    lines = [row_cells(one) for one in found]
     shown = [i for i in range(len(HEAD)) if i != 1]
     widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
     for form in dict.fromkeys(one.form for one in found):
@@ -409,10 +418,10 @@ def put_table(found: Sequence[Found]) -> None:
 
 def markdown_row(one: Found) -> str:
     """Return a row of the document's table."""
-    return f"| {' | '.join(cells(one)[1:])} |\n"
+    return f"| {' | '.join(row_cells(one)[1:])} |\n"
 
 
-def markdown(found: Sequence[Found]) -> str:
+def markdown_table(found: Sequence[Found]) -> str:
     """Return the table of the document."""
     parts = []
     for form in dict.fromkeys(one.form for one in found):
@@ -425,11 +434,11 @@ def markdown(found: Sequence[Found]) -> str:
 def write_document(path: Path, found: Sequence[Found]) -> None:
     """Put the table between the markers of a document."""
     before, _, rest = path.read_text().partition(BEGIN)
-    path.write_text(f"{before}{BEGIN}{markdown(found)}{END}{rest.partition(END)[2]}")
-    save_figure(figure(found), "svg", path.with_suffix(".svg"), USUAL)
+    path.write_text(f"{before}{BEGIN}{markdown_table(found)}{END}{rest.partition(END)[2]}")
+    save_figure(uniform_figure(found), "svg", path.with_suffix(".svg"), USUAL)
 
 
-def figure(found: Sequence[Found]) -> Figure:
+def uniform_figure(found: Sequence[Found]) -> Figure:
     """Return the figure of uniform writes: lines through our means, hollow marks for theory."""
     series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
               "greedy": "greedy"}
@@ -451,7 +460,7 @@ def figure(found: Sequence[Found]) -> Figure:
                         sorted({int(mark.x) for mark in marks}), marks, log_y=True))
 
 
-def prove(several: Sequence[Row]) -> int:
+def check_controls(several: Sequence[Row]) -> int:
     """Print each control's error; return 1 if one of them meets the bar."""
     held = 0
     for row in several:
@@ -474,10 +483,10 @@ def main() -> int:
     args = parser.parse_args()
     if not BINARY.is_file():
         sys.exit(f"theory: {BINARY} does not exist: make all")
-    several = chosen(args.names)
+    several = rows_by_name(args.names)
     if args.controls:
-        return prove(several)
-    found = [compare(row, args.seeds) for row in several]
+        return check_controls(several)
+    found = [compare_row(row, args.seeds) for row in several]
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:

@@ -14,7 +14,7 @@ static struct ledger *ledger;
 static struct aftl_error error;
 static char path[64] = "/tmp/aftl-ledger-XXXXXX";
 
-static void again(void)
+static void reopen_ledger(void)
 {
 	struct ledger_header header = { .units = UNITS, .unit_bytes = 512, .seed = 7, .device = 9 };
 
@@ -26,7 +26,7 @@ static void again(void)
 }
 
 /* Begin a change of some units. */
-static struct ledger_change begun(u64 first, u32 count, enum ledger_kind kind)
+static struct ledger_change begin_change(u64 first, u32 count, enum ledger_kind kind)
 {
 	struct ledger_change change = { .first = first, .count = count };
 
@@ -35,9 +35,9 @@ static struct ledger_change begun(u64 first, u32 count, enum ledger_kind kind)
 	return change;
 }
 
-static u32 written(u64 first, u32 count, bool forced)
+static u32 complete_write(u64 first, u32 count, bool forced)
 {
-	struct ledger_change change = begun(first, count, LEDGER_WRITE);
+	struct ledger_change change = begin_change(first, count, LEDGER_WRITE);
 
 	ledger_done(ledger, &change, forced);
 	free(change.floors);
@@ -57,12 +57,12 @@ TAP_TEST(the_last_write_must_be_found)
 {
 	u32 first, second;
 
-	again();
+	reopen_ledger();
 	CHECK(may_hold(2, 0));
-	first = written(2, 2, false);
+	first = complete_write(2, 2, false);
 	CHECK(may_hold(2, first) && may_hold(3, first));
 	CHECK(!may_hold(2, 0) && may_hold(1, 0) && may_hold(4, 0));
-	second = written(3, 1, false);
+	second = complete_write(3, 1, false);
 	CHECK(!may_hold(3, first) && may_hold(3, second) && may_hold(2, first));
 	CHECK(!may_hold(3, second + 1));
 }
@@ -72,9 +72,9 @@ TAP_TEST(a_write_in_flight_may_be_found)
 	u32 first;
 	struct ledger_change change;
 
-	again();
-	first = written(0, 4, false);
-	change = begun(2, 4, LEDGER_WRITE);
+	reopen_ledger();
+	first = complete_write(0, 4, false);
+	change = begin_change(2, 4, LEDGER_WRITE);
 	CHECK(may_hold(2, first) && may_hold(2, change.generation));
 	ledger_done(ledger, &change, false);
 	CHECK(!may_hold(2, first) && may_hold(2, change.generation));
@@ -87,11 +87,11 @@ TAP_TEST(a_failed_write_may_be_found)
 	u32 first, last;
 	struct ledger_change failed;
 
-	again();
-	first = written(1, 1, false);
-	failed = begun(1, 1, LEDGER_WRITE);
+	reopen_ledger();
+	first = complete_write(1, 1, false);
+	failed = begin_change(1, 1, LEDGER_WRITE);
 	CHECK(may_hold(1, first) && may_hold(1, failed.generation));
-	last = written(1, 1, false);
+	last = complete_write(1, 1, false);
 	CHECK(!may_hold(1, first) && !may_hold(1, failed.generation) && may_hold(1, last));
 	free(failed.floors);
 }
@@ -101,10 +101,10 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	struct ledger_change one, other;
 	u32 before;
 
-	again();
-	before = written(0, 4, false);
-	one = begun(0, 3, LEDGER_WRITE);
-	other = begun(1, 3, LEDGER_WRITE);
+	reopen_ledger();
+	before = complete_write(0, 4, false);
+	one = begin_change(0, 3, LEDGER_WRITE);
+	other = begin_change(1, 3, LEDGER_WRITE);
 	ledger_overlap(&other, &one);
 	ledger_done(ledger, &other, false);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation));
@@ -122,12 +122,12 @@ TAP_TEST(a_flush_covers_completed_writes)
 	u32 first, second, third;
 	u64 covered;
 
-	again();
-	first = written(0, 2, false);
+	reopen_ledger();
+	first = complete_write(0, 2, false);
 	covered = ledger_flush_begin(ledger);
-	second = written(1, 1, false);
+	second = complete_write(1, 1, false);
 	ledger_flush_done(ledger, covered);
-	third = written(0, 2, false);
+	third = complete_write(0, 2, false);
 	CHECK(!may_hold(0, first) && !may_hold(1, second));
 	ledger_power_failed(ledger);
 	CHECK(!may_hold(0, 0) && !may_hold(1, 0));
@@ -141,13 +141,13 @@ TAP_TEST(concurrent_flushes_cover_different_writes)
 	u64 early, late;
 	u32 first;
 
-	again();
+	reopen_ledger();
 	early = ledger_flush_begin(ledger);
-	first = written(0, 1, false);
+	first = complete_write(0, 1, false);
 	late = ledger_flush_begin(ledger);
 	ledger_flush_done(ledger, late);
 	ledger_flush_done(ledger, early);
-	written(1, 1, false);
+	complete_write(1, 1, false);
 	ledger_power_failed(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
 	CHECK(may_hold(1, 0));
@@ -158,13 +158,13 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	u32 first, second;
 	u64 one, two;
 
-	again();
-	first = written(0, 1, false);
+	reopen_ledger();
+	first = complete_write(0, 1, false);
 	one = ledger_flush_begin(ledger);
-	second = written(1, 1, false);
+	second = complete_write(1, 1, false);
 	two = ledger_flush_begin(ledger);
 	ledger_flush_done(ledger, one);
-	written(2, 1, false);
+	complete_write(2, 1, false);
 	ledger_flush_done(ledger, two);
 	ledger_power_failed(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
@@ -177,9 +177,9 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 {
 	struct ledger_change one, other;
 
-	again();
-	one = begun(0, 2, LEDGER_WRITE);
-	other = begun(1, 2, LEDGER_WRITE);
+	reopen_ledger();
+	one = begin_change(0, 2, LEDGER_WRITE);
+	other = begin_change(1, 2, LEDGER_WRITE);
 	ledger_overlap(&other, &one);
 	ledger_done(ledger, &other, true);
 	ledger_power_failed(ledger);
@@ -193,9 +193,9 @@ TAP_TEST(a_fua_write_covers_itself)
 {
 	u32 forced, beside;
 
-	again();
-	beside = written(5, 1, false);
-	forced = written(6, 1, true);
+	reopen_ledger();
+	beside = complete_write(5, 1, false);
+	forced = complete_write(6, 1, true);
 	ledger_power_failed(ledger);
 	CHECK(may_hold(6, forced) && !may_hold(6, 0));
 	CHECK(may_hold(5, beside) && may_hold(5, 0));
@@ -205,13 +205,13 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 {
 	u32 forced;
 
-	again();
+	reopen_ledger();
 	ledger_freeze(ledger);
-	forced = written(0, 1, true);
+	forced = complete_write(0, 1, true);
 	ledger_flush_done(ledger, ledger_flush_begin(ledger));
 	ledger_power_failed(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
-	forced = written(0, 1, true);
+	forced = complete_write(0, 1, true);
 	ledger_power_failed(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
@@ -222,8 +222,8 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	struct block_found lost = { .kind = BLOCK_ZEROES };
 	u32 forced;
 
-	again();
-	forced = written(0, 1, true);
+	reopen_ledger();
+	forced = complete_write(0, 1, true);
 	ledger_freeze(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
 	ledger_settle(ledger, 0, &lost, true);
@@ -236,13 +236,13 @@ TAP_TEST(zeroes_count_as_a_version)
 	struct ledger_change change;
 	u32 before, after;
 
-	again();
-	before = written(0, 2, true);
-	change = begun(0, 1, LEDGER_ZEROES);
+	reopen_ledger();
+	before = complete_write(0, 2, true);
+	change = begin_change(0, 1, LEDGER_ZEROES);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && !may_hold(1, 0));
 	ledger_done(ledger, &change, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, before));
-	after = written(0, 1, false);
+	after = complete_write(0, 1, false);
 	CHECK(!may_hold(0, 0) && may_hold(0, after));
 	ledger_power_failed(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && may_hold(0, after));
@@ -254,15 +254,15 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	struct ledger_change change;
 	struct block_found found = { .kind = BLOCK_FOREIGN };
 
-	again();
-	change = begun(0, 1, LEDGER_ANYTHING);
+	reopen_ledger();
+	change = begin_change(0, 1, LEDGER_ANYTHING);
 	ledger_done(ledger, &change, false);
 	CHECK(may_hold(0, 0) && may_hold(0, 1));
 	CHECK(ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
 	CHECK(!ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
-	written(0, 1, false);
+	complete_write(0, 1, false);
 	CHECK(!may_hold(0, 0));
 	free(change.floors);
 }
@@ -273,9 +273,9 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };
 	u32 first, second;
 
-	again();
-	first = written(0, 1, false);
-	second = written(0, 1, false);
+	reopen_ledger();
+	first = complete_write(0, 1, false);
+	second = complete_write(0, 1, false);
 	ledger_power_failed(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
 	found.name.generation = first;
@@ -291,10 +291,10 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	struct ledger_change change;
 	u32 first, second;
 
-	again();
-	first = written(0, 1, true);
-	second = written(0, 1, false);
-	change = begun(0, 1, LEDGER_ZEROES);
+	reopen_ledger();
+	first = complete_write(0, 1, true);
+	second = complete_write(0, 1, false);
+	change = begin_change(0, 1, LEDGER_ZEROES);
 	ledger_done(ledger, &change, false);
 	ledger_settle(ledger, 0, &zeroes, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, first) && !may_hold(0, second));

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.processes import catches, has_taken, until
+from selftests.lib.processes import catches_signal, has_taken, wait_until
 from selftests.lib.programs import BUILD, Done, run_program
 
 TORTURE = BUILD / "approxftl-torture"
@@ -74,9 +74,9 @@ class Disk:
     def power_fails(self, child: subprocess.Popen[Any]) -> None:
         """Signal a power failure after the first durable write; wait until the state is stable."""
         before = self.durable()
-        until(lambda: catches(child.pid, signal.SIGUSR1) and self.durable() != before)
+        wait_until(lambda: catches_signal(child.pid, signal.SIGUSR1) and self.durable() != before)
         child.send_signal(signal.SIGUSR1)
-        until(lambda: has_taken(child.pid, signal.SIGUSR1))
+        wait_until(lambda: has_taken(child.pid, signal.SIGUSR1))
         noted: list[int] = []
         while noted != (noted := self.durable()):
             time.sleep(0.2)
@@ -90,12 +90,12 @@ def disk(tmp_path: Path) -> Disk:
     return Disk(tmp_path, image, tmp_path / "state")
 
 
-def generation(block: bytes) -> int:
+def generation_in(block: bytes) -> int:
     """Return the generation in a block; 0 if it is zeroes."""
     return int.from_bytes(block[24:28], "little")
 
 
-def only(units: Iterator[int]) -> int:
+def blocks_of_units(units: Iterator[int]) -> int:
     return next(units)
 
 
@@ -112,33 +112,33 @@ def test_a_good_disk_passes(disk: Disk) -> None:
 
 def test_a_seed_gives_the_same_requests(disk: Disk, tmp_path: Path) -> None:
     first = disk.fresh("--requests", "2000", "--depth", "1")
-    generations = [generation(disk.block(unit)) for unit in range(UNITS)]
+    generations = [generation_in(disk.block(unit)) for unit in range(UNITS)]
     disk.state.unlink()
     assert disk.fresh("--requests", "2000", "--depth", "1") == first
-    assert [generation(disk.block(unit)) for unit in range(UNITS)] == generations
+    assert [generation_in(disk.block(unit)) for unit in range(UNITS)] == generations
 
 
-def swapped(disk: Disk) -> str:
+def swap_blocks(disk: Disk) -> str:
     here, there = (u for u in (5, UNITS - 1))
     disk.put(here, disk.block(there) if any(disk.block(there)) else disk.block(there - 1))
     return r"unit 5 \(byte 2560\) holds generation \d+ of unit 8\d\d\d; allowed: "
 
 
-def zeroed(disk: Disk) -> str:
-    unit = only(i for i, entry in enumerate(disk.allowed()) if entry[3] < entry[0])
+def zero_block(disk: Disk) -> str:
+    unit = blocks_of_units(i for i, entry in enumerate(disk.allowed()) if entry[3] < entry[0])
     disk.put(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
 
-def torn(disk: Disk) -> str:
+def tear_block(disk: Disk) -> str:
     units = [i for i in range(UNITS) if any(disk.block(i))]
     one, other = disk.block(units[0]), disk.block(units[1])
     disk.put(units[0], one[:256] + other[256:])
-    return (rf"unit {units[0]} .* holds its generation {generation(one)}, and from byte 256 on "
-            rf"generation {generation(other)} of unit {units[1]} \(\d+ bits differ\)")
+    return (rf"unit {units[0]} .* holds its generation {generation_in(one)}, and from byte 256 on "
+            rf"generation {generation_in(other)} of unit {units[1]} \(\d+ bits differ\)")
 
 
-def foreign(disk: Disk) -> str:
+def put_foreign_block(disk: Disk) -> str:
     disk.put(9, b"what is this" + bytes(UNIT - 12))
     return r"unit 9 .* holds what nobody here has written \(43 bits are ones\); "
 
@@ -151,16 +151,18 @@ def of_another_run(disk: Disk) -> str:
     return r"unit 9 .* holds generation \d+ of unit 9 of another run \(seed 7\); "
 
 
-def stale(disk: Disk) -> str:
+def put_stale_block(disk: Disk) -> str:
     old = {unit: disk.block(unit) for unit in range(UNITS)}
     assert disk.run("--resume", "--requests", "500").code == 0
-    unit = only(u for u in range(UNITS) if any(old[u]) and any(disk.block(u)) and
-                generation(disk.block(u)) != generation(old[u]))
+    unit = blocks_of_units(u for u in range(UNITS) if any(old[u]) and any(disk.block(u)) and
+                           generation_in(disk.block(u)) != generation_in(old[u]))
     disk.put(unit, old[unit])
-    return rf"unit {unit} .* holds its generation {generation(old[unit])}; allowed: generations"
+    return rf"unit {unit} .* holds its generation {generation_in(old[unit])}; allowed: generations"
 
 
-@pytest.mark.parametrize("damage", [swapped, zeroed, torn, foreign, of_another_run, stale])
+@pytest.mark.parametrize("damage",
+                         [swap_blocks, zero_block, tear_block, put_foreign_block, of_another_run,
+                          put_stale_block])
 def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> None:
     assert disk.fresh("--requests", "300").code == 0
     sentence = damage(disk)
@@ -171,7 +173,7 @@ def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> No
     assert done.out.endswith(" 1 wrong\n")
 
 
-@pytest.mark.parametrize("damage", [swapped, stale])
+@pytest.mark.parametrize("damage", [swap_blocks, put_stale_block])
 def test_a_run_ends_at_a_wrong_block(disk: Disk, damage: Callable[[Disk], str]) -> None:
     assert disk.fresh("--requests", "300").code == 0
     damage(disk)
@@ -184,9 +186,9 @@ def test_flushed_data_survive_a_power_failure(disk: Disk) -> None:
     old = [disk.block(unit) for unit in range(UNITS)]
     assert disk.run("--resume", "--requests", "40", "--depth", "4").code == 0
     entries = list(disk.allowed())
-    changed = [u for u in range(UNITS) if any(old[u]) and generation(old[u]) < entries[u][0]]
-    loose = [u for u in changed if entries[u][1] <= generation(old[u])]
-    fast = [u for u in changed if entries[u][1] > generation(old[u])]
+    changed = [u for u in range(UNITS) if any(old[u]) and generation_in(old[u]) < entries[u][0]]
+    loose = [u for u in changed if entries[u][1] <= generation_in(old[u])]
+    fast = [u for u in changed if entries[u][1] > generation_in(old[u])]
     assert loose and fast
     shutil.copy(disk.state, disk.folder / "kept")
     disk.put(loose[0], old[loose[0]])
@@ -290,7 +292,7 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
 
 def test_bits_may_flip_only_where_allowed(disk: Disk) -> None:
     assert disk.fresh("--requests", "100").code == 0
-    unit = only(u for u in range(UNITS) if any(disk.block(u)))
+    unit = blocks_of_units(u for u in range(UNITS) if any(disk.block(u)))
     block = bytearray(disk.block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
@@ -313,7 +315,7 @@ def test_a_killed_run_is_resumed(disk: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
         child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s",
                                   *option, disk.image])
-        until(disk.written)
+        wait_until(disk.written)
         time.sleep(0.6)
         child.kill()
         child.wait()
@@ -345,7 +347,7 @@ def test_sizes_that_do_not_fit_are_refused(disk: Disk) -> None:
 def test_zeroes_need_not_be_filled(disk: Disk) -> None:
     done = disk.fresh("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = only(u for u, entry in enumerate(disk.allowed()) if entry[3] and not entry[2])
+    zero = blocks_of_units(u for u, entry in enumerate(disk.allowed()) if entry[3] and not entry[2])
     assert disk.verify().code == 0
     disk.put(zero, b"x" * UNIT)
     assert disk.verify().code == 4

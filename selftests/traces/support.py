@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import checker
+from selftests.lib.json_schema import schema_checker
 from selftests.lib.programs import BUILD, Done, run_program
 
 BINARY = BUILD / "approxftl-trace"
-SCHEMA = checker("trace-tools/trace/trace-output.fields")
+SCHEMA = schema_checker("trace-tools/trace/trace-output.fields")
 
 # Directory of real traces outside this tree; without it their tests are skipped.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")
@@ -39,21 +39,21 @@ ACTS = {QUEUE: IS_QUEUE, ISSUE: IS_ISSUE, COMPLETE: IS_COMPLETE, SPLIT: 0, REMAP
 DEVICE = 253 << 20
 
 
-def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_trace(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace."""
     return run_program(BINARY, *arguments, stdin=stdin)
 
 
-def must(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace and check that it succeeds."""
-    done = run(*arguments, stdin=stdin)
+    done = run_trace(*arguments, stdin=stdin)
     assert done.code == 0, done.err
     return done
 
 
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb, check its JSON against the schema, and return it."""
-    result: Json = json.loads(must(verb, *arguments, "--json", stdin=stdin).out)
+    result: Json = json.loads(run_trace_ok(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result
@@ -90,7 +90,7 @@ class Event:
         return head + tail + self.extra
 
 
-def act(
+def request_event(
     t_ns: int, what: int, op: str, sector: int, size: int, *, flags: int = 0, **rest: Any
 ) -> Event:
     """Return an event of a request."""
@@ -98,19 +98,20 @@ def act(
     return Event(t_ns, what | kind, sector, size, **rest)
 
 
-def note(t_ns: int, what: int, extra: bytes, *, group: bool = False, **rest: Any) -> Event:
+def make_note(t_ns: int, what: int, extra: bytes, *, group: bool = False, **rest: Any) -> Event:
     """Return a note; one with a control group begins with the group's number."""
     action = what | IS_NOTE << 16 | (CGROUP if group else 0)
     return Event(t_ns, action, extra=(bytes(8) if group else b"") + extra, **rest)
 
 
-def tag(t_ns: int, sector: int, size: int, name: str, by: str = "file", **rest: Any) -> Event:
+def class_note(t_ns: int, sector: int, size: int, name: str, by: str = "file",
+               **rest: Any) -> Event:
     """Return the note with the class of a write."""
     text = f"approxftl write {sector} {size // 512} {name} {by}"
-    return note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
+    return make_note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
 
 
-def pack(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
+def pack_events(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
     """Return the bytes of a file."""
     return b"".join(event.pack(version, order) for event in events)
 
@@ -130,7 +131,7 @@ class Seen:
     extra: bytes
 
 
-def walk(data: bytes) -> Iterator[Seen]:
+def parse_simply(data: bytes) -> Iterator[Seen]:
     """Parse a file of version 7 as simply as possible."""
     at = 0
     while at + 48 <= len(data):
@@ -160,9 +161,9 @@ class Row:
     preflush: bool
 
 
-def rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
+def trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     """Return the requests of a trace."""
-    lines = must("pair", "-q", "--requests", "-", *arguments, stdin=stdin).out.splitlines()
+    lines = run_trace_ok("pair", "-q", "--requests", "-", *arguments, stdin=stdin).out.splitlines()
     assert lines[0].startswith("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class")
     result = []
     for line in lines[1:]:
@@ -173,7 +174,7 @@ def rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     return result
 
 
-def write(path: Path, data: bytes | str) -> Path:
+def write_named(path: Path, data: bytes | str) -> Path:
     """Write a file, and return its name."""
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
@@ -186,6 +187,6 @@ def aft_records(path: Path) -> list[tuple[int, ...]]:
     return [struct.unpack_from("<QQIBBHII", data, at) for at in range(4096, len(data), 32)]
 
 
-def sequence(items: Sequence[Event]) -> list[Event]:
+def sort_events(items: Sequence[Event]) -> list[Event]:
     """Return the events in order of time, as a kernel writes them for one processor."""
     return sorted(items, key=lambda event: event.t_ns)

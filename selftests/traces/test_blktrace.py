@@ -27,41 +27,41 @@ from selftests.traces.support import (
     SPLIT,
     WRITE,
     Event,
-    act,
-    must,
-    note,
-    pack,
-    rows,
-    run,
-    sequence,
-    tag,
+    class_note,
+    make_note,
+    pack_events,
+    parse_simply,
+    request_event,
+    run_trace,
+    run_trace_ok,
+    sort_events,
     trace_json,
-    walk,
-    write,
+    trace_rows,
+    write_named,
 )
 
 US = 1000
 
 
-def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
+def random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
     """Return the events of each processor: requests that overlap, queue and complete anywhere."""
     draw = random.Random(seed)
     files: list[list[Event]] = [[] for _ in range(processors)]
     now = 1_000_000
     for cpu in range(processors):
-        files[cpu].append(note(now, NOTE_PROCESS, f"writer{cpu}".encode().ljust(16, b"\0"),
-                               pid=100 + cpu, cpu=cpu, group=seed % 2 == 1))
+        files[cpu].append(make_note(now, NOTE_PROCESS, f"writer{cpu}".encode().ljust(16, b"\0"),
+                                    pid=100 + cpu, cpu=cpu, group=seed % 2 == 1))
     for number in range(requests):
         now += draw.randrange(1, 50 * US)
         op = draw.choice([READ, WRITE, WRITE, DISCARD])
         sector, size = number * 4096, 512 * draw.randrange(1, 256)
         first, last = draw.randrange(processors), draw.randrange(processors)
-        files[first].append(act(now, QUEUE, op, sector, size, pid=100 + first, cpu=first))
+        files[first].append(request_event(now, QUEUE, op, sector, size, pid=100 + first, cpu=first))
         end = now + draw.randrange(1, 900 * US)
-        files[last].append(act(end, COMPLETE, op, sector, size, cpu=last))
+        files[last].append(request_event(end, COMPLETE, op, sector, size, cpu=last))
     for cpu, events in enumerate(files):
         count = 0
-        for place, event in enumerate(ordered := sequence(events)):
+        for place, event in enumerate(ordered := sort_events(events)):
             if not event.action >> 16 & IS_NOTE:
                 count += 1
                 ordered[place] = Event(**{**event.__dict__, "sequence": count})
@@ -69,16 +69,18 @@ def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Ev
     return files
 
 
-def put(directory: Path, files: list[list[Event]], version: int = 7, order: str = "<") -> Path:
+def write_capture(directory: Path, files: list[list[Event]], version: int = 7,
+                  order: str = "<") -> Path:
     """Write a capture, and return its name."""
     for cpu, events in enumerate(files):
-        write(directory / f"cap.blktrace.{cpu}", pack(events, version, order))
+        write_named(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
     return directory / "cap"
 
 
 def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
     """Pair begin and end as simply as possible; return time, sector, size, latency."""
-    events = sorted((seen for one in data for seen in walk(one)), key=lambda seen: seen.t_ns)
+    events = sorted((seen for one in data for seen in parse_simply(one)),
+                    key=lambda seen: seen.t_ns)
     ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE
             and not e.action >> 16 & 1024}
     return [(e.t_ns, e.sector, e.size, ends[e.sector, e.size] - e.t_ns) for e in events
@@ -91,9 +93,9 @@ def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
 def test_pairs_equal_those_of_a_simple_implementation(
     tmp_path: Path, seed: int, requests: int, processors: int
 ) -> None:
-    name = put(tmp_path, capture(seed, requests, processors))
+    name = write_capture(tmp_path, random_capture(seed, requests, processors))
     expected = pair_in_python([f.read_bytes() for f in sorted(tmp_path.glob("cap.blktrace.*"))])
-    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in rows(name)]
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(name)]
     assert len(found) == requests
     assert found == expected
 
@@ -101,19 +103,21 @@ def test_pairs_equal_those_of_a_simple_implementation(
 def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     # Events of 64 bytes end exactly at the end of any buffer of a power of two.
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
-    ends = [act(50_000, QUEUE, READ, 8, 512), act(60_000, COMPLETE, READ, 8, 512)]
-    (row,) = rows(write(tmp_path / "t", pack([*plugs, *ends], version=8)))
+    ends = [request_event(50_000, QUEUE, READ, 8, 512),
+            request_event(60_000, COMPLETE, READ, 8, 512)]
+    (row,) = trace_rows(write_named(tmp_path / "t", pack_events([*plugs, *ends], version=8)))
     assert row.latency_ns == 10_000
 
 
 def test_deep_queue_ends_in_any_order(tmp_path: Path) -> None:
     draw = random.Random(9)
     sectors = draw.sample(range(1 << 30), 20_000)
-    begins = [act(1000 + i, QUEUE, WRITE, sector, 512) for i, sector in enumerate(sectors)]
-    ends = [act(200_000 + i, COMPLETE, WRITE, sector, 512)
+    begins = [request_event(1000 + i, QUEUE, WRITE, sector, 512) for i,
+              sector in enumerate(sectors)]
+    ends = [request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
             for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
-    file = write(tmp_path / "t", pack(begins + ends))
-    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in rows(file)]
+    file = write_named(tmp_path / "t", pack_events(begins + ends))
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(file)]
     assert found == pair_in_python([file.read_bytes()])
 
 
@@ -122,9 +126,10 @@ def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
     files: list[list[Event]] = [[] for _ in range(4)]
     for number in range(3000):
         cpu = draw.randrange(4)
-        files[cpu].append(act(1000 + number // 8, QUEUE, READ, 8 * number, 512, cpu=cpu))
+        files[cpu].append(request_event(1000 + number // 8, QUEUE, READ, 8 * number, 512, cpu=cpu))
     expected = sorted((e for events in files for e in events), key=lambda e: (e.t_ns, e.cpu))
-    assert [r.offset // 512 for r in rows(put(tmp_path, files))] == [e.sector for e in expected]
+    found = trace_rows(write_capture(tmp_path, files))
+    assert [r.offset // 512 for r in found] == [e.sector for e in expected]
 
 
 @pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
@@ -135,15 +140,15 @@ def test_versions_and_byte_orders_give_the_same_requests(
     plain, other = tmp_path / "a", tmp_path / "b"
     plain.mkdir()
     other.mkdir()
-    files = capture(3)
-    expected = rows(put(plain, files))
-    assert rows(put(other, files, version, order)) == expected
+    files = random_capture(3)
+    expected = trace_rows(write_capture(plain, files))
+    assert trace_rows(write_capture(other, files, version, order)) == expected
     assert expected[0].process in {"writer0", "writer1", "writer2"}
 
 
 @pytest.mark.parametrize("seed", [4, 6])
 def test_mean_latency_equals_btts(tmp_path: Path, seed: int) -> None:
-    name = put(tmp_path, capture(seed))
+    name = write_capture(tmp_path, random_capture(seed))
     merged = tmp_path / "merged.bin"
     subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
     said = subprocess.run(
@@ -158,27 +163,27 @@ def test_mean_latency_equals_btts(tmp_path: Path, seed: int) -> None:
 
 
 def test_events_equal_blkparses(tmp_path: Path) -> None:
-    name = put(tmp_path, capture(8))
+    name = write_capture(tmp_path, random_capture(8))
     spec = r"%T.%t %c %p %a %d %S %N\n"
     said = subprocess.run(["blkparse", "-i", name, "-q", "-f", spec], check=True,
                           capture_output=True, text=True).stdout
     queued = [line.split() for line in said.splitlines() if " Q " in line]
-    ours = rows(name)
+    ours = trace_rows(name)
     first = ours[0].t_ns
     assert len(queued) == 400
     assert [(int(c[0].replace(".", "")), int(c[2]), int(c[5]), int(c[6])) for c in queued] == [
         (r.t_ns - first, r.pid, r.offset // 512, r.size) for r in ours]
-    text = write(tmp_path / "text", said)
-    again = rows("--from", "blkparse", "--columns", spec, text)
+    text = write_named(tmp_path / "text", said)
+    again = trace_rows("--from", "blkparse", "--columns", spec, text)
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns) for r in again] == [
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
 
 
 def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> None:
-    name = put(tmp_path, capture(10))
+    name = write_capture(tmp_path, random_capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
-    text = write(tmp_path / "text", said)
-    ours, again = rows(name), rows(text)
+    text = write_named(tmp_path / "text", said)
+    ours, again = trace_rows(name), trace_rows(text)
     assert trace_json("info", text)["losses"]["dropped_lines"] == 0
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process)
             for r in again] == [
@@ -186,75 +191,83 @@ def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> Non
 
 
 def test_completion_of_merged_requests_ends_all(tmp_path: Path) -> None:
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, WRITE, 8, 4096), act(20, QUEUE, WRITE, 0, 4096),
-        act(30, QUEUE, WRITE, 16, 4096), act(90, COMPLETE, WRITE, 0, 12288)]))
-    assert [(r.t_ns, r.latency_ns) for r in rows(file)] == [(10, 80), (20, 70), (30, 60)]
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, WRITE, 8, 4096), request_event(20, QUEUE, WRITE, 0, 4096),
+        request_event(30, QUEUE, WRITE, 16, 4096), request_event(90, COMPLETE, WRITE, 0, 12288)]))
+    assert [(r.t_ns, r.latency_ns) for r in trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
 
 
 def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
     front = (255).to_bytes(8, "big")
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, READ, 0, 131072), act(11, SPLIT, READ, 0, 255 * 512, extra=front),
-        act(50, COMPLETE, READ, 255, 512), act(90, COMPLETE, READ, 0, 255 * 512)]))
-    assert [(r.t_ns, r.size, r.latency_ns) for r in rows(file)] == [(10, 131072, 80)]
-    partly = write(tmp_path / "u", pack([
-        act(10, QUEUE, READ, 0, 8192), act(30, COMPLETE, READ, 0, 4096),
-        act(60, COMPLETE, READ, 8, 4096)]))
-    assert [(r.size, r.latency_ns) for r in rows(partly)] == [(8192, 50)]
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, READ, 0, 131072),
+                                                    request_event(11, SPLIT, READ, 0, 255 * 512,
+                                                                  extra=front),
+        request_event(50, COMPLETE, READ, 255, 512),
+                                                    request_event(90, COMPLETE, READ, 0,
+                                                                  255 * 512)]))
+    assert [(r.t_ns, r.size, r.latency_ns) for r in trace_rows(file)] == [(10, 131072, 80)]
+    partly = write_named(tmp_path / "u", pack_events([
+        request_event(10, QUEUE, READ, 0, 8192), request_event(30, COMPLETE, READ, 0, 4096),
+        request_event(60, COMPLETE, READ, 8, 4096)]))
+    assert [(r.size, r.latency_ns) for r in trace_rows(partly)] == [(8192, 50)]
 
 
 def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
     """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, WRITE, 0, 65536),
-        act(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
-        act(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
-        act(70, COMPLETE, WRITE, 64, 32768)]))
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, WRITE, 0, 65536),
+        request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
+        request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
+        request_event(70, COMPLETE, WRITE, 64, 32768)]))
     counts = trace_json("pair", file)["losses"]
-    assert [(r.t_ns, r.size, r.latency_ns) for r in rows(file)] == [(10, 65536, 60)]
+    assert [(r.t_ns, r.size, r.latency_ns) for r in trace_rows(file)] == [(10, 65536, 60)]
     assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
 
 
 def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, READ, 0, 4096), act(25, ISSUE, READ, 0, 4096),
-        act(60, COMPLETE, READ, 0, 4096)]))
-    assert rows(file)[0].latency_ns == 50
-    assert rows("--from-issue", file)[0].latency_ns == 35
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, READ, 0, 4096), request_event(25, ISSUE, READ, 0, 4096),
+        request_event(60, COMPLETE, READ, 0, 4096)]))
+    assert trace_rows(file)[0].latency_ns == 50
+    assert trace_rows("--from-issue", file)[0].latency_ns == 35
 
 
 def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, READ, 0, 4096), act(20, QUEUE, READ, 0, 8192),
-        act(30, COMPLETE, READ, 0, 8192), act(40, COMPLETE, READ, 0, 4096)]))
-    assert [(r.size, r.latency_ns) for r in rows(file)] == [(4096, 30), (8192, 10)]
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, READ, 0, 4096), request_event(20, QUEUE, READ, 0, 8192),
+        request_event(30, COMPLETE, READ, 0, 8192), request_event(40, COMPLETE, READ, 0, 4096)]))
+    assert [(r.size, r.latency_ns) for r in trace_rows(file)] == [(4096, 30), (8192, 10)]
 
 
 def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
-    zeroes = act(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, FLUSH, 0, 0), act(20, QUEUE, WRITE, 8, 4096, flags=IS_FUA),
-        act(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
-        act(50, COMPLETE, FLUSH, 0, 0)], version=8))
-    found = rows(file)
+    zeroes = request_event(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, FLUSH, 0, 0),
+                                                    request_event(20, QUEUE, WRITE, 8, 4096,
+                                                                  flags=IS_FUA),
+        request_event(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
+        request_event(50, COMPLETE, FLUSH, 0, 0)], version=8))
+    found = trace_rows(file)
     assert [(r.op, r.fua, r.preflush) for r in found] == [
         ("flush", False, False), ("write", True, False), ("write", False, True),
         ("write_zeroes", False, False)]
     assert found[0].latency_ns == 40
     out = tmp_path / "out.aft"
-    must("convert", "-q", file, out)
+    run_trace_ok("convert", "-q", file, out)
     assert trace_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
 
 
 def test_tags_reach_their_writes(tmp_path: Path) -> None:
     events = [
-        act(10, QUEUE, WRITE, 0, 4096, cpu=0), act(11, QUEUE, WRITE, 8, 4096, cpu=1),
-        tag(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
-        tag(13, 8, 4096, "precise", "tag", cpu=1),
-        act(14, QUEUE, WRITE, 16, 4096, cpu=0), act(15, COMPLETE, WRITE, 0, 4096),
-        tag(16, 999, 4096, "approximate", cpu=0)]
-    found = rows(write(tmp_path / "t", pack(events)))
+        request_event(10, QUEUE, WRITE, 0, 4096, cpu=0),
+              request_event(11, QUEUE, WRITE, 8, 4096, cpu=1),
+        class_note(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
+        class_note(13, 8, 4096, "precise", "tag", cpu=1),
+        request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
+              request_event(15, COMPLETE, WRITE, 0, 4096),
+        class_note(16, 999, 4096, "approximate", cpu=0)]
+    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
     assert [(r.name, r.by) for r in found] == [
         ("approximate", "buffer"), ("precise", "tag"), ("precise", "nobody")]
     assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
@@ -264,34 +277,35 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
     """Version 7 calls both a write and needs a note; later versions do not."""
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
-            act(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
-            note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
-            act(12, QUEUE, WRITE, 4096, 4096), act(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
-            act(40, COMPLETE, WRITE, 4096, 4096)]
-        file = write(tmp_path / "t", pack(events, version=version))
-        assert [(r.op, r.size, r.latency_ns) for r in rows(file)] == [
+            request_event(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
+            make_note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
+            request_event(12, QUEUE, WRITE, 4096, 4096),
+                  request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
+            request_event(40, COMPLETE, WRITE, 4096, 4096)]
+        file = write_named(tmp_path / "t", pack_events(events, version=version))
+        assert [(r.op, r.size, r.latency_ns) for r in trace_rows(file)] == [
             ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
         assert trace_json("pair", file)["losses"]["untagged_notes"] == 0
 
 
 def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
     events = [
-        act(10, QUEUE, WRITE, 0, 32768), tag(11, 0, 8192, "precise", "tag"),
-        act(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
-        tag(13, 16, 8192, "approximate"),
-        act(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
-        tag(15, 32, 8192, "approximate"),
-        act(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
-        act(90, COMPLETE, WRITE, 48, 8192)]
-    found = rows(write(tmp_path / "t", pack(events)))
+        request_event(10, QUEUE, WRITE, 0, 32768), class_note(11, 0, 8192, "precise", "tag"),
+        request_event(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
+        class_note(13, 16, 8192, "approximate"),
+        request_event(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
+        class_note(15, 32, 8192, "approximate"),
+        request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
+        request_event(90, COMPLETE, WRITE, 48, 8192)]
+    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
 
 def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
-    events = [act(10, QUEUE, WRITE, 0, 24576), tag(11, 0, 8192, "approximate"),
-              tag(12, 32, 8192, "approximate"), act(90, COMPLETE, WRITE, 0, 24576)]
-    found = rows(write(tmp_path / "t", pack(events)))
+    events = [request_event(10, QUEUE, WRITE, 0, 24576), class_note(11, 0, 8192, "approximate"),
+              class_note(12, 32, 8192, "approximate"), request_event(90, COMPLETE, WRITE, 0, 24576)]
+    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name) for r in found] == [
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
 
@@ -299,103 +313,114 @@ def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
 def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
     texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
              "cfq 7 something else"]
-    file = write(tmp_path / "t", pack(
-        [note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i, text in enumerate(texts)]
-        + [act(20, QUEUE, READ, 0, 512)]))
+    file = write_named(tmp_path / "t", pack_events(
+        [make_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
+         text in enumerate(texts)]
+        + [request_event(20, QUEUE, READ, 0, 512)]))
     remarks = trace_json("pair", file)["remarks"]
     assert [(r["t_ns"], r["text"]) for r in remarks] == [
         (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
 
 
 def test_missing_events_are_counted(tmp_path: Path) -> None:
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, READ, 0, 512, sequence=1), act(20, COMPLETE, READ, 64, 512, sequence=2),
-        act(30, QUEUE, READ, 8, 512, sequence=9), act(40, COMPLETE, READ, 8, 512, error=5)]))
-    done = run("pair", file, "--json")
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, READ, 0, 512, sequence=1),
+                                                    request_event(20, COMPLETE, READ, 64, 512,
+                                                                  sequence=2),
+        request_event(30, QUEUE, READ, 8, 512, sequence=9),
+                                                    request_event(40, COMPLETE, READ, 8, 512,
+                                                                  error=5)]))
+    done = run_trace("pair", file, "--json")
     losses = trace_json("pair", file)["losses"]
     assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
     assert losses["failed_requests"] == 1
     assert losses["missing_events"] == 6
     assert f"{file}: byte 96: 6 events of processor 0 before this one are missing" in done.err
-    assert run("pair", "--strict", file).code == 1
+    assert run_trace("pair", "--strict", file).code == 1
 
 
 def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
-    good = [act(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
-    data = pack(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack(good[2:]) + pack(good[:1])[:30]
-    file = write(tmp_path / "t", data)
-    done = must("info", file, "--json")
-    assert len(rows(file)) == 4
+    good = [request_event(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
+    data = pack_events(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack_events(good[2:])
+    data += pack_events(good[:1])[:30]
+    file = write_named(tmp_path / "t", data)
+    done = run_trace_ok("info", file, "--json")
+    assert len(trace_rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
     assert f"{file}: byte 215: the file ends inside an event" in done.err
     assert trace_json("info", file)["losses"]["skipped_bytes"] == 53
-    strict = run("info", "--strict", file)
+    strict = run_trace("info", "--strict", file)
     assert (strict.code, strict.out) == (1, "")
     assert "byte 96" in strict.err
 
 
 def test_every_truncation_is_noticed(tmp_path: Path) -> None:
-    data = pack([act(10, QUEUE, READ, 0, 512), tag(20, 0, 512, "precise")])
+    data = pack_events([request_event(10, QUEUE, READ, 0, 512), class_note(20, 0, 512, "precise")])
     for size in range(1, len(data)):
-        done = run("info", "--strict", write(tmp_path / "t", data[:size]))
+        done = run_trace("info", "--strict", write_named(tmp_path / "t", data[:size]))
         assert done.code == (0 if size == 48 else 1), size
         assert size == 48 or "byte" in done.err or "format" in done.err
 
 
 def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
-    events = capture(12, processors=1)[0]
-    expected = rows(write(tmp_path / "t", pack(events)))
+    events = random_capture(12, processors=1)[0]
+    expected = trace_rows(write_named(tmp_path / "t", pack_events(events)))
     shuffled = [Event(**{**event.__dict__, "sequence": 0}) for event in events]
     random.Random(1).shuffle(shuffled)
-    assert rows(write(tmp_path / "u", pack(shuffled))) == expected
+    assert trace_rows(write_named(tmp_path / "u", pack_events(shuffled))) == expected
 
 
 def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
-    events = [act(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
-    file = write(tmp_path / "t", pack([*events, act(5, QUEUE, READ, 0, 512)]))
+    events = [request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
+    file = write_named(tmp_path / "t",
+                       pack_events([*events, request_event(5, QUEUE, READ, 0, 512)]))
     assert trace_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
-    must("convert", "-q", file, out)
-    assert run("convert", "--strict", "--force", file, out).code == 1
+    run_trace_ok("convert", "-q", file, out)
+    assert run_trace("convert", "--strict", "--force", file, out).code == 1
 
 
 def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
-    name = put(tmp_path, [[], *capture(14), []])
-    assert len(rows(name)) == 400
-    write(tmp_path / "cap.blktrace.0", b"")
-    alone = run("info", tmp_path / "cap.blktrace.0")
+    name = write_capture(tmp_path, [[], *random_capture(14), []])
+    assert len(trace_rows(name)) == 400
+    write_named(tmp_path / "cap.blktrace.0", b"")
+    alone = run_trace("info", tmp_path / "cap.blktrace.0")
     assert alone.code == 1
     assert "empty" in alone.err
 
 
 def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
-    put(tmp_path, capture(16))
-    done = must("info", tmp_path / "cap.blktrace.1")
+    write_capture(tmp_path, random_capture(16))
+    done = run_trace_ok("info", tmp_path / "cap.blktrace.1")
     assert "1 of 3 files of this capture" in done.err
-    assert "files of this capture" not in must("info", tmp_path / "cap").err
+    assert "files of this capture" not in run_trace_ok("info", tmp_path / "cap").err
 
 
 def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
-    file = write(tmp_path / "t", pack([
-        act(10, QUEUE, READ, 0, 512), act(20, QUEUE, READ, 0, 512, device=other),
-        act(30, COMPLETE, READ, 0, 512, device=other), act(40, COMPLETE, READ, 0, 512)]))
-    refused = run("info", file)
+    file = write_named(tmp_path / "t", pack_events([
+        request_event(10, QUEUE, READ, 0, 512),
+                                                    request_event(20, QUEUE, READ, 0, 512,
+                                                                  device=other),
+        request_event(30, COMPLETE, READ, 0, 512, device=other),
+                                                    request_event(40, COMPLETE, READ, 0, 512)]))
+    refused = run_trace("info", file)
     assert refused.code == 1
     assert "253:0 and 253:1" in refused.err
     assert "--device" in refused.err
-    assert [r.latency_ns for r in rows("--device", "253:1", file)] == [10]
-    assert [(r.stream, r.latency_ns) for r in rows("--device", "all", file)] == [(0, 30), (1, 10)]
+    assert [r.latency_ns for r in trace_rows("--device", "253:1", file)] == [10]
+    assert [(r.stream, r.latency_ns) for r in trace_rows("--device", "all", file)] == [(0, 30),
+                                                                                       (1, 10)]
 
 
 @pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """A request that never ends does not hold back all others."""
-    events = [act(1, QUEUE, READ, 1 << 40, 512)]
+    events = [request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
-        events.append(act(10 + 2 * i, QUEUE, READ, i, 512))
-        events.append(act(11 + 2 * i, COMPLETE, READ, i, 512))
-    file = write(tmp_path / "t", pack(events))
+        events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))
+        events.append(request_event(11 + 2 * i, COMPLETE, READ, i, 512))
+    file = write_named(tmp_path / "t", pack_events(events))
     result = trace_json("info", file)
     assert result["requests"]["all"]["requests"] == 300_001
     assert result["requests"]["all"]["latency"]["known"] == 300_000

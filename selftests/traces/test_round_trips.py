@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_trace
-from selftests.traces.support import aft_records, must, rows, run, write
+from selftests.traces.support import aft_records, run_trace, run_trace_ok, trace_rows, write_named
 
 CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
 OPS = ("read", "write", "flush", "discard", "write_zeroes")
@@ -20,7 +20,7 @@ Request = tuple[int, str, int, int, int, int, int, str]
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> list[Request]:
+def random_stream(draw: st.DrawFn) -> list[Request]:
     """Return requests in the order of time, aligned to sectors."""
     now = 0
     result: list[Request] = []
@@ -37,36 +37,37 @@ def streams(draw: st.DrawFn) -> list[Request]:
     return result
 
 
-def csv(stream: list[Request]) -> str:
+def stream_as_csv(stream: list[Request]) -> str:
     return HEADER + "".join(",".join(map(str, request)) + "\n" for request in stream)
 
 
-def through(stream: list[Request], form: str, *options: str) -> list[Request]:
+def write_and_read(stream: list[Request], form: str, *options: str) -> list[Request]:
     """Write the stream in that format, and read it back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        source = write(directory / "source", csv(stream))
+        source = write_named(directory / "source", stream_as_csv(stream))
         out = directory / "out"
-        must("convert", "-q", "--keep-time", "--to", form, source, out)
+        run_trace_ok("convert", "-q", "--keep-time", "--to", form, source, out)
         if not out.stat().st_size:
             return []
         return [(r.t_ns, r.op, r.offset, r.size, r.latency_ns, r.pid, r.stream, r.name)
-                for r in rows("--from", form, *options, out)]
+                for r in trace_rows("--from", form, *options, out)]
 
 
 @settings(max_examples=20, deadline=None)
-@given(streams())
+@given(random_stream())
 def test_csv_and_record_files_keep_everything(stream: list[Request]) -> None:
-    assert through(stream, "csv") == stream
-    assert through(stream, "aft") == stream
+    assert write_and_read(stream, "csv") == stream
+    assert write_and_read(stream, "aft") == stream
 
 
 @settings(max_examples=20, deadline=None)
-@given(streams())
+@given(random_stream())
 def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
-        must("convert", "-q", "--keep-time", write(Path(name) / "source", csv(stream)), out)
+        run_trace_ok("convert", "-q", "--keep-time",
+                     write_named(Path(name) / "source", stream_as_csv(stream)), out)
         assert aft_records(out) == [
             (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
@@ -74,42 +75,42 @@ def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(streams())
+@given(random_stream())
 def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] in {"read", "write"}]
-    assert through(stream, "msr") == [
+    assert write_and_read(stream, "msr") == [
         (t // 100 * 100, op, offset, size, latency, 0, disk, "precise")
         for t, op, offset, size, latency, _, disk, _ in held]
-    assert through(stream, "mqsim") == [
+    assert write_and_read(stream, "mqsim") == [
         (t, op, offset, size, 0, 0, device, "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
 
 @settings(max_examples=15, deadline=None)
-@given(streams())
+@given(random_stream())
 def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] != "write_zeroes"]
     names = list(dict.fromkeys(r[6] for r in held))
-    assert through(stream, "iolog") == [
+    assert write_and_read(stream, "iolog") == [
         (t // 1000 * 1000, op, offset, size, 0, 0, names.index(device), "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
 
 @settings(max_examples=15, deadline=None)
-@given(streams())
+@given(random_stream())
 def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
     # Use separate addresses: requests of one address could only be told apart by their order.
     one = [(t, op, (i << 40) + 512, size, latency or 100, pid, 0, kind)
            for i, (t, op, _, size, latency, pid, _, kind) in enumerate(stream)
            if op not in {"write_zeroes", "flush"}]
     if one:
-        assert through(one, "blktrace") == one
+        assert write_and_read(one, "blktrace") == one
 
 
 def test_blkparse_reads_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
-    must("convert", write(tmp_path / "source", csv(stream)), out)
+    run_trace_ok("convert", write_named(tmp_path / "source", stream_as_csv(stream)), out)
     said = subprocess.run(["blkparse", "-i", tmp_path / "x", "-q", "-f", r"%t %a %d %S %N\n"],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     queued = [line.split() for line in said if " Q " in line]
@@ -122,7 +123,8 @@ def test_blkparse_reads_our_output(tmp_path: Path) -> None:
 def test_fio_replays_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
-    must("convert", "--to", "iolog", write(tmp_path / "source", csv(stream)), log)
+    run_trace_ok("convert", "--to", "iolog",
+                 write_named(tmp_path / "source", stream_as_csv(stream)), log)
     done = subprocess.run(
         ["fio", "--name=x", "--ioengine=null", f"--read_iolog={log}", "--size=1g",
          f"--replay_redirect={tmp_path / 'target'}", "--output-format=terse"],
@@ -133,24 +135,24 @@ def test_fio_replays_our_output(tmp_path: Path) -> None:
 
 
 def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> None:
-    source = write(tmp_path / "source", HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
-    done = must("convert", "--to", "msr", source, tmp_path / "out")
+    source = write_named(tmp_path / "source", HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
+    done = run_trace_ok("convert", "--to", "msr", source, tmp_path / "out")
     assert "1 requests left out, which msr cannot hold: flush" in done.err
     assert "1 requests written" in done.err
-    strict = run("convert", "--strict", "--to", "msr", source, tmp_path / "other")
+    strict = run_trace("convert", "--strict", "--to", "msr", source, tmp_path / "other")
     assert strict.code == 1
     assert not (tmp_path / "other").exists()
 
 
 def test_bytes_are_rounded_to_sectors(tmp_path: Path) -> None:
-    source = write(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
+    source = write_named(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
-    must("convert", source, out)
+    run_trace_ok("convert", source, out)
     assert aft_records(out)[0][1:3] == (1, 2)
 
 
 def test_life_times_are_kept(tmp_path: Path) -> None:
     records = [Record(0, 8, 8, WRITE | 3 << LIFE), Record(1, 8, 8, READ)]
     out = tmp_path / "out.aft"
-    must("convert", write_trace(tmp_path / "source.aft", records), out)
+    run_trace_ok("convert", write_trace(tmp_path / "source.aft", records), out)
     assert [record.op for record in read_trace(out)] == [WRITE | 3 << LIFE, READ]

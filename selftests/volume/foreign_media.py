@@ -22,20 +22,20 @@ PAGE = 4096
 MASK = (1 << 64) - 1
 
 
-def sparse(path: Path, size: int) -> None:
+def make_sparse(path: Path, size: int) -> None:
     """Make a sparse file of zeroes."""
     with path.open("wb") as file:
         file.truncate(size)
 
 
-def put(path: Path, offset: int, data: bytes) -> None:
+def put_bytes_at(path: Path, offset: int, data: bytes) -> None:
     """Write into a file; a negative offset counts from its end."""
     with path.open("r+b") as file:
         file.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
         file.write(data)
 
 
-def digest(path: Path) -> str:
+def nonzero_digest(path: Path) -> str:
     """Return a checksum of all pages that are not zeroes, with their offsets."""
     total = hashlib.sha256()
     with path.open("rb") as file:
@@ -59,7 +59,7 @@ def digest(path: Path) -> str:
     return f"{total.hexdigest()} {size}"
 
 
-def mix(x: int) -> int:
+def hash_u64(x: int) -> int:
     """Compute aftl_hash64()."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK
@@ -67,16 +67,16 @@ def mix(x: int) -> int:
     return x ^ x >> 31
 
 
-def place(size: int, index: int) -> int:
+def probe_offset(size: int, index: int) -> int:
     """Return the offset of a probe of `approxftl format` between the two ends."""
-    return END + mix(mix(size) ^ index) % ((size - 2 * END) // 4096) * 4096
+    return END + hash_u64(hash_u64(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
-def program(size: int, *command: str) -> Callable[[Path], None]:
+def program_maker(size: int, *command: str) -> Callable[[Path], None]:
     """Return a function that makes a medium by running a program."""
 
     def make(path: Path) -> None:
-        sparse(path, size)
+        make_sparse(path, size)
         subprocess.run(
             [*command, str(path)], check=True, capture_output=True, input=b"pass",
             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})  # fmt: skip
@@ -88,14 +88,14 @@ def by_hand(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], No
     """Return a function that writes pieces at their offsets."""
 
     def make(path: Path) -> None:
-        sparse(path, size)
+        make_sparse(path, size)
         for offset, data in pieces:
-            put(path, offset, data)
+            put_bytes_at(path, offset, data)
 
     return make
 
 
-def md(at: int, offset: int) -> Callable[[Path], None]:
+def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
     """Return the superblock of a RAID member, format 1; mdadm would need a kernel with md."""
     block = bytearray(256)
     struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
@@ -107,7 +107,7 @@ def md(at: int, offset: int) -> Callable[[Path], None]:
     return by_hand((at, bytes(block)))
 
 
-def lvm() -> bytes:
+def lvm_label() -> bytes:
     """Return the LVM label of a physical volume, for sector 1."""
     crc = 0xF597A6CF
     label = bytearray(512)
@@ -125,7 +125,7 @@ def lvm() -> bytes:
     return bytes(label)
 
 
-def gpt(at: int, other: int) -> tuple[bytes, bytes]:
+def gpt_header(at: int, other: int) -> tuple[bytes, bytes]:
     """Return a GPT header, and its partition entries."""
     last = SIZE // 512 - 1
     entry = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4").bytes_le + NAME.bytes_le
@@ -139,7 +139,7 @@ def gpt(at: int, other: int) -> tuple[bytes, bytes]:
     return bytes(header), entries
 
 
-def mbr(kind: int) -> bytes:
+def partition_table(kind: int) -> bytes:
     """Return a partition table with one entry."""
     entry = struct.pack("<BBBBBBBBII", 0, 0, 2, 0, kind, 0, 0, 0, 1, SIZE // 512 - 1)
     return bytes(446) + entry + bytes(48) + b"\x55\xaa"
@@ -148,26 +148,26 @@ def mbr(kind: int) -> bytes:
 def gpt_pieces() -> list[tuple[int, bytes]]:
     """Return the pieces of a complete GPT; the last two are its backup."""
     last = SIZE // 512 - 1
-    first, entries = gpt(1, last)
-    backup, _ = gpt(last, 1)
-    return [(0, mbr(0xEE)), (512, first), (1024, entries), ((last - 32) * 512, entries),
+    first, entries = gpt_header(1, last)
+    backup, _ = gpt_header(last, 1)
+    return [(0, partition_table(0xEE)), (512, first), (1024, entries), ((last - 32) * 512, entries),
             (last * 512, backup)]  # fmt: skip
 
 
 # By name: libblkid's name of the type, and the function that makes the medium.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "btrfs": ("btrfs", program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
-    "ext4": ("ext4", program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
-    "xfs": ("xfs", program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
-    "f2fs": ("f2fs", program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
-    "swap": ("swap", program(SIZE, "mkswap", "-q", "-L", "pictures")),
-    "luks2": ("crypto_LUKS", program(
+    "btrfs": ("btrfs", program_maker(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
+    "ext4": ("ext4", program_maker(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
+    "xfs": ("xfs", program_maker(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
+    "f2fs": ("f2fs", program_maker(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
+    "swap": ("swap", program_maker(SIZE, "mkswap", "-q", "-L", "pictures")),
+    "luks2": ("crypto_LUKS", program_maker(
         SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
-    "md 1.0": ("linux_raid_member", md(SIZE - 8192, SIZE - 8192)),
-    "md 1.2": ("linux_raid_member", md(4096, 4096)),
-    "LVM": ("LVM2_member", by_hand((512, lvm()))),
+    "md 1.0": ("linux_raid_member", raid_superblock(SIZE - 8192, SIZE - 8192)),
+    "md 1.2": ("linux_raid_member", raid_superblock(4096, 4096)),
+    "LVM": ("LVM2_member", by_hand((512, lvm_label()))),
     "GPT": ("gpt", by_hand(*gpt_pieces())),
     "GPT, its backup alone": ("gpt", by_hand(*gpt_pieces()[-2:])),
-    "MBR": ("dos", by_hand((0, mbr(0x83)))),
+    "MBR": ("dos", by_hand((0, partition_table(0x83)))),
 }  # fmt: skip

@@ -77,14 +77,14 @@ struct life {
 	u32 dead;
 };
 
-static u32 below(struct life *life, u32 n)
+static u32 life_below(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool chance(struct life *life, u32 percent)
+static bool life_chance(struct life *life, u32 percent)
 {
-	return below(life, 100) < percent;
+	return life_below(life, 100) < percent;
 }
 
 /* Geometry */
@@ -149,7 +149,7 @@ static void draw_passes(struct aftl_config *config)
 
 static void draw_small_buffer(struct life *life, struct aftl_config *config)
 {
-	u64 wanted = (u64)config->unit * (1 + below(life, 40));
+	u64 wanted = (u64)config->unit * (1 + life_below(life, 40));
 
 	config->buffer = max(wanted, 2 * config->page * config->bits * config->passes);
 	config->buffer_safe = true;
@@ -161,10 +161,10 @@ static void draw_dies(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
 	config->rain = false;
-	config->channels = 2 + below(life, 3);
+	config->channels = 2 + life_below(life, 3);
 	config->planes = 1;
 	config->passes = 1;
-	config->blocks = 10 + below(life, 10);
+	config->blocks = 10 + life_below(life, 10);
 	config->op = 6000;
 	config->erase = 1000;
 }
@@ -174,28 +174,28 @@ static void draw_errors(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
 	config->rber = 1000000000;
-	config->ecc_bits = 10 + below(life, 20);
-	config->ecc_levels = below(life, 3);
+	config->ecc_bits = 10 + life_below(life, 20);
+	config->ecc_levels = life_below(life, 3);
 }
 
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
 	struct test_device device;
-	u32 unit = units[below(life, ARRAY_SIZE(units))];
+	u32 unit = units[life_below(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_random_geometry(&device, &life->random);
 	test_random_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 5 + below(life, 36);
+	config->blocks = 5 + life_below(life, 36);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << below(life, 3);
-	config->op = 1500 + below(life, 4000);
-	config->bad = chance(life, 15) ? 30000000000ULL : 0;
-	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
+	config->page = (u64)unit << life_below(life, 3);
+	config->op = 1500 + life_below(life, 4000);
+	config->bad = life_chance(life, 15) ? 30000000000ULL : 0;
+	config->endurance = life_chance(life, 10) ? 8 + life_below(life, 20) : 0;
 	draw_superblocks(config);
 	draw_map(config);
 	draw_passes(config);
@@ -222,7 +222,7 @@ static bool small_enough(const struct aftl_config *config)
 /* Policy ressd, which reprograms pages, needs a share of its own and three-bit word lines. */
 static const char *draw_policy(struct life *life)
 {
-	if (life->kind == AGAIN || chance(life, life->kind == MORTAL ? 50 : 12))
+	if (life->kind == AGAIN || life_chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_any_policy(false, &life->random);
 }
@@ -239,7 +239,7 @@ static void be_born(struct life *life)
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = chance(life, 50) ? "tlc" : "baseline";
+				life->policy = life_chance(life, 50) ? "tlc" : "baseline";
 		} while (!small_enough(&config));
 		if (durable_open_as(&life->durable, &config, life->policy,
 				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
@@ -252,9 +252,10 @@ static void be_born(struct life *life)
 
 /* Crashes */
 
-static void arm(struct life *life, u32 changes)
+static void arm_power_failure(struct life *life, u32 changes)
 {
-	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
+	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
+ life_below(life, changes);
 }
 
 static bool is_safe(const struct life *life)
@@ -262,9 +263,9 @@ static bool is_safe(const struct life *life)
 	return life->durable.super.config.buffer && life->durable.super.config.buffer_safe;
 }
 
-static void crash(struct life *life)
+static void crash_device(struct life *life)
 {
-	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
+	durable_crash(&life->durable, life_below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_safe(life);
@@ -284,12 +285,12 @@ static void crash_in_format(struct life *life)
 {
 	int ret;
 
-	arm(life, 40);
+	arm_power_failure(life, 40);
 	ret = durable_format(&life->durable);
 	if (ret && !was_power(life, ret, "format"))
 		return;
 	tally.in_format += ret != 0;
-	crash(life);
+	crash_device(life);
 	ret = durable_start(&life->durable, life->policy, false);
 	if (ret)
 		CHECK_MSG(strlen(life->durable.device.error.text) > 5, "%d has no sentence", ret);
@@ -316,9 +317,9 @@ static void note_work(const struct durable_device *durable)
 static void fail_a_block(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
-	u32 block = below(life, aftl_geometry(device->ftl)->blocks);
+	u32 block = life_below(life, aftl_geometry(device->ftl)->blocks);
 
-	if (life->may_wear && chance(life, 20) && aftl_fail_block(device->ftl, block))
+	if (life->may_wear && life_chance(life, 20) && aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
 
@@ -327,12 +328,12 @@ static void fail_a_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
 
-	if (!device->config.rain || life->dead || !chance(life, 10))
+	if (!device->config.rain || life->dead || !life_chance(life, 10))
 		return;
 	life->may_wear = true;
 	life->dead = 1;
 	tally.dead++;
-	CHECK_EQ(aftl_fail_lun(device->ftl, below(life, aftl_geometry(device->ftl)->luns)), 0);
+	CHECK_EQ(aftl_fail_lun(device->ftl, life_below(life, aftl_geometry(device->ftl)->luns)), 0);
 }
 
 /* Fail a die, preferably while an entry waits for a buffer slot, and fail the power soon after. */
@@ -342,32 +343,32 @@ static void fail_any_die(struct life *life)
 	u32 luns = aftl_geometry(ftl)->luns;
 
 	if (life->kind != MORTAL || life->dead + 1 >= luns ||
-	    below(life, life->durable.keeps ? 30 : 300))
+	    life_below(life, life->durable.keeps ? 30 : 300))
 		return;
 	life->dead++;
 	tally.dead++;
-	CHECK_EQ(durable_fail_die(&life->durable, below(life, luns)), 0);
-	if (chance(life, 50))
-		arm(life, 60);
+	CHECK_EQ(durable_fail_die(&life->durable, life_below(life, luns)), 0);
+	if (life_chance(life, 50))
+		arm_power_failure(life, 60);
 }
 
 static void draw_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
-	stream->read = below(life, 30);
-	stream->discard = below(life, 20);
-	stream->flush = below(life, 80);
-	stream->fua = below(life, 80);
-	stream->depth = 1 + below(life, 24);
-	stream->hot = below(life, 100);
+	stream->read = life_below(life, 30);
+	stream->discard = life_below(life, 20);
+	stream->flush = life_below(life, 80);
+	stream->fua = life_below(life, 80);
+	stream->depth = 1 + life_below(life, 24);
+	stream->hot = life_below(life, 100);
 }
 
 /* Return true if power is still on. */
 static bool live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 steps = 1 + below(life, life->steps);
-	u32 lag = chance(life, 20) ? 0 : 1 + below(life, life->kind == MORTAL ? 150 : 30);
+	u32 steps = 1 + life_below(life, life->steps);
+	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_stream(life, &stream);
@@ -380,7 +381,7 @@ static bool live_session(struct life *life)
 	while (steps-- && !tap_failures()) {
 		test_stream_step(&stream, &durable->device);
 		fail_any_die(life);
-		if (durable_work(durable, below(life, lag + 1)))
+		if (durable_work(durable, life_below(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -408,10 +409,10 @@ static void end_work(struct life *life, bool on)
 	check_health(life);
 	if (!on && was_power(life, ret, "work"))
 		tally.in_work++;
-	if (!on || chance(life, 30))
+	if (!on || life_chance(life, 30))
 		return;
-	if (chance(life, 50))
-		arm(life, 30);
+	if (life_chance(life, 50))
+		arm_power_failure(life, 30);
 	ret = durable_shut(durable);
 	if (ret && was_power(life, ret, "close"))
 		tally.in_shut++;
@@ -420,17 +421,17 @@ static void end_work(struct life *life, bool on)
 
 static void choose_policy(struct life *life)
 {
-	if (!chance(life, 10))
+	if (!life_chance(life, 10))
 		return;
 	tally.changed_policy++;
 	life->policy = draw_policy(life);
 }
 
 /* Start a session with any policy that fits. */
-static int start(struct life *life)
+static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
-	bool scan = chance(life, 10);
+	bool scan = life_chance(life, 10);
 	int ret;
 
 	choose_policy(life);
@@ -445,20 +446,20 @@ static int start(struct life *life)
 	return ret;
 }
 
-static void session(struct life *life)
+static void run_session(struct life *life)
 {
 	int ret;
 
-	arm(life, chance(life, 10) ? 8 : chance(life, 50) ? 60 : 1000);
-	ret = start(life);
+	arm_power_failure(life, life_chance(life, 10) ? 8 : life_chance(life, 50) ? 60 : 1000);
+	ret = start_session(life);
 	if (ret && was_power(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
 		end_work(life, live_session(life));
-	crash(life);
+	crash_device(life);
 }
 
-static void fill(struct life *life)
+static void fill_device(struct life *life)
 {
 	struct test_stream stream;
 	int ret = durable_start(&life->durable, life->policy, false);
@@ -474,17 +475,17 @@ static void fill(struct life *life)
 	durable_stop(&life->durable);
 }
 
-static void live(struct life *life)
+static void live_through(struct life *life)
 {
 	u32 i;
 
-	if (chance(life, 40))
+	if (life_chance(life, 40))
 		crash_in_format(life);
-	if (chance(life, 70))
-		fill(life);
+	if (life_chance(life, 70))
+		fill_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
-		session(life);
-	if (chance(life, 40))
+		run_session(life);
+	if (life_chance(life, 40))
 		crash_in_format(life);
 }
 
@@ -493,15 +494,15 @@ static bool run_life(u64 seed, enum kind kind)
 	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
 
 	be_born(&life);
-	life.steps = 10 + below(&life, 400);
-	live(&life);
+	life.steps = 10 + life_below(&life, 400);
+	live_through(&life);
 	if (tap_failures())
 		test_note_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);
 	return !tap_failures();
 }
 
-static void report(void)
+static void report_coverage(void)
 {
 	tap_note("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
 		 tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
@@ -585,7 +586,7 @@ int main(int argc, char **argv)
 		  (unsigned long long)seed);
 	for (i = 0; i < lives && run_life(seed + i, kind); i++)
 		;
-	report();
+	report_coverage();
 	tap_end();
 	if (argc == 1)
 		tap_run("seeds of earlier bugs pass", lives_of_before);

@@ -150,7 +150,7 @@ static void limited_free(void *host, void *memory, size_t bytes)
 
 static const struct aftl_host_ops ops = { .alloc = limited_alloc, .free = limited_free };
 
-static void set(const char *key, const char *value)
+static void set_parameter(const char *key, const char *value)
 {
 	struct aftl_error error;
 
@@ -159,7 +159,7 @@ static void set(const char *key, const char *value)
 }
 
 /* Configure @blocks of 1 GiB: 16384 pages of 64 KiB. */
-static void plan(const char *blocks, const char *unit)
+static void plan_volume(const char *blocks, const char *unit)
 {
 	struct aftl_error error;
 
@@ -177,16 +177,16 @@ static void plan(const char *blocks, const char *unit)
 	};
 	if (aftl_profile_load(&disk.super.config, "demo", &error))
 		tap_bail_out("%s", error.text);
-	set("channels", "1");
-	set("chips", "4");
-	set("planes", "1");
-	set("bits", "1");
-	set("layers", "128");
-	set("word_lines", "128");
-	set("page", "64KiB");
-	set("unit", unit);
-	set("blocks", blocks);
-	set("errors", "off");
+	set_parameter("channels", "1");
+	set_parameter("chips", "4");
+	set_parameter("planes", "1");
+	set_parameter("bits", "1");
+	set_parameter("layers", "128");
+	set_parameter("word_lines", "128");
+	set_parameter("page", "64KiB");
+	set_parameter("unit", unit);
+	set_parameter("blocks", blocks);
+	set_parameter("errors", "off");
 	memcpy(disk.super.uuid, "of a large one!!", AFTL_UUID_BYTES);
 	scnprintf(disk.super.policy, sizeof(disk.super.policy), "baseline");
 	scnprintf(disk.super.profile, sizeof(disk.super.profile), "demo");
@@ -204,7 +204,7 @@ static struct aftl_volume *open_volume(void)
 	return volume;
 }
 
-static struct aftl *load(struct aftl_volume *volume, struct aftl_recovery *recovery)
+static struct aftl *load_large(struct aftl_volume *volume, struct aftl_recovery *recovery)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
@@ -219,7 +219,7 @@ static struct aftl *load(struct aftl_volume *volume, struct aftl_recovery *recov
 }
 
 /* Record a program of @page with the units from @unit on. */
-static void program(struct aftl_volume *volume, u32 page, u32 unit)
+static void record_large_program(struct aftl_volume *volume, u32 page, u32 unit)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
 	struct aftl_spare spare = {
@@ -257,9 +257,10 @@ static void write_spots(struct aftl_volume *volume)
 	u32 spot;
 
 	for (spot = 0; spot < SPOTS; spot++)
-		program(volume, spot_page(geo, spot) + geo->pages, spot_unit(geo, spot));
+		record_large_program(volume, spot_page(geo, spot) + geo->pages,
+				     spot_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
-		program(volume, spot_page(geo, spot), spot_unit(geo, spot));
+		record_large_program(volume, spot_page(geo, spot), spot_unit(geo, spot));
 		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(spot_unit(geo, spot) + 1), 1),
 			 0);
 	}
@@ -313,7 +314,7 @@ static void damage_is_noticed(void)
 	aftl_volume_release(volume);
 }
 
-static u64 seconds(void)
+static u64 seconds_now(void)
 {
 	return (u64)clock() / CLOCKS_PER_SEC;
 }
@@ -325,7 +326,7 @@ static void crash_and_find(void)
 	struct aftl_volume *volume;
 	struct aftl *ftl;
 	u64 format_held;
-	u64 begin = seconds();
+	u64 begin = seconds_now();
 
 	CHECK_EQ(aftl_volume_format(&disk.medium, &disk.super, &error), 0);
 	CHECK_TEXT(error.text, "");
@@ -335,12 +336,12 @@ static void crash_and_find(void)
 	write_spots(volume);
 	aftl_volume_release(volume);
 	volume = open_volume();
-	ftl = load(volume, &recovery);
+	ftl = load_large(volume, &recovery);
 	CHECK(!recovery.closed);
 	check_spots(ftl);
 	CHECK(disk.largest <= INT_MAX);
 	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
-		 aftl_geometry(ftl)->units, (unsigned long long)(seconds() - begin),
+		 aftl_geometry(ftl)->units, (unsigned long long)(seconds_now() - begin),
 		 (unsigned long long)(disk.most_held >> 20),
 		 (unsigned long long)(disk.largest >> 20),
 		 (unsigned long long)(format_held >> 20));
@@ -352,14 +353,14 @@ static void crash_and_find(void)
 
 static void four_tebibytes(void)
 {
-	plan("1024", "16KiB");
+	plan_volume("1024", "16KiB");
 	crash_and_find();
 }
 
 /* A sparse volume is written to a few MiB only. */
 static void sixteen_tebibytes(void)
 {
-	plan("4096", "64KiB");
+	plan_volume("4096", "64KiB");
 	disk.super.lazy_tables = true;
 	crash_and_find();
 	CHECK(disk.written < 2 * SPOTS * 64);
@@ -367,7 +368,7 @@ static void sixteen_tebibytes(void)
 
 static void four_that_are_begun(void)
 {
-	plan("1024", "64KiB");
+	plan_volume("1024", "64KiB");
 	disk.super.lazy_tables = true;
 	crash_and_find();
 	CHECK(disk.written < 2 * SPOTS * 64);
@@ -379,7 +380,7 @@ static void sizes_in_small_units(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(blocks); i++) {
-		plan(blocks[i], "4KiB");
+		plan_volume(blocks[i], "4KiB");
 		crash_and_find();
 	}
 }

@@ -19,7 +19,7 @@ static const char shape[] =
 	"channels=2 chips=1 blocks=64 layers=4 word_lines=4 bits=2 unit=512 page=1KiB op=40 "
 	"errors=off map_cache=8KiB";
 
-static const struct aftl_counters *counters(void)
+static const struct aftl_counters *map_counters(void)
 {
 	return test_counters(&durable.device);
 }
@@ -30,7 +30,7 @@ static const struct aftl_cmt *cmt_of_device(void)
 }
 
 /* Start a volume on which every unit is written. */
-static void begin(const char *policy)
+static void begin_mapped(const char *policy)
 {
 	u32 i;
 
@@ -78,7 +78,7 @@ static void look_at_recovered(const char *policy)
 	CHECK_EQ(cmt_of_device()->cached + count_on_flash(), TRANS_PAGES);
 	CHECK_EQ(cmt_of_device()->cached - cmt_of_device()->evicting, KEPT);
 	CHECK(write_one() >= (TRANS_PAGES - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
-	CHECK_RANGE(counters()->programmed_map_units, TRANS_PAGES - KEPT - LEAVE, TRANS_PAGES);
+	CHECK_RANGE(map_counters()->programmed_map_units, TRANS_PAGES - KEPT - LEAVE, TRANS_PAGES);
 	CHECK(cmt_of_device()->cached - cmt_of_device()->evicting <= KEPT);
 	CHECK(cmt_of_device()->evicting <= LEAVE);
 	durable_stop(&durable);
@@ -86,15 +86,15 @@ static void look_at_recovered(const char *policy)
 
 static void a_crash(const char *policy)
 {
-	begin(policy);
+	begin_mapped(policy);
 	CHECK(count_on_flash() > TRANS_PAGES / 2);
 	volume_crash_and_start(policy);
 	durable_stop(&durable);
 	look_at_recovered(policy);
 	volume_start(policy);
 	volume_work(2, 1000);
-	CHECK(counters()->map_loads > 0);
-	CHECK_EQ(counters()->policy_bugs, 0);
+	CHECK(map_counters()->map_loads > 0);
+	CHECK_EQ(map_counters()->policy_bugs, 0);
 }
 
 /* A clean close keeps the cached pages, and writes do not wait. */
@@ -103,7 +103,7 @@ static void closed_in_order(const char *policy)
 	u32 cached;
 	u32 flash;
 
-	begin(policy);
+	begin_mapped(policy);
 	cached = cmt_of_device()->cached;
 	flash = count_on_flash();
 	volume_shut();
@@ -120,7 +120,7 @@ static void crash_upon_crash(const char *policy)
 {
 	u32 i;
 
-	begin(policy);
+	begin_mapped(policy);
 	for (i = 0; i < 60; i++) {
 		volume_crash_and_start(policy);
 		CHECK(cmt_of_device()->cached > KEPT);
@@ -135,7 +135,7 @@ static void a_die_is_dead(const char *policy)
 {
 	u32 i;
 
-	begin(policy);
+	begin_mapped(policy);
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, 1), 0);
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
@@ -147,7 +147,7 @@ static void a_die_is_dead(const char *policy)
 
 TAP_TEST(other_policies_are_refused)
 {
-	begin("baseline");
+	begin_mapped("baseline");
 	volume_keeps_its_policy("baseline", "separated");
 }
 

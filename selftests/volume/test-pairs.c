@@ -67,14 +67,14 @@ static struct {
 	u64 displaced;
 } tally;
 
-static u32 below(struct life *life, u32 n)
+static u32 pair_below(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool chance(struct life *life, u32 percent)
+static bool pair_chance(struct life *life, u32 percent)
 {
-	return below(life, 100) < percent;
+	return pair_below(life, 100) < percent;
 }
 
 /* Devices */
@@ -104,7 +104,7 @@ static const char *draw_policy(struct life *life, const struct aftl_config *conf
 	struct aftl_error error;
 	u32 i;
 
-	if (chance(life, 40))
+	if (pair_chance(life, 40))
 		return life->pair->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_any_policy(false, &life->random);
@@ -121,16 +121,16 @@ static void draw_others(struct life *life, struct aftl_config *config)
 	struct aftl_config drawn = *config;
 	struct aftl_error error;
 
-	drawn.wear_gap = below(life, 3) * 4;
-	drawn.read_limit = below(life, 3) * 3;
-	drawn.suspend = below(life, 4);
-	drawn.suspend_for_write = below(life, 2);
-	drawn.cache_commands = below(life, 4);
-	drawn.order = below(life, 2);
-	drawn.allocate = below(life, AFTL_ALLOCATES);
-	drawn.victim = chance(life, 50) ? AFTL_VICTIM_greedy : below(life, AFTL_VICTIMS);
-	drawn.gc_idle_valid = below(life, 10001);
-	drawn.buffer_hold = below(life, 3) * 700000;
+	drawn.wear_gap = pair_below(life, 3) * 4;
+	drawn.read_limit = pair_below(life, 3) * 3;
+	drawn.suspend = pair_below(life, 4);
+	drawn.suspend_for_write = pair_below(life, 2);
+	drawn.cache_commands = pair_below(life, 4);
+	drawn.order = pair_below(life, 2);
+	drawn.allocate = pair_below(life, AFTL_ALLOCATES);
+	drawn.victim = pair_chance(life, 50) ? AFTL_VICTIM_greedy : pair_below(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = pair_below(life, 10001);
+	drawn.buffer_hold = pair_below(life, 3) * 700000;
 	if (!try_device(&drawn, life->pair->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
@@ -144,18 +144,19 @@ static void be_born(struct life *life)
 	draw_others(life, &config);
 	life->policy = draw_policy(life, &config);
 	life->other = draw_policy(life, &config);
-	if (durable_open_as(durable, &config, life->policy, chance(life, 50)))
+	if (durable_open_as(durable, &config, life->policy, pair_chance(life, 50)))
 		tap_bail_out("no such device");
-	aftl_volume_header_to_shard(&durable->super, below(life, (u32)config.shards));
+	aftl_volume_header_to_shard(&durable->super, pair_below(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
-		.random = &life->random, .few = 1 + below(life, 6), .flushes = below(life, 25),
+		.random = &life->random, .few = 1 + pair_below(life, 6),
+					   .flushes = pair_below(life, 25),
 		.approx = 50,
 	};
 	test_stream_init(&life->stream, aftl_random_next(&life->random));
-	life->stream.flush = below(life, 80);
-	life->stream.fua = below(life, 80);
-	life->stream.discard = below(life, 20);
+	life->stream.flush = pair_below(life, 80);
+	life->stream.fua = pair_below(life, 80);
+	life->stream.discard = pair_below(life, 20);
 }
 
 /* Sessions */
@@ -169,10 +170,10 @@ static void fail_sectors(struct life *life)
 
 	if (!life->pair->failing)
 		return;
-	if (chance(life, 10))
-		tally.hurt += durable_hurt(durable, below(life, durable->unit_count), 0);
-	if (life->unwritable && chance(life, 1)) {
-		durable->disk.unwritable[first + below(life, (u32)(end - first))] = true;
+	if (pair_chance(life, 10))
+		tally.hurt += durable_hurt(durable, pair_below(life, durable->unit_count), 0);
+	if (life->unwritable && pair_chance(life, 1)) {
+		durable->disk.unwritable[first + pair_below(life, (u32)(end - first))] = true;
 		life->unwritable--;
 	}
 }
@@ -186,9 +187,10 @@ static void send_request(struct life *life)
 		return;
 	}
 	if (device->config.queue_weights)
-		device->queue = (u8)below(life, aftl_weights(device->config.queue_weights) + 1);
+		device->queue = (u8)pair_below(life,
+					       aftl_weights(device->config.queue_weights) + 1);
 	zone_stream_submit(&life->zones, device);
-	test_drain_to(device, below(life, 20));
+	test_drain_to(device, pair_below(life, 20));
 }
 
 static void check_health(const struct life *life)
@@ -203,16 +205,16 @@ static void check_health(const struct life *life)
 			  (unsigned long long)device->failed);
 }
 
-static int work(struct life *life, u32 steps)
+static int work_steps(struct life *life, u32 steps)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
+	u32 lag = pair_chance(life, 20) ? 0 : 1 + pair_below(life, 30);
 	int ret = 0;
 
 	while (!ret && steps-- && !tap_failures()) {
 		fail_sectors(life);
 		send_request(life);
-		ret = durable_work(durable, below(life, lag + 1));
+		ret = durable_work(durable, pair_below(life, lag + 1));
 	}
 	check_health(life);
 	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
@@ -220,13 +222,13 @@ static int work(struct life *life, u32 steps)
 }
 
 /* Open the volume, with policy @wanted if its state allows that. */
-static int start(struct life *life, const char *wanted)
+static int start_with_policy(struct life *life, const char *wanted)
 {
 	const char *policy = life->policy;
-	int ret = durable_start(&life->durable, wanted, chance(life, 10));
+	int ret = durable_start(&life->durable, wanted, pair_chance(life, 10));
 
 	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
-		return durable_start(&life->durable, policy, chance(life, 10));
+		return durable_start(&life->durable, policy, pair_chance(life, 10));
 	if (ret)
 		return ret;
 	tally.changed_policy += strcmp(wanted, policy) != 0;
@@ -235,7 +237,7 @@ static int start(struct life *life, const char *wanted)
 }
 
 /* Write every logical page once. A zoned device is left empty. */
-static int fill(struct life *life)
+static int fill_pair(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 
@@ -245,45 +247,47 @@ static int fill(struct life *life)
 	return durable_settle(durable);
 }
 
-static int session(struct life *life, const char *policy, u32 steps)
+static int pair_session(struct life *life, const char *policy, u32 steps)
 {
-	int ret = start(life, policy);
+	int ret = start_with_policy(life, policy);
 
 	if (!ret && !life->filled)
-		ret = fill(life);
+		ret = fill_pair(life);
 	life->filled = true;
 	if (!ret)
-		ret = work(life, steps);
+		ret = work_steps(life, steps);
 	return ret ? ret : durable_shut(&life->durable);
 }
 
-static bool succeeds(struct life *life, int ret, const char *what)
+static bool must_succeed(struct life *life, int ret, const char *what)
 {
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
 
 /* After a power failure: recover, continue, fail again, close and reopen. */
-static void recover(struct life *life, enum disk_crash crash)
+static void recover_pair(struct life *life, enum disk_crash crash)
 {
-	const char *policy = chance(life, 50) ? life->policy : life->other;
+	const char *policy = pair_chance(life, 50) ? life->policy : life->other;
 
 	durable_crash(&life->durable, crash, &life->random);
 	tally.crashes++;
-	if (!succeeds(life, start(life, policy), "start after a power failure") ||
-	    !succeeds(life, work(life, 1 + below(life, 60)), "work after a power failure"))
+	if (!must_succeed(life, start_with_policy(life, policy), "start after a power failure") ||
+	    !must_succeed(life, work_steps(life, 1 + pair_below(life, 60)),
+			  "work after a power failure"))
 		return;
-	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
-	if (succeeds(life, session(life, life->other, below(life, 30)), "a session after two"))
-		succeeds(life, start(life, life->policy), "start after all");
+	durable_crash(&life->durable, pair_below(life, DISK_CRASHES), &life->random);
+	if (must_succeed(life, pair_session(life, life->other, pair_below(life, 30)),
+			 "a session after two"))
+		must_succeed(life, start_with_policy(life, life->policy), "start after all");
 }
 
 /*
- * live() - run one life
+ * live_pair() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes before that.
  */
-static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk_crash crash)
+static u64 live_pair(const struct feature_pair *pair, u64 seed, u64 change, enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -295,16 +299,16 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->pair = pair;
 	be_born(life);
-	succeeds(life, durable_format(&life->durable), "format");
+	must_succeed(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
 	life->durable.disk.power_off_at = change ? formatted + change : 0;
-	ret = session(life, life->policy, 1000);
+	ret = pair_session(life, life->policy, 1000);
 	if (!ret)
-		ret = session(life, life->other, 500);
+		ret = pair_session(life, life->other, 500);
 	changes = life->durable.disk.changes - formatted;
 	if (CHECK_MSG(!ret || life->durable.disk.off, "work: %d: %s", ret,
 		      life->durable.device.error.text))
-		recover(life, crash);
+		recover_pair(life, crash);
 	tally.displaced += life->durable.displaced;
 	if (tap_failures()) {
 		test_note_config(&life->durable.device, life->policy, seed);
@@ -323,13 +327,13 @@ static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
 	struct aftl_random random = { aftl_hash64_pair(seed,
 						       pair->first * FEATURES_MAX + pair->second) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = live(pair, life, 0, DISK_CRASH_ALL);
+	u64 changes = live_pair(pair, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		live(pair, life, change, aftl_random_below(&random, DISK_CRASHES));
+		live_pair(pair, life, change, aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
@@ -414,8 +418,8 @@ static void try_named(int argc, char **argv, u64 seed)
 	}
 	features_pair(&features, min(first, second), max(first, second), &pair);
 	tap_begin("%s with %s", argv[1], argv[2]);
-	live(&pair, number_or(argv[3], 0), number_or(argv[4], 0),
-	     number_or(argc > 5 ? argv[5] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	live_pair(&pair, number_or(argv[3], 0), number_or(argv[4], 0),
+		  number_or(argc > 5 ? argv[5] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 

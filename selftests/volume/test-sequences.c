@@ -100,7 +100,7 @@ static void copy_promises(struct durable_device *to, const struct durable_device
 	memcpy(to->levels, from->levels, min(from->stamps + 1, (u32)DURABLE_LEVELS));
 }
 
-static void apply(struct history *history, const struct lying_write *write, u8 how)
+static void apply_history(struct history *history, const struct lying_write *write, u8 how)
 {
 	struct lying_disk *disk = &history->judge.disk;
 	u32 half = write->size / DISK_SECTOR / 2 * DISK_SECTOR;
@@ -138,7 +138,7 @@ static u32 zone_units(const struct durable_device *durable)
 }
 
 /* On zoned devices a write may be impossible: the zone is full, or too many are active. */
-static void use(struct durable_device *durable, u32 unit)
+static void use_unit(struct durable_device *durable, u32 unit)
 {
 	struct test_device *device = &durable->device;
 	bool zones = zone_units(durable);
@@ -164,7 +164,7 @@ static void go_on(struct history *history, const char *policy)
 
 	if (!CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, judge->device.error.text))
 		return;
-	use(judge, unit);
+	use_unit(judge, unit);
 	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
 	ret = durable_load(judge, policy, false);
 	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
@@ -176,7 +176,7 @@ static void go_on(struct history *history, const char *policy)
 	tally.went_on++;
 }
 
-static void recover(struct history *history)
+static void recover_history(struct history *history)
 {
 	struct durable_device *judge = &history->judge;
 	int ret;
@@ -218,8 +218,8 @@ static void try_subset(struct history *history, u32 writes)
 	u32 i;
 
 	for (i = 0; i < writes; i++, write = write->next)
-		apply(history, write, history->written[i]);
-	recover(history);
+		apply_history(history, write, history->written[i]);
+	recover_history(history);
 	take_back(history);
 	if (tap_failures() != failures)
 		note_subset(history, writes);
@@ -314,15 +314,15 @@ static void crash_here(void *context)
 
 /* Operations */
 
-static void start(struct history *history, const char *policy)
+static void start_history(struct history *history, const char *policy)
 {
 	int ret = durable_start(&history->live, policy, false);
 
 	CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, history->live.device.error.text);
 }
 
-static void request(struct history *history, enum aftl_op op, u32 unit, u32 units, u32 class,
-		    u32 flags)
+static void submit_request(struct history *history, enum aftl_op op, u32 unit, u32 units, u32 class,
+			   u32 flags)
 {
 	struct test_device *device = &history->live.device;
 
@@ -331,40 +331,40 @@ static void request(struct history *history, enum aftl_op op, u32 unit, u32 unit
 
 static void write_once(struct history *history)
 {
-	request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0);
+	submit_request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0);
 }
 
 static void write_three(struct history *history)
 {
-	request(history, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, 0);
+	submit_request(history, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, 0);
 }
 
 static void write_approx(struct history *history)
 {
-	request(history, AFTL_OP_WRITE, 1, 2, AFTL_APPROX, 0);
+	submit_request(history, AFTL_OP_WRITE, 1, 2, AFTL_APPROX, 0);
 }
 
 static void write_through(struct history *history)
 {
-	request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, AFTL_REQUEST_FUA);
+	submit_request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, AFTL_REQUEST_FUA);
 }
 
 static void discard_two(struct history *history)
 {
-	request(history, AFTL_OP_DISCARD, 0, 2, 0, 0);
+	submit_request(history, AFTL_OP_DISCARD, 0, 2, 0, 0);
 }
 
-static void flush(struct history *history)
+static void submit_flush(struct history *history)
 {
-	request(history, AFTL_OP_FLUSH, 0, 0, 0, 0);
+	submit_request(history, AFTL_OP_FLUSH, 0, 0, 0, 0);
 }
 
-static void age(struct history *history)
+static void age_cells(struct history *history)
 {
 	aftl_age(history->live.device.ftl, YEAR_NS);
 }
 
-static void collect(struct history *history)
+static void collect_garbage(struct history *history)
 {
 	struct aftl *ftl = history->live.device.ftl;
 	u32 i;
@@ -376,10 +376,10 @@ static void collect(struct history *history)
 	tally.collected += test_counters(&history->live.device)->gc_blocks > 0;
 }
 
-static void reload(struct history *history)
+static void reload_device(struct history *history)
 {
 	CHECK_EQ(durable_shut(&history->live), 0);
-	start(history, history->policy);
+	start_history(history, history->policy);
 }
 
 static void change_policy(struct history *history)
@@ -389,7 +389,7 @@ static void change_policy(struct history *history)
 	CHECK_EQ(durable_shut(&history->live), 0);
 	history->policy = history->other;
 	history->other = policy;
-	start(history, history->policy);
+	start_history(history, history->policy);
 }
 
 static const struct operation {
@@ -401,39 +401,39 @@ static const struct operation {
 	{ 'a', write_approx },
 	{ 'u', write_through },
 	{ 'd', discard_two },
-	{ 'f', flush },
-	{ 'o', age },
-	{ 'c', collect },
-	{ 'r', reload },
+	{ 'f', submit_flush },
+	{ 'o', age_cells },
+	{ 'c', collect_garbage },
+	{ 'r', reload_device },
 	{ 'p', change_policy },
 };
 
 /* Zones: write one, and use another */
 
-static void append(struct history *history, u32 zone, u32 units, u32 flags)
+static void submit_append(struct history *history, u32 zone, u32 units, u32 flags)
 {
-	request(history, AFTL_OP_WRITE, zone * zone_units(&history->live), units, AFTL_PRECISE,
-		flags | AFTL_REQUEST_APPEND);
+	submit_request(history, AFTL_OP_WRITE, zone * zone_units(&history->live), units,
+		       AFTL_PRECISE, flags | AFTL_REQUEST_APPEND);
 }
 
 static void append_once(struct history *history)
 {
-	append(history, 0, 1, 0);
+	submit_append(history, 0, 1, 0);
 }
 
 static void append_three(struct history *history)
 {
-	append(history, 0, 3, 0);
+	submit_append(history, 0, 3, 0);
 }
 
 static void append_through(struct history *history)
 {
-	append(history, 0, 1, AFTL_REQUEST_FUA);
+	submit_append(history, 0, 1, AFTL_REQUEST_FUA);
 }
 
 static void append_elsewhere(struct history *history)
 {
-	append(history, 1, 3, 0);
+	submit_append(history, 1, 3, 0);
 }
 
 static void write_at_pointer(struct history *history)
@@ -441,18 +441,18 @@ static void write_at_pointer(struct history *history)
 	u32 written;
 
 	aftl_zone_state(history->live.device.ftl, 0, &written);
-	request(history, AFTL_OP_WRITE, min(written, zone_units(&history->live) - 1), 1,
-		AFTL_PRECISE, 0);
+	submit_request(history, AFTL_OP_WRITE, min(written, zone_units(&history->live) - 1), 1,
+		       AFTL_PRECISE, 0);
 }
 
 static void reset_zone(struct history *history)
 {
-	request(history, AFTL_OP_ZONE_RESET, 0, 0, 0, 0);
+	submit_request(history, AFTL_OP_ZONE_RESET, 0, 0, 0, 0);
 }
 
 static void finish_zone(struct history *history)
 {
-	request(history, AFTL_OP_ZONE_FINISH, 0, 0, 0, 0);
+	submit_request(history, AFTL_OP_ZONE_FINISH, 0, 0, 0, 0);
 }
 
 static const struct operation zone_operations[] = {
@@ -463,8 +463,8 @@ static const struct operation zone_operations[] = {
 	{ 'p', write_at_pointer },
 	{ 'd', reset_zone },
 	{ 'n', finish_zone },
-	{ 'f', flush },
-	{ 'r', reload },
+	{ 'f', submit_flush },
+	{ 'r', reload_device },
 };
 
 static void run_word(struct history *history, char word)
@@ -480,7 +480,7 @@ static void run_word(struct history *history, char word)
 
 /* Histories */
 
-static void restore(struct history *history, const char *policy, const char *other)
+static void restore_snapshot(struct history *history, const char *policy, const char *other)
 {
 	struct durable_device *live = &history->live;
 
@@ -504,8 +504,8 @@ static void live_through(struct history *history)
 	const char *other = history->other;
 	const char *word;
 
-	restore(history, policy, other);
-	start(history, policy);
+	restore_snapshot(history, policy, other);
+	start_history(history, policy);
 	history->live.disk.before_flush = crash_here;
 	history->live.disk.watcher = history;
 	for (word = history->words; *word && !tap_failures(); word++)
@@ -515,7 +515,7 @@ static void live_through(struct history *history)
 		crash_here(history);
 	}
 	durable_stop(&history->live);
-	restore(history, policy, other);
+	restore_snapshot(history, policy, other);
 	tally.histories++;
 }
 
@@ -527,7 +527,7 @@ static void wear_zones_in(struct history *history)
 	u32 zone;
 	u32 i;
 
-	start(history, history->policy);
+	start_history(history, history->policy);
 	zone = zone_units(live);
 	for (i = 0; i < live->unit_count; i++)
 		if (i < zone / 2 || i >= zone)
@@ -547,7 +547,7 @@ static void wear_in(struct history *history)
 	struct test_device *device = &live->device;
 	u32 i;
 
-	start(history, history->policy);
+	start_history(history, history->policy);
 	for (i = 0; i < live->unit_count; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, i % 3 ? AFTL_PRECISE : AFTL_APPROX,
 				 NULL), 0);

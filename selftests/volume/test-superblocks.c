@@ -14,7 +14,7 @@
 static const char shape[] =
 	"channels=4 chips=1 blocks=64 layers=2 word_lines=4 superblock=4 rain=on op=80";
 
-static void begin(const char *policy)
+static void begin_superblocks(const char *policy)
 {
 	volume_open(policy, shape);
 	volume_work(1, 1500);
@@ -50,7 +50,7 @@ static void a_die_dies(const char *policy)
 {
 	u32 held;
 
-	begin(policy);
+	begin_superblocks(policy);
 	kill_die(1);
 	held = valid_in(1);
 	CHECK(held > 50);
@@ -108,7 +108,7 @@ static void two_dies_die(const char *policy)
 	bool *lost;
 	u32 i;
 
-	begin(policy);
+	begin_superblocks(policy);
 	lost = calloc(durable.unit_count, sizeof(*lost));
 	kill_die(1);
 	kill_die(2);
@@ -122,7 +122,7 @@ static void two_dies_die(const char *policy)
 	free(lost);
 }
 
-static u32 keepers(u8 *member)
+static u32 parity_blocks(u8 *member)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 begun = 0;
@@ -147,10 +147,10 @@ static void parity_is_found(const char *policy)
 	u8 after[64];
 	u32 i;
 
-	begin(policy);
-	CHECK(keepers(before) > 5);
+	begin_superblocks(policy);
+	CHECK(parity_blocks(before) > 5);
 	volume_crash_and_start(policy);
-	keepers(after);
+	parity_blocks(after);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		CHECK_MSG(before[i] == 0xff || before[i] == after[i],
 			  "parity of superblock %u was in LUN %u and is in %u", i, before[i],
@@ -165,7 +165,7 @@ TAP_TEST(one_blocks_entry_marks_its_die_dead)
 {
 	struct aftl_lun_info info;
 
-	begin("baseline");
+	begin_superblocks("baseline");
 	kill_die(1);
 	CHECK_EQ(durable_work(&durable, 3), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
@@ -181,7 +181,7 @@ TAP_TEST(a_die_failure_is_recorded_before_an_erase)
 	struct aftl_erase_entry entry;
 	u64 commit;
 
-	begin("baseline");
+	begin_superblocks("baseline");
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	commit = aftl_volume_state(durable.volume)->commit;
 	aftl_erase_entry_from_block(&entry, durable.device.ftl, 0);
@@ -198,7 +198,7 @@ static void parity_is_taken_over(const char *policy)
 {
 	u32 i;
 
-	begin(policy);
+	begin_superblocks(policy);
 	for (i = 1; i < 3; i++) {
 		kill_die(i);
 		wait_for_rebuild(i);
@@ -216,7 +216,7 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 	u32 tried = 0;
 	u32 i;
 
-	begin("baseline");
+	begin_superblocks("baseline");
 	ftl = durable.device.ftl;
 	kill_die(1);
 	for (i = 0; i < each; i++) {
@@ -236,7 +236,7 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 
 TAP_TEST(other_policies_are_refused)
 {
-	begin("baseline");
+	begin_superblocks("baseline");
 	volume_keeps_its_policy("baseline", "separated");
 }
 

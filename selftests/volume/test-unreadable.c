@@ -10,7 +10,7 @@
 /* Pages that one run makes unreadable. */
 #define HURT 24
 
-static void work(u64 seed, u32 steps)
+static void work_unreadable(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
@@ -87,17 +87,17 @@ static u32 block_of_lost(void)
 }
 
 /* The number of lost pages, and of those that a load could find to be lost, only decreases. */
-static void survive(const char *policy, const char *shape, u64 seed)
+static void survive_unreadable(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 lost;
 
 	volume_open(policy, shape);
-	work(seed, 900);
+	work_unreadable(seed, 900);
 	CHECK_RANGE(hurt_some(&random), HURT / 2, HURT);
 	check_counts(0);
 	move_block(0);
-	work(seed + 1, 300);
+	work_unreadable(seed + 1, 300);
 	check_counts(1);
 	move_block(block_of_lost());
 	check_counts(1);
@@ -107,7 +107,7 @@ static void survive(const char *policy, const char *shape, u64 seed)
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_counts(lost);
-	work(seed + 2, 100);
+	work_unreadable(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	start_again(policy, false);
 	check_counts(0);
@@ -122,8 +122,8 @@ static void each_policy_survives(u32 index)
 	u64 seed;
 
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
-		survive(aftl_policy_at(index)->name, small_volumes[seed],
-			seed + 5ULL * index);
+		survive_unreadable(aftl_policy_at(index)->name, small_volumes[seed],
+				   seed + 5ULL * index);
 }
 
 /* Metadata */
@@ -146,7 +146,7 @@ static void open_and_crash(u64 sector, struct aftl_random *random)
 	hurt_sector(sector);
 	start_again("approxftl", false);
 	if (sector % 2)
-		work(sector, 20);
+		work_unreadable(sector, 20);
 	crash_and_check(random);
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
@@ -159,7 +159,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	work(3, 900);
+	work_unreadable(3, 900);
 	volume_shut();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
@@ -178,7 +178,7 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	work(4, 900);
+	work_unreadable(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);

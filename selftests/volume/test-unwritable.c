@@ -7,7 +7,7 @@
 #include "stream.h"
 #include "tap.h"
 
-static void work(u64 seed, u32 steps)
+static void work_unwritable(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
@@ -51,7 +51,7 @@ static void check_all(void)
 }
 
 /* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
-static void crash(struct aftl_random *random)
+static void crash_unwritable(struct aftl_random *random)
 {
 	u64 tables = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	u32 sectors = AFTL_REMAP_COPIES * AFTL_FRAME_SECTORS;
@@ -63,21 +63,21 @@ static void crash(struct aftl_random *random)
 		memset(durable.disk.unwritable, false, durable.disk.medium.bytes / DISK_SECTOR);
 }
 
-static u32 survive(const char *policy, const char *shape, u64 seed)
+static u32 survive_unwritable(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	u32 displaced;
 	u32 round;
 
 	volume_open(policy, shape);
-	work(seed, 300);
+	work_unwritable(seed, 300);
 	for (round = 0; round < 9 && !tap_failures(); round++) {
 		wear_sectors(2, &random);
-		work(seed + round, 250);
+		work_unwritable(seed + round, 250);
 		if (round % 3 == 1)
 			volume_shut();
 		else if (round % 3 == 2)
-			crash(&random);
+			crash_unwritable(&random);
 		if (round % 3)
 			volume_start(policy);
 		if (round % 2)
@@ -94,8 +94,9 @@ static void each_policy_survives(u32 index)
 	u64 seed;
 
 	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failures(); seed++)
-		displaced += survive(aftl_policy_at(index)->name,
-				     small_volumes[seed % SMALL_VOLUMES], seed + 16ULL * index);
+		displaced += survive_unwritable(aftl_policy_at(index)->name,
+						small_volumes[seed % SMALL_VOLUMES],
+						seed + 16ULL * index);
 	CHECK_RANGE(displaced, 20, U32_MAX);
 }
 

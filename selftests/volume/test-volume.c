@@ -26,7 +26,7 @@ static const char small_safe[] = SMALL " op=60 buffer=256KiB buffer_safe=on buff
 static const char small_shards[] = SMALL " op=60 shards=2";
 static const char small_units[] = SMALL " op=60 unit=512 page=2KiB";
 
-static void send(u64 seed, u32 steps, u32 reads)
+static void send_requests(u64 seed, u32 steps, u32 reads)
 {
 	struct test_stream stream;
 
@@ -36,16 +36,16 @@ static void send(u64 seed, u32 steps, u32 reads)
 	durable_settle(&durable);
 }
 
-static void work(u64 seed, u32 steps)
+static void work_and_settle(u64 seed, u32 steps)
 {
-	send(seed, steps, 5);
+	send_requests(seed, steps, 5);
 }
 
 /* Format and use a device, and close it. */
 static void open_closed(const char *policy, const char *params)
 {
 	volume_open(policy, params);
-	work(7, 1500);
+	work_and_settle(7, 1500);
 	volume_shut();
 }
 
@@ -53,7 +53,7 @@ static void open_closed(const char *policy, const char *params)
 
 static u64 future_of(void)
 {
-	work(99, 800);
+	work_and_settle(99, 800);
 	return aftl_digest(durable.device.ftl);
 }
 
@@ -81,7 +81,7 @@ static void closed_is_exact(const char *policy)
 	u64 future;
 
 	volume_open(policy, small);
-	work(7, 1500);
+	work_and_settle(7, 1500);
 	future = close_and_go_on();
 	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
@@ -211,7 +211,7 @@ TAP_TEST(other_policies_take_over)
 		volume_must(durable_start(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
-		work(i, 200);
+		work_and_settle(i, 200);
 		volume_shut();
 	}
 }
@@ -358,13 +358,13 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 		volume_start("approxftl");
 		aftl_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
-		work(shard, 2000);
+		work_and_settle(shard, 2000);
 		durable_stop(&durable);
 		volume_must(durable_start(&durable, "baseline", true), "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
-		work(7, 500);
+		work_and_settle(7, 500);
 		volume_shut();
 		volume_start("baseline");
 		CHECK(durable.recovery.closed);
@@ -644,7 +644,7 @@ TAP_TEST(only_initialised_extents_are_read)
 			       AFTL_SECTOR_BYTES);
 	volume_start("approxftl");
 	CHECK_EQ(durable.recovery.mapped_units, 9);
-	work(7, 1500);
+	work_and_settle(7, 1500);
 	volume_shut();
 	volume_load("approxftl", true);
 	CHECK_EQ(durable.recovery.tables, 0);
@@ -909,7 +909,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase)
 	}
 }
 
-static void hurry(void)
+static void drain_buffer(void)
 {
 	test_write_out(&durable.device);
 	CHECK_EQ(durable_settle(&durable), 0);
@@ -923,7 +923,7 @@ static u32 write_late(struct aftl_spare *spare)
 	u32 class;
 
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
-	hurry();
+	drain_buffer();
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	aftl_spare_from_page(spare, ftl, ppn);
@@ -1054,7 +1054,7 @@ static void write_twice(void)
 
 	for (i = 0; i < TWICE; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	hurry();
+	drain_buffer();
 	for (i = TWICE; i--;)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 				     aftl_now(device->ftl)), 0);
@@ -1071,7 +1071,7 @@ static void fail_blocks(void)
 	for (i = 0; i < aftl_geometry(ftl)->blocks; i++)
 		if (i < aftl_geometry(ftl)->blocks_per_lun || aftl_media(ftl)->blocks[i].programmed)
 			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
-	hurry();
+	drain_buffer();
 	/* Data whose relocation is being programmed are read from the controller, too. */
 	test_wait(&durable.device, 10000000000ULL);
 	CHECK(aftl_read_only(durable.device.ftl));
@@ -1267,7 +1267,7 @@ static int short_life(void)
 	if (ret)
 		return ret;
 	/* A failed host read does not make the volume fail. */
-	send(3, 60, 0);
+	send_requests(3, 60, 0);
 	ret = durable.ret;
 	if (ret) {
 		CHECK_EQ(durable_work(&durable, U32_MAX), ret);
@@ -1376,7 +1376,7 @@ static const char many_pages[] =
 static void open_used(bool closed)
 {
 	volume_open("baseline", many_pages);
-	work(3, 3000);
+	work_and_settle(3, 3000);
 	if (closed)
 		volume_shut();
 	else
@@ -1404,7 +1404,7 @@ static void open_left(const char *params, bool closed)
 	if (params == small_zones)
 		work_in_zones();
 	else
-		work(7, 1500);
+		work_and_settle(7, 1500);
 	if (closed)
 		volume_shut();
 	else
@@ -1541,7 +1541,7 @@ TAP_TEST(a_temporary_read_failure_loses_nothing)
 	u64 calls;
 
 	volume_open("baseline", small);
-	work(3, 300);
+	work_and_settle(3, 300);
 	volume_shut();
 	for (first = 1; reached && !tap_failures(); first++)
 		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {

@@ -53,29 +53,30 @@ struct life {
 	bool tight;
 };
 
-static u32 below(struct life *life, u32 n)
+static u32 zone_below(struct life *life, u32 n)
 {
 	return (u32)aftl_random_below(&life->random, n);
 }
 
-static bool chance(struct life *life, u32 percent)
+static bool zone_chance(struct life *life, u32 percent)
 {
-	return below(life, 100) < percent;
+	return zone_below(life, 100) < percent;
 }
 
 /* Geometry */
 
 static void draw_zones(struct life *life, struct aftl_config *config)
 {
-	u32 units = 4U << below(life, 5);
+	u32 units = 4U << zone_below(life, 5);
 
 	config->zoned = config->unit * units;
-	config->zone_capacity = chance(life, 50) ? config->unit * (1 + below(life, units)) : 0;
-	config->max_active_zones = 1 + below(life, 5);
-	config->max_open_zones = below(life, (u32)config->max_active_zones + 1);
+	config->zone_capacity = zone_chance(life, 50) ? config->unit *
+ (1 + zone_below(life, units)) : 0;
+	config->max_active_zones = 1 + zone_below(life, 5);
+	config->max_open_zones = zone_below(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
 	config->buffer = 4096 * config->unit;
-	config->wear_gap = life->tight ? 0 : below(life, 3);
+	config->wear_gap = life->tight ? 0 : zone_below(life, 3);
 	config->read_limit = !life->tight;
 }
 
@@ -83,17 +84,17 @@ static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096 };
 	struct test_device device;
-	u32 unit = units[below(life, ARRAY_SIZE(units))];
+	u32 unit = units[zone_below(life, ARRAY_SIZE(units))];
 
 	test_device_init(&device, "demo");
 	test_random_geometry(&device, &life->random);
 	test_random_options(&device, &life->random);
 	*config = device.config;
-	config->blocks = 12 + below(life, 30);
+	config->blocks = 12 + zone_below(life, 30);
 	config->chips = 1;
 	config->dies = 1;
 	config->unit = unit;
-	config->page = (u64)unit << below(life, 3);
+	config->page = (u64)unit << zone_below(life, 3);
 	config->op = 6000;
 	config->bad = 0;
 	config->endurance = 0;
@@ -147,9 +148,10 @@ static void be_born(struct life *life)
 
 /* Sessions */
 
-static void arm(struct life *life, u32 changes)
+static void arm_zone_failure(struct life *life, u32 changes)
 {
-	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
+	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
+ zone_below(life, changes);
 }
 
 /* Fail unless the power failure caused the error. */
@@ -160,17 +162,17 @@ static bool was_power(struct life *life, int ret, const char *doing)
 }
 
 /* Return true if power is still on. */
-static bool work(struct life *life)
+static bool work_in_zones(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
-	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
-	u32 steps = 1 + below(life, 300);
-	u32 depth = below(life, 20);
+	u32 lag = zone_chance(life, 20) ? 0 : 1 + zone_below(life, 30);
+	u32 steps = 1 + zone_below(life, 300);
+	u32 depth = zone_below(life, 20);
 
 	while (steps-- && !tap_failures()) {
 		zone_stream_submit(&life->requests, &durable->device);
 		test_drain_to(&durable->device, depth);
-		if (durable_work(durable, below(life, lag + 1)))
+		if (durable_work(durable, zone_below(life, lag + 1)))
 			return false;
 	}
 	return true;
@@ -193,12 +195,12 @@ static void end_work(struct life *life, bool on)
 
 	note_work(&life->durable.device);
 	tally.in_work += !on && was_power(life, ret, "work");
-	if (!on || chance(life, 40))
+	if (!on || zone_chance(life, 40))
 		return;
-	if (!life->tight && chance(life, 50))
+	if (!life->tight && zone_chance(life, 50))
 		test_write_out(&life->durable.device);
-	if (chance(life, 50))
-		arm(life, 30);
+	if (zone_chance(life, 50))
+		arm_zone_failure(life, 30);
 	ret = durable_shut(&life->durable);
 	tally.in_shut += ret && was_power(life, ret, "close");
 	tally.shut += !ret;
@@ -248,9 +250,9 @@ static void check_room(const struct durable_device *durable)
 	free(blocks);
 }
 
-static int start(struct life *life)
+static int start_zones(struct life *life)
 {
-	int ret = durable_load(&life->durable, life->policy, chance(life, 10));
+	int ret = durable_load(&life->durable, life->policy, zone_chance(life, 10));
 
 	if (ret)
 		return ret;
@@ -258,19 +260,19 @@ static int start(struct life *life)
 	if (life->tight)
 		check_room(&life->durable);
 	durable_stop(&life->durable);
-	return durable_start(&life->durable, life->policy, chance(life, 10));
+	return durable_start(&life->durable, life->policy, zone_chance(life, 10));
 }
 
-static void session(struct life *life)
+static void zone_session(struct life *life)
 {
 	int ret;
 
-	arm(life, chance(life, 10) ? 8 : chance(life, 50) ? 60 : 1000);
-	ret = start(life);
+	arm_zone_failure(life, zone_chance(life, 10) ? 8 : zone_chance(life, 50) ? 60 : 1000);
+	ret = start_zones(life);
 	tally.in_start += ret && was_power(life, ret, "start");
 	if (!ret)
-		end_work(life, work(life));
-	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
+		end_work(life, work_in_zones(life));
+	durable_crash(&life->durable, zone_below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 }
 
@@ -279,13 +281,13 @@ static bool run_life(u64 seed)
 	struct life life = { .random = { aftl_hash64(seed) } };
 	u32 i;
 
-	life.tight = chance(&life, 50);
+	life.tight = zone_chance(&life, 50);
 	be_born(&life);
 	life.requests.random = &life.random;
-	life.requests.few = 1 + below(&life, 6);
-	life.requests.flushes = below(&life, 25);
+	life.requests.few = 1 + zone_below(&life, 6);
+	life.requests.flushes = zone_below(&life, 25);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
-		session(&life);
+		zone_session(&life);
 	if (tap_failures())
 		test_note_config(&life.durable.device, life.policy, seed);
 	durable_close(&life.durable);

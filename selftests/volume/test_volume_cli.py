@@ -25,7 +25,7 @@ SECTOR = 512
 Json = dict[str, Any]
 
 
-def make(path: Path, *arguments: str) -> None:
+def make_volume(path: Path, *arguments: str) -> None:
     done = run("format", path, "--uuid", UUID, *SMALL, *arguments)
     assert (done.code, done.err) == (0, "")
 
@@ -33,17 +33,17 @@ def make(path: Path, *arguments: str) -> None:
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
     path = tmp_path / "volume"
-    make(path)
+    make_volume(path)
     return path
 
 
-def answer(*arguments: str | Path, code: int = 0) -> Json:
+def check_answer(*arguments: str | Path, code: int = 0) -> Json:
     done = run(*arguments, "--json")
     assert done.code == code, done.err
     return document_of("userspace/approxftl/verbs-output.fields", done.out)
 
 
-def change(path: Path, offset: int, flip: int = 0x40) -> None:
+def change_byte(path: Path, offset: int, flip: int = 0x40) -> None:
     with path.open("r+b") as file:
         file.seek(offset)
         byte = file.read(1)[0]
@@ -52,12 +52,12 @@ def change(path: Path, offset: int, flip: int = 0x40) -> None:
 
 
 def first_frames(path: Path) -> dict[str, int]:
-    frames: dict[str, int] = answer("dump", path)["superblock"]["first_frames"]
+    frames: dict[str, int] = check_answer("dump", path)["superblock"]["first_frames"]
     return frames
 
 
 def test_format_creates_a_valid_volume(image: Path) -> None:
-    found = answer("check", image)
+    found = check_answer("check", image)
     assert found["sound"] and not found["closed"]
     assert (found["mapped_units"], found["programmed_pages"], found["findings"]) == (0, 0, 0)
     assert found["superblock"]["uuid"] == UUID
@@ -98,7 +98,7 @@ def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(64 << 20)
     assert run("format", path, "--set", "layers=2", "--policy=baseline").code == 0
-    size = answer("check", path)["superblock"]["bytes"]
+    size = check_answer("check", path)["superblock"]["bytes"]
     assert 0.9 * (64 << 20) < size <= 64 << 20
 
 
@@ -134,7 +134,7 @@ def test_an_existing_volume_is_not_formatted(image: Path) -> None:
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "volume"
-    found = answer("format", path, *SMALL, "--dry-run", "--uuid", UUID)
+    found = check_answer("format", path, *SMALL, "--dry-run", "--uuid", UUID)
     assert not found["made"] and found["superblock"]["uuid"] == UUID
     assert not path.exists()
 
@@ -175,13 +175,13 @@ def test_files_without_a_volume_are_refused(tmp_path: Path) -> None:
 def test_a_newer_volume_is_refused(image: Path) -> None:
     data = bytearray(image.read_bytes())
     data[8] = 9
-    data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c(data[: FRAME - 4]))
+    data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c_of(data[: FRAME - 4]))
     image.write_bytes(data)
     done = run("check", image)
     assert done.code == 1 and "format 9" in done.err
 
 
-def crc32c(data: bytes | bytearray) -> int:
+def crc32c_of(data: bytes | bytearray) -> int:
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -193,8 +193,8 @@ def crc32c(data: bytes | bytearray) -> int:
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
 def test_damaged_tables_are_reported(image: Path, table: str) -> None:
     offset = first_frames(image)[table] * FRAME + SECTOR + 17
-    change(image, offset)
-    found = answer("check", image, code=4)
+    change_byte(image, offset)
+    found = check_answer("check", image, code=4)
     assert not found["sound"]
     assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
 
@@ -204,23 +204,23 @@ SHARDS = ("channels=2", "shards=2")
 
 def second_of(path: Path) -> int:
     """Return the offset of the second of two shards."""
-    length: int = answer("dump", path)["superblock"]["bytes"]
+    length: int = check_answer("dump", path)["superblock"]["bytes"]
     return -(-length // 2**20) * 2**20
 
 
 @pytest.fixture
 def shards(tmp_path: Path) -> Path:
     path = tmp_path / "shards"
-    make(path, *SHARDS)
+    make_volume(path, *SHARDS)
     return path
 
 
 def test_each_shard_has_a_volume(shards: Path) -> None:
-    length = answer("dump", shards)["superblock"]["bytes"]
+    length = check_answer("dump", shards)["superblock"]["bytes"]
     assert shards.stat().st_size == second_of(shards) + length
-    found = answer("check", shards)
+    found = check_answer("check", shards)
     assert found["sound"] and found["superblock"]["uuid"] == UUID
-    own = answer("dump", shards, "--shard", "1")["superblock"]
+    own = check_answer("dump", shards, "--shard", "1")["superblock"]
     assert (own["shard"], own["uuid"][8:]) == (1, UUID[8:]) and own["uuid"] != UUID
     assert own["parameters"] == found["superblock"]["parameters"]
     assert own["parameters"]["shards"] == 2
@@ -233,7 +233,7 @@ def test_shards_share_the_available_space(tmp_path: Path) -> None:
     os.truncate(path, 256 * 2**20 + 5)
     done = run("format", path, "--uuid", UUID, *SHARDS, "word_lines=2")
     assert (done.code, done.err) == (0, "")
-    found = answer("check", path)["superblock"]
+    found = check_answer("check", path)["superblock"]
     used = second_of(path) + found["bytes"]
     blocks = found["parameters"]["blocks"]
     assert 0 <= 256 * 2**20 - used < 2 * used / blocks
@@ -242,27 +242,28 @@ def test_shards_share_the_available_space(tmp_path: Path) -> None:
 def test_damage_of_a_shard_is_reported(shards: Path) -> None:
     begin = second_of(shards)
     offset = first_frames(shards)["spare_table"] * FRAME + SECTOR + 17
-    change(shards, begin + offset)
-    change(shards, first_frames(shards)["erase_table"] * FRAME + 9)
-    found = answer("check", shards, code=4)
+    change_byte(shards, begin + offset)
+    change_byte(shards, first_frames(shards)["erase_table"] * FRAME + 9)
+    found = check_answer("check", shards, code=4)
     assert f"shard 1: sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
     assert any(one.startswith("shard 0: ") for one in found["listed_findings"])
-    found = answer("check", shards, "--repair", "--give-up")
-    assert found["repaired"] and answer("check", shards)["sound"]
+    found = check_answer("check", shards, "--repair", "--give-up")
+    assert found["repaired"] and check_answer("check", shards)["sound"]
 
 
 def test_a_long_finding_is_printed_completely(shards: Path) -> None:
     """The end of the finding is the remedy."""
-    change(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
-    findings = answer("check", shards, code=4)["listed_findings"]
+    change_byte(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR
+                + 17)
+    findings = check_answer("check", shards, code=4)["listed_findings"]
     assert findings[1].startswith("shard 1: the volume is damaged")
     assert findings[1].endswith("see approxftl check --repair")
 
 
 def test_repairing_one_shard_leaves_the_others(shards: Path) -> None:
-    change(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
-    change(shards, second_of(shards) + FRAME + 300)
-    assert not answer("check", shards, "--repair", code=4)["repaired"]
+    change_byte(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
+    change_byte(shards, second_of(shards) + FRAME + 300)
+    assert not check_answer("check", shards, "--repair", code=4)["repaired"]
 
 
 @pytest.mark.parametrize(("what", "sentence"), [
@@ -301,18 +302,18 @@ def test_a_write_error_of_a_later_shard_is_reported(shards: Path) -> None:
 
 
 def test_a_damaged_state_is_reported(image: Path) -> None:
-    change(image, 2 * FRAME + 20)
+    change_byte(image, 2 * FRAME + 20)
     done = run("check", image)
     assert done.code == 4 and "state" in done.out
-    states = answer("dump", image, "--state")["states"]
+    states = check_answer("dump", image, "--state")["states"]
     assert [state["sound"] for state in states] == [False, True]
 
 
 def test_a_damaged_copy_is_reported(image: Path) -> None:
-    change(image, FRAME + 300)
-    found = answer("check", image, code=4)
+    change_byte(image, FRAME + 300)
+    found = check_answer("check", image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
-    assert answer("dump", image)["superblock"]["uuid"] == UUID
+    assert check_answer("dump", image)["superblock"]["uuid"] == UUID
 
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
@@ -325,10 +326,10 @@ def test_headers_are_written_in_order(image: Path, frame: int, more: int, sound:
     super_block[32:40] = generation.to_bytes(8, "little")
     if not more:
         super_block[4000] ^= 1  # behind the parameters
-    super_block[4092:] = crc32c(super_block[:4092]).to_bytes(4, "little")
+    super_block[4092:] = crc32c_of(super_block[:4092]).to_bytes(4, "little")
     data[frame * FRAME:(frame + 1) * FRAME] = super_block
     image.write_bytes(data)
-    found = answer("check", image, code=0 if sound else 4)
+    found = check_answer("check", image, code=0 if sound else 4)
     assert found["listed_findings"] == ([] if sound else ["the volume header and its copy differ"])
 
 
@@ -340,10 +341,10 @@ def test_a_shrunk_backing_device_is_refused(image: Path) -> None:
 
 
 def test_dump_prints_header_and_tables(image: Path) -> None:
-    assert len(answer("dump", image, "--blocks")["blocks"]) == 160
-    assert answer("dump", image, "--pages")["pages"] == []
-    assert answer("dump", image, "--block", "3")["pages"] == []
-    found = answer("dump", image, "--unit", "0")
+    assert len(check_answer("dump", image, "--blocks")["blocks"]) == 160
+    assert check_answer("dump", image, "--pages")["pages"] == []
+    assert check_answer("dump", image, "--block", "3")["pages"] == []
+    found = check_answer("dump", image, "--unit", "0")
     assert (found["discard_sequence"], found["pages"]) == (0, [])
     assert run("dump", image, "--block", "160").code == 2
     assert run("dump", image, "--unit", "x").code == 2
@@ -355,7 +356,7 @@ CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f4
 
 def content_of(path: Path) -> str:
     """Return a checksum of each unit's contents: its number, in the first word written."""
-    pages = answer("dump", path, "--pages")["pages"]
+    pages = check_answer("dump", path, "--pages")["pages"]
     newest: dict[int, tuple[int, int]] = {}
     for page in pages:
         for slot in page["slots"]:
@@ -378,15 +379,15 @@ def content_of(path: Path) -> str:
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     """Version 0.2.0 made it: 250 random requests in 40 blocks, a flush, then `end`."""
-    path = unpacked(tmp_path, end)
-    found = answer("check", path)
+    path = unpack_image(tmp_path, end)
+    found = check_answer("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
     assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
     assert found["programmed_pages"] == (253 if end == "closed" else 257)
     assert content_of(path) == CONTENT_OF_0_2_0
 
 
-def sealed(sector: bytes, number: int) -> bytes:
+def seal_sector(sector: bytes, number: int) -> bytes:
     """Return the sector with the checksum of its payload and nonce."""
     crc = 0xFFFFFFFF
     for byte in sector[:508] + struct.pack("<Q", number):
@@ -396,16 +397,16 @@ def sealed(sector: bytes, number: int) -> bytes:
     return sector[:508] + struct.pack("<I", crc ^ 0xFFFFFFFF)
 
 
-def lose(path: Path, page: Json, slots: int) -> None:
+def mark_units_lost(path: Path, page: Json, slots: int) -> None:
     """Make the spare entry of a page say that its units are lost."""
     size = 40 + 8 * len(page["slots"])
     number = page["slots"][0]["slot"] // len(page["slots"])
     sector = first_frames(path)["spare_table"] * 8 + number // (504 // size)
     data = bytearray(path.read_bytes())
     old = data[sector * SECTOR : (sector + 1) * SECTOR]
-    assert sealed(bytes(old), sector) == old
+    assert seal_sector(bytes(old), sector) == old
     struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
-    data[sector * SECTOR : (sector + 1) * SECTOR] = sealed(bytes(old), sector)
+    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector(bytes(old), sector)
     path.write_bytes(data)
 
 
@@ -413,7 +414,7 @@ def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     """Copy a page's entry from a volume whose units have the numbers of translation pages here."""
     path = tmp_path / "volume"
     assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
-    old = unpacked(tmp_path, "closed")
+    old = unpack_image(tmp_path, "closed")
     units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units per page, and 1 - op
     frame = first_frames(old)["spare_table"] * FRAME
     entry = bytearray(old.read_bytes()[frame : frame + 56])
@@ -422,22 +423,23 @@ def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     sector = first_frames(path)["spare_table"] * 8
     data[sector * SECTOR : sector * SECTOR + 56] = entry
-    data[sector * SECTOR : (sector + 1) * SECTOR] = sealed(
+    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector(
         bytes(data[sector * SECTOR : (sector + 1) * SECTOR]), sector
     )
     path.write_bytes(data)
-    slots = answer("dump", path, "--block", "0")["pages"][0]["slots"]
+    slots = check_answer("dump", path, "--block", "0")["pages"][0]["slots"]
     assert [(slot["unit"], slot["sheet"]) for slot in slots] == [(None, 0), (None, 1)]
     assert " translation-page-0 translation-page-1\n" in run("dump", path, "--block", "0").out
 
 
 def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
-    path = unpacked(tmp_path, "crashed")
-    page = max(answer("dump", path, "--pages")["pages"], key=lambda page: int(page["sequence"]))
+    path = unpack_image(tmp_path, "crashed")
+    page = max(check_answer("dump", path, "--pages")["pages"],
+               key=lambda page: int(page["sequence"]))
     lost = [slot["unit"] for slot in page["slots"] if slot["mapped"]]
-    assert lost and answer("check", path)["lost_units"] == 0
-    lose(path, page, (1 << len(page["slots"])) - 1)
-    found = answer("check", path)
+    assert lost and check_answer("check", path)["lost_units"] == 0
+    mark_units_lost(path, page, (1 << len(page["slots"])) - 1)
+    found = check_answer("check", path)
     assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)
     listed = [run_["unit"] + i for run_ in found["lost"] for i in range(run_["units"])]
     assert listed == sorted(lost)
@@ -447,7 +449,7 @@ def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
     assert "!" in run("dump", path, "--pages").out
 
 
-def unpacked(tmp_path: Path, end: str) -> Path:
+def unpack_image(tmp_path: Path, end: str) -> Path:
     path = tmp_path / f"volume-{end}"
     packed = TOP / f"selftests/volume/data/made-by-0.2.0-{end}.xz"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -459,22 +461,22 @@ def unpacked(tmp_path: Path, end: str) -> Path:
     "area", ["superblock", "copy", "even", "odd", "erase_table", "spare_table", "discard_table"]
 )
 def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> None:
-    path = unpacked(tmp_path, end)
+    path = unpack_image(tmp_path, end)
     fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
     frame = fixed[area] if area in fixed else first_frames(path)[area]
-    change(path, frame * FRAME + 200)
+    change_byte(path, frame * FRAME + 200)
     damaged = path.read_bytes()
-    found = answer("check", path, code=4)
+    found = check_answer("check", path, code=4)
     assert not found["sound"] and "repaired" not in found and path.read_bytes() == damaged
     known = end == "closed" or area not in ("spare_table", "discard_table")
-    found = answer("check", path, "--repair", code=0 if known else 4)
+    found = check_answer("check", path, "--repair", code=0 if known else 4)
     assert found["repaired"] == known
     if not known:
         assert path.read_bytes() == damaged
         said = run("check", path, "--repair")
         assert said.code == 4 and re.search(r"not repaired: .*sector \d+, of a table", said.out)
-        assert answer("check", path, "--repair", "--give-up")["repaired"]
-    found = answer("check", path)
+        assert check_answer("check", path, "--repair", "--give-up")["repaired"]
+    found = check_answer("check", path)
     assert (found["sound"], found["lost_units"]) == (True, 0)
     if known:
         assert (found["mapped_units"], content_of(path)) == (210, CONTENT_OF_0_2_0)
@@ -487,7 +489,7 @@ def test_large_tables_are_not_written(tmp_path: Path) -> None:
     assert path.stat().st_size > 19 << 30
     assert path.stat().st_blocks * SECTOR < 1 << 20
     assert "is sound" in run("check", path).out
-    for block in answer("dump", path, "--blocks")["blocks"]:
+    for block in check_answer("dump", path, "--blocks")["blocks"]:
         assert block["sound"]
         assert block["programmed_pages"] == 0
     # The table of lazily initialised extents, and its copy

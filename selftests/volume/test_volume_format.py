@@ -18,7 +18,7 @@ FRAME = 4096
 Field = tuple[int, int, str]
 
 
-def tables() -> list[str]:
+def documented_tables() -> list[str]:
     """Return the indented tables of the comment at the head of the header."""
     comment = re.search(r"/\*\n \* A volume: .*?\n \*/", HEADER.read_text(), re.S)
     assert comment
@@ -26,24 +26,24 @@ def tables() -> list[str]:
     return [re.sub(r"^ \*\t", "", table, flags=re.M).expandtabs() for table in found]
 
 
-def fields(index: int) -> list[Field]:
-    found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", tables()[index], re.M)
+def table_fields(index: int) -> list[Field]:
+    found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", documented_tables()[index], re.M)
     return [(int(offset), int(size), what) for offset, size, what in found]
 
 
-def number(data: bytes, table: list[Field], start: str) -> int:
+def field_value(data: bytes, table: list[Field], start: str) -> int:
     offset, size = next((o, s) for o, s, what in table if what.startswith(start))
     return int.from_bytes(data[offset : offset + size], "little")
 
 
-def dump(path: Path, *options: str) -> dict[str, Any]:
+def dump_volume(path: Path, *options: str) -> dict[str, Any]:
     done = run("dump", path, *options, "--json")
     assert done.code == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
     return found
 
 
-def make(path: Path) -> bytes:
+def make_small_volume(path: Path) -> bytes:
     done = run("format", path, "--policy=vth_b", "blocks=40", "layers=2", "op=40", "cycles=7")
     assert done.code == 0, done.err
     return path.read_bytes()
@@ -51,50 +51,50 @@ def make(path: Path) -> bytes:
 
 def test_the_document_has_every_table() -> None:
     text = DOCUMENT.read_text()
-    assert len(tables()) == 9
-    for table in tables():
+    assert len(documented_tables()) == 9
+    for table in documented_tables():
         assert f"```text\n{table}```" in text
 
 
 def test_fields_do_not_overlap() -> None:
     for index in (0, 2, 3, 4, 5, 6, 7, 8):
         end = 0
-        for offset, size, what in fields(index):
+        for offset, size, what in table_fields(index):
             assert offset >= end, what
             end = offset + size
 
 
 def test_the_documented_header_is_read(tmp_path: Path) -> None:
-    data = make(tmp_path / "volume")
-    told = dump(tmp_path / "volume")["superblock"]
-    table = fields(2)
-    assert number(data, table, "format version, major") == 1
-    assert number(data, table, "bytes of a frame") == FRAME
-    assert number(data, table, "generation") == told["generation"]
-    assert number(data, table, "bytes of the volume") == told["bytes"] == len(data)
+    data = make_small_volume(tmp_path / "volume")
+    told = dump_volume(tmp_path / "volume")["superblock"]
+    table = table_fields(2)
+    assert field_value(data, table, "format version, major") == 1
+    assert field_value(data, table, "bytes of a frame") == FRAME
+    assert field_value(data, table, "generation") == told["generation"]
+    assert field_value(data, table, "bytes of the volume") == told["bytes"] == len(data)
     for area, frame in told["first_frames"].items():
         what = area.replace("_", " ")
-        assert number(data, table, f"first frame of the {what}") == frame
-    assert number(data, table, "number of parameters") == len(told["parameters"])
+        assert field_value(data, table, f"first frame of the {what}") == frame
+    assert field_value(data, table, "number of parameters") == len(told["parameters"])
 
 
 def test_the_documented_state_is_read(tmp_path: Path) -> None:
-    data = make(tmp_path / "volume")
-    table = fields(3)
-    for state in dump(tmp_path / "volume", "--state")["states"]:
+    data = make_small_volume(tmp_path / "volume")
+    table = table_fields(3)
+    for state in dump_volume(tmp_path / "volume", "--state")["states"]:
         payload = data[state["frame"] * FRAME :][:504]
         assert state["sound"]
-        assert number(payload, table, "number of the commit") == state["commit"]
-        assert number(payload, table, "sequence number: changes") == state["sequence"]
+        assert field_value(payload, table, "number of the commit") == state["commit"]
+        assert field_value(payload, table, "sequence number: changes") == state["sequence"]
         offset, size = next((o, s) for o, s, what in table if what.startswith("policy, padded"))
         assert payload[offset : offset + size].rstrip(b"\0").decode() == state["policy"] == "vth_b"
 
 
 def test_the_documented_erase_table_is_read(tmp_path: Path) -> None:
-    data = make(tmp_path / "volume")
-    first = dump(tmp_path / "volume")["superblock"]["first_frames"]["erase_table"] * FRAME
+    data = make_small_volume(tmp_path / "volume")
+    first = dump_volume(tmp_path / "volume")["superblock"]["first_frames"]["erase_table"] * FRAME
     for block in (0, 30, 31, 159):
         entry = data[first + block // 31 * 512 + block % 31 * 16 :][:16]
-        assert number(entry, fields(4), "erases") == 7
-        assert number(entry, fields(4), "wear") == 70000
-    assert dump(tmp_path / "volume", "--blocks")["blocks"][31]["erases"] == 7
+        assert field_value(entry, table_fields(4), "erases") == 7
+        assert field_value(entry, table_fields(4), "wear") == 70000
+    assert dump_volume(tmp_path / "volume", "--blocks")["blocks"][31]["erases"] == 7

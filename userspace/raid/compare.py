@@ -96,7 +96,7 @@ class Outcome:
         }
 
 
-def simulate(*arguments: str) -> Json:
+def run_simulator(*arguments: str) -> Json:
     """Run the simulator and return its only run."""
     command = [str(PROGRAM), "sim", *arguments, "--json", "-q"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -140,23 +140,24 @@ def write_log(path: Path, requests: list[Request], rate: int) -> None:
 
 def write_records(path: Path, requests: list[Request], rate: int) -> None:
     """Write the requests as records: the simulator writes the header, this appends the rest."""
-    simulate("--fill", "none", "--requests", "0", "--record", str(path))
+    run_simulator("--fill", "none", "--requests", "0", "--record", str(path))
     with path.open("ab") as out:
         for number, (offset, length) in enumerate(requests):
             out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
                                   WRITE, 0, 0, 0, 0))
 
 
-def simulated(results: Path, members: int, policy: str, warmup: int) -> Json:
+def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Json:
     """Run the simulator's array and return its result."""
     options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
-    return simulate("--fill", "none", "--profile", PROFILE, *options, "--policy", policy,
-                    "--raid", "5", "--members", str(members), "--chunk", str(CHUNK // UNIT),
-                    "--stripes", str(STRIPES), "--stripe-hold", HOLD, "--trace",
-                    str(results / "requests.aft"), "--arrival", "trace", "--warmup", str(warmup))
+    return run_simulator("--fill", "none", "--profile", PROFILE, *options, "--policy", policy,
+                         "--raid", "5", "--members", str(members), "--chunk", str(CHUNK // UNIT),
+                         "--stripes", str(STRIPES), "--stripe-hold", HOLD, "--trace",
+                         str(results / "requests.aft"), "--arrival", "trace", "--warmup",
+                         str(warmup))
 
 
-def prepare(results: Path, members: int) -> None:
+def prepare_requests(results: Path, members: int) -> None:
     """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
     first = full_pass(capacity)
@@ -172,11 +173,11 @@ def prepare(results: Path, members: int) -> None:
     write_log(results / "measured.log", measured, rate)
     write_records(results / "requests.aft", warm + measured, rate)
     for policy in POLICIES:
-        run = simulated(results, members, policy, len(warm))
+        run = simulate_array(results, members, policy, len(warm))
         (results / f"{policy}.sim.json").write_text(json.dumps(run))
 
 
-def consumed(counters: Json) -> int:
+def consumed_pages(counters: Json) -> int:
     """Return the consumed pages; reprogrammed pages are not counted again."""
     units: int = sum(value for name, value in counters.items()
                      if name.startswith("programmed_") and name.endswith("_units"))
@@ -189,7 +190,7 @@ def of_simulator(results: Path, policy: str) -> Outcome:
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
     written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
-    return Outcome(counters["host_write_units"], written, consumed(counters),
+    return Outcome(counters["host_write_units"], written, consumed_pages(counters),
                    counters["programmed_gc_units"], counters["array_erases"], [],
                    run["timing"]["write_response"]["mean_ns"] / 1000)
 
@@ -206,18 +207,18 @@ def of_md(results: Path, policy: str, members: int) -> Outcome:
     counted = list(member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
-    def total(name: str) -> int:
+    def total_of(name: str) -> int:
         return sum(int(one[name]) for one in counted)
 
-    pages = sum(consumed(one) for one in counted)
+    pages = sum(consumed_pages(one) for one in counted)
     per_erase = [one["host_write_units"] * UNIT / PAGE / max(1, one["array_erases"])
                  for one in counted]
-    return Outcome(report["io_bytes"] // UNIT, total("host_write_units"), pages,
-                   total("programmed_gc_units"), total("array_erases"), per_erase,
+    return Outcome(report["io_bytes"] // UNIT, total_of("host_write_units"), pages,
+                   total_of("programmed_gc_units"), total_of("array_erases"), per_erase,
                    report["clat_ns"]["mean"] / 1000)
 
 
-def put(name: str, md: float, sim: float) -> bool:
+def print_comparison(name: str, md: float, sim: float) -> bool:
     """Print a comparison, and return whether it is within its tolerance."""
     factor = sim / md
     limit = TOLERANCE.get(name)
@@ -246,14 +247,14 @@ def put_changes(changes: dict[str, tuple[float, float]]) -> bool:
     return same
 
 
-def report(results: Path, members: int) -> bool:
+def report_arrays(results: Path, members: int) -> bool:
     """Print both arrays under both policies; return whether they agree within tolerance."""
     agreed = True
     for policy in POLICIES:
         md, sim = of_md(results, policy, members), of_simulator(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
         for name, value in md.figures().items():
-            agreed &= put(name, value, sim.figures()[name])
+            agreed &= print_comparison(name, value, sim.figures()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
     agreed &= put_changes(changes_of(results, members))
@@ -278,9 +279,9 @@ def main() -> int:
         put_by_members(folder, counts)
         return 0
     if verb == "prepare":
-        prepare(folder, counts[0])
+        prepare_requests(folder, counts[0])
         return 0
-    return 0 if report(folder, counts[0]) else 1
+    return 0 if report_arrays(folder, counts[0]) else 1
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ static struct fake_file *file_of(int fd)
 	return file;
 }
 
-static void add(struct fake_file *file, uint64_t first, uint64_t last, uint32_t kind)
+static void add_range(struct fake_file *file, uint64_t first, uint64_t last, uint32_t kind)
 {
 	uint32_t at = file->count++;
 
@@ -71,7 +71,7 @@ static void add(struct fake_file *file, uint64_t first, uint64_t last, uint32_t 
 }
 
 /* Remove [first, last) from the ranges before it is tagged anew. */
-static void cut(struct fake_file *file, uint64_t first, uint64_t last)
+static void cut_range(struct fake_file *file, uint64_t first, uint64_t last)
 {
 	struct fake_file old = *file;
 	uint32_t i;
@@ -81,15 +81,15 @@ static void cut(struct fake_file *file, uint64_t first, uint64_t last)
 		const struct fake_range *range = &old.ranges[i];
 
 		if (range->first < first)
-			add(file, range->first, range->last < first ? range->last : first - 1,
-			    range->kind);
+			add_range(file, range->first, range->last < first ? range->last : first - 1,
+				  range->kind);
 		if (range->last > last)
-			add(file, range->first > last ? range->first : last + 1, range->last,
-			    range->kind);
+			add_range(file, range->first > last ? range->first : last + 1, range->last,
+				  range->kind);
 	}
 }
 
-static int tag(struct approxftl_range *range, uint32_t kind)
+static int answer_tag(struct approxftl_range *range, uint32_t kind)
 {
 	struct fake_file *file = file_of(range->fd);
 	uint64_t last = LAST_BYTE;
@@ -104,9 +104,9 @@ static int tag(struct approxftl_range *range, uint32_t kind)
 		return -EINVAL;
 	if (range->length != APPROXFTL_TO_END)
 		last = range->offset + range->length - 1;
-	cut(file, range->offset, last);
+	cut_range(file, range->offset, last);
 	if (kind != APPROXFTL_NONE)
-		add(file, range->offset, last, kind);
+		add_range(file, range->offset, last, kind);
 	log_call(kind == APPROXFTL_NONE ? "untag" : "tag", range->fd, range->offset,
 		 range->length, kind);
 	return 0;
@@ -117,7 +117,7 @@ static int tag_fd(struct approxftl_tag_fd *whole)
 	struct approxftl_range range = {
 		.fd = whole->fd, .length = APPROXFTL_TO_END,
 	};
-	int ret = tag(&range, whole->class);
+	int ret = answer_tag(&range, whole->class);
 
 	whole->reason = range.reason;
 	fake_control.whole_files += !ret;
@@ -129,12 +129,12 @@ static uint32_t level_of(uint32_t kind)
 	return kind == APPROXFTL_LEVEL_2 ? 2 : kind == APPROXFTL_LEVEL_3 ? 3 : kind;
 }
 
-static uint32_t answered(uint32_t kind)
+static uint32_t answer_with_kind(uint32_t kind)
 {
 	return kind > APPROXFTL_NONE ? APPROXFTL_APPROXIMATE : kind;
 }
 
-static int query(struct approxftl_query *query)
+static int answer_query(struct approxftl_query *query)
 {
 	const struct fake_file *file = file_of(query->fd);
 	struct approxftl_extent *out = memory_at(query->extents);
@@ -156,7 +156,7 @@ static int query(struct approxftl_query *query)
 			.offset = range->first,
 			.length = range->last == LAST_BYTE ? APPROXFTL_TO_END :
 							     range->last - range->first + 1,
-			.class = answered(range->kind),
+			.class = answer_with_kind(range->kind),
 			.level = level_of(range->kind),
 		};
 	}
@@ -179,7 +179,7 @@ static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offs
 {
 	struct approxftl_unit unit = { .offset = offset, .device_offset = offset + (1 << 20) };
 
-	unit.class = answered(class_of(file, offset));
+	unit.class = answer_with_kind(class_of(file, offset));
 	if (class_of(file, offset) > APPROXFTL_NONE)
 		unit.flags = class_of(file, offset) == APPROXFTL_LEVEL_2 ?
 				     APPROXFTL_UNIT_LEVEL_2 : APPROXFTL_UNIT_LEVEL_3;
@@ -190,7 +190,7 @@ static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offs
 	return unit;
 }
 
-static int stored(struct approxftl_stored *stored)
+static int answer_stored(struct approxftl_stored *stored)
 {
 	const struct fake_file *file = file_of(stored->fd);
 	struct approxftl_unit *out = memory_at(stored->units);
@@ -225,7 +225,7 @@ static void keep_text(char *to, uint64_t address, uint32_t length)
 	to[length] = '\0';
 }
 
-static int scope(struct approxftl_scope *scope)
+static int answer_scope(struct approxftl_scope *scope)
 {
 	scope->previous = fake_control.scope;
 	fake_control.scope = scope->class;
@@ -244,10 +244,10 @@ static int write_data(struct approxftl_pwritev *wanted)
 		return -errno;
 	wanted->written = written;
 	range.length = written;
-	return tag(&range, wanted->class);
+	return answer_tag(&range, wanted->class);
 }
 
-static int caps(struct approxftl_caps *caps)
+static int answer_caps(struct approxftl_caps *caps)
 {
 	caps->version = APPROXFTL_VERSION;
 	caps->can = 0x7f;
@@ -258,14 +258,14 @@ static int caps(struct approxftl_caps *caps)
 	return 0;
 }
 
-static int watch(struct approxftl_watch *watch)
+static int answer_watch(struct approxftl_watch *watch)
 {
 	fake_control.watched = watch->on;
 	log_call(watch->on ? "watch" : "unwatch", watch->fd, 0, 0, 0);
 	return 0;
 }
 
-static int note(struct approxftl_note *note)
+static int answer_note(struct approxftl_note *note)
 {
 	keep_text(fake_control.note, note->label, note->length);
 	return 0;
@@ -293,33 +293,33 @@ static uint32_t *reason_of(unsigned long number, void *argument)
 	}
 }
 
-static int answer(unsigned long number, void *argument)
+static int answer_ioctl(unsigned long number, void *argument)
 {
 	switch (number) {
 	case APPROXFTL_CAPS:
-		return caps(argument);
+		return answer_caps(argument);
 	case APPROXFTL_TAG:
-		return tag(argument, ((struct approxftl_range *)argument)->class);
+		return answer_tag(argument, ((struct approxftl_range *)argument)->class);
 	case APPROXFTL_TAG_FD:
 		return tag_fd(argument);
 	case APPROXFTL_QUERY:
-		return query(argument);
+		return answer_query(argument);
 	case APPROXFTL_SCOPE:
-		return scope(argument);
+		return answer_scope(argument);
 	case APPROXFTL_PWRITEV:
 		return write_data(argument);
 	case APPROXFTL_STORED:
-		return stored(argument);
+		return answer_stored(argument);
 	case APPROXFTL_WATCH:
-		return watch(argument);
+		return answer_watch(argument);
 	case APPROXFTL_NOTE:
-		return note(argument);
+		return answer_note(argument);
 	default:
 		return -ENOTTY;
 	}
 }
 
-static bool refused(unsigned long number)
+static bool refuse_ioctl(unsigned long number)
 {
 	if (!fake_control.refuse || number == APPROXFTL_CAPS)
 		return false;
@@ -340,8 +340,8 @@ int aftl_lib_device_ioctl(int control, unsigned long number, void *argument)
 {
 	(void)control;
 	fake_control.calls++;
-	if (!refused(number))
-		return answer(number, argument);
+	if (!refuse_ioctl(number))
+		return answer_ioctl(number, argument);
 	*reason_of(number, argument) = fake_control.reason;
 	return -fake_control.refuse;
 }

@@ -80,7 +80,7 @@ struct durable_op {
 
 #define NO_TAG U32_MAX
 
-static void *checked(void *memory)
+static void *checked_pointer(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -134,10 +134,10 @@ static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 
 
 /* The queue */
 
-static struct durable_op *queue(struct durable_device *durable, enum durable_kind kind)
+static struct durable_op *queue_op(struct durable_device *durable, enum durable_kind kind)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = checked(calloc(1, sizeof(*op)));
+	struct durable_op *op = checked_pointer(calloc(1, sizeof(*op)));
 
 	op->kind = kind;
 	op->now_ns = aftl_now(ftl);
@@ -173,7 +173,7 @@ static void drop_op(struct durable_device *durable)
 	free_op(take_op(durable));
 }
 
-static u64 place(const struct durable_device *durable, aftl_ppn_t ppn)
+static u64 place_of_ppn(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	return aftl_volume_data_offset(durable->volume, ppn);
 }
@@ -192,7 +192,7 @@ static const struct aftl_spare *find_spare(const struct durable_device *durable,
 }
 
 /* Remap a unit that could not be written, and retire its block. */
-static int displace(struct durable_device *durable)
+static int remap_unwritten_unit(struct durable_device *durable)
 {
 	const struct durable_late *late = &durable->late;
 	struct aftl *ftl = durable->device.ftl;
@@ -202,14 +202,14 @@ static int displace(struct durable_device *durable)
 		return -ENOSPC;
 	durable->displaced++;
 	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
-	return lying_disk_write(&durable->disk, place(durable, ppn), late->bytes,
+	return lying_disk_write(&durable->disk, place_of_ppn(durable, ppn), late->bytes,
 				unit_bytes(durable));
 }
 
 static void end_late(void *watcher)
 {
 	struct durable_device *durable = watcher;
-	int ret = durable->late.pending ? displace(durable) : 0;
+	int ret = durable->late.pending ? remap_unwritten_unit(durable) : 0;
 
 	durable->late.pending = false;
 	if (ret && !durable->ret)
@@ -231,7 +231,7 @@ static int fail_write(struct durable_device *durable, aftl_ppn_t ppn)
 
 static int write_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	int ret = lying_disk_write(&durable->disk, place(durable, ppn), durable->bytes,
+	int ret = lying_disk_write(&durable->disk, place_of_ppn(durable, ppn), durable->bytes,
 				   unit_bytes(durable));
 
 	durable->lost[from_ppn(ppn)] = false;
@@ -258,7 +258,7 @@ static const struct durable_op *find_pending(const struct durable_device *durabl
 }
 
 /* Mark the unit lost in the core, unless a later operation writes the slot. */
-static void lose(struct durable_device *durable, const struct durable_op *op)
+static void lose_unit(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->lost[from_ppn(op->to)] = true;
 	if (find_pending(durable, op->to) == op)
@@ -275,7 +275,7 @@ static int read_unit(struct durable_device *durable, aftl_ppn_t ppn)
 		memcpy(durable->bytes, durable->late.bytes, bytes);
 		return 0;
 	}
-	return lying_disk_read(&durable->disk, place(durable, ppn), durable->bytes, bytes);
+	return lying_disk_read(&durable->disk, place_of_ppn(durable, ppn), durable->bytes, bytes);
 }
 
 static int do_copy(struct durable_device *durable, const struct durable_op *op)
@@ -284,7 +284,7 @@ static int do_copy(struct durable_device *durable, const struct durable_op *op)
 	u32 stamp;
 
 	if (ret == -ENODATA)
-		lose(durable, op);
+		lose_unit(durable, op);
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
 	recognise_bytes(durable, op->unit, &stamp);
@@ -384,7 +384,8 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 }
 
 /* Before an erase: commit the relocation of remapped units, then release their sectors. */
-static int vacate(struct durable_device *durable, aftl_ppn_t first, u32 slots, bool bad)
+static int release_remapped_sectors(struct durable_device *durable, aftl_ppn_t first, u32 slots,
+				    bool bad)
 {
 	int ret = aftl_volume_must_persist(durable->volume, bad) ? keep_late(durable) : 0;
 
@@ -398,7 +399,8 @@ static int vacate(struct durable_device *durable, aftl_ppn_t first, u32 slots, b
 static int do_erase(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_ppns;
-	int ret = vacate(durable, to_ppn(op->number * slots), slots, op->kind == OP_RETIRE);
+	int ret = release_remapped_sectors(durable, to_ppn(op->number * slots), slots,
+					   op->kind == OP_RETIRE);
 
 	if (!ret && op->kind == OP_ERASE)
 		ret = aftl_volume_record_erase(durable->volume, op->number, &op->entry);
@@ -433,7 +435,7 @@ static int do_op(struct durable_device *durable, struct durable_op *op)
 	case OP_RETIRE:
 		return do_erase(durable, op);
 	case OP_AGAIN:
-		return vacate(durable, op->to, 1, false);
+		return release_remapped_sectors(durable, op->to, 1, false);
 	case OP_PROMISE:
 		return do_promise(durable, op);
 	}
@@ -503,7 +505,7 @@ static void queue_keep(struct durable_device *durable, u32 number)
 		return;
 	CHECK_EQ(from_lpn(what.lpn), tag->unit);
 	tag->kept = true;
-	op = queue(durable, OP_KEEP);
+	op = queue_op(durable, OP_KEEP);
 	op->number = number;
 	op->unit = tag->unit;
 	op->stamp = tag->stamp;
@@ -539,7 +541,7 @@ static void commit_before_again(struct durable_device *durable, aftl_ppn_t ppn)
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
 	if (aftl_page_reprograms(aftl_ppn_attr(media, ppn)))
-		queue(durable, OP_AGAIN)->to = ppn;
+		queue_op(durable, OP_AGAIN)->to = ppn;
 }
 
 static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
@@ -549,7 +551,7 @@ static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl
 
 	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
 	commit_before_again(durable, ppn);
-	op = queue(durable, OP_PROGRAM);
+	op = queue_op(durable, OP_PROGRAM);
 	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
 	op->to = ppn;
@@ -561,7 +563,7 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 	struct durable_op *op;
 
 	commit_before_again(durable, to);
-	op = queue(durable, OP_COPY);
+	op = queue_op(durable, OP_COPY);
 	op->unit = from_lpn(lpn);
 	op->from = from;
 	op->to = to;
@@ -571,7 +573,7 @@ static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
 	struct durable_device *durable = of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = queue(durable, OP_NOTE);
+	struct durable_op *op = queue_op(durable, OP_NOTE);
 
 	op->number = aftl_ppn_page(aftl_media(ftl), first);
 	aftl_spare_from_page(&op->spare, ftl, first);
@@ -584,7 +586,7 @@ static void on_release(struct test_listener *self, u32 tag)
 
 	durable->tags[tag].held = false;
 	if (durable->tags[tag].kept && !aftl_buffer_entry(durable->device.ftl, tag, &what))
-		queue(durable, OP_LET_GO)->number = tag;
+		queue_op(durable, OP_LET_GO)->number = tag;
 }
 
 /* A reset discards all units of the zone. */
@@ -600,7 +602,7 @@ static void reset_zone(struct durable_device *durable, u32 zone)
 static void on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state state)
 {
 	struct durable_device *durable = of_listener(self);
-	struct durable_op *op = queue(durable, OP_ZONE);
+	struct durable_op *op = queue_op(durable, OP_ZONE);
 
 	op->number = zone;
 	op->state = state;
@@ -610,7 +612,7 @@ static void on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state s
 
 static void on_unmap(struct test_listener *self, aftl_lpn_t first, u32 units)
 {
-	struct durable_op *op = queue(of_listener(self), OP_UNMAP);
+	struct durable_op *op = queue_op(of_listener(self), OP_UNMAP);
 
 	op->unit = from_lpn(first);
 	op->units = units;
@@ -620,7 +622,7 @@ static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	struct durable_device *durable = of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
-	struct durable_op *op = queue(durable, OP_ERASE);
+	struct durable_op *op = queue_op(durable, OP_ERASE);
 
 	op->number = from_ppn(first) / slots;
 	aftl_erase_entry_from_block(&op->entry, ftl, op->number);
@@ -631,7 +633,7 @@ static void on_retire(struct test_listener *self, u32 first, u32 blocks)
 	struct durable_device *durable = of_listener(self);
 
 	for (; blocks; blocks--, first++) {
-		struct durable_op *op = queue(durable, OP_RETIRE);
+		struct durable_op *op = queue_op(durable, OP_RETIRE);
 
 		op->number = first;
 		aftl_erase_entry_from_block(&op->entry, durable->device.ftl, first);
@@ -653,11 +655,11 @@ struct durable_flush {
 
 static void remember_flush(struct durable_device *durable, const struct test_request *request)
 {
-	struct durable_flush *flush = checked(calloc(1, sizeof(*flush)));
+	struct durable_flush *flush = checked_pointer(calloc(1, sizeof(*flush)));
 	u32 i;
 
 	flush->request = request;
-	flush->stamps = checked(calloc(durable->unit_count, sizeof(*flush->stamps)));
+	flush->stamps = checked_pointer(calloc(durable->unit_count, sizeof(*flush->stamps)));
 	for (i = 0; i < durable->unit_count; i++)
 		flush->stamps[i] = durable->units[i].completed;
 	flush->next = durable->flushes;
@@ -702,7 +704,7 @@ static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u
 	struct durable_op *op;
 
 	queue_kept(durable);
-	op = queue(durable, OP_PROMISE);
+	op = queue_op(durable, OP_PROMISE);
 	op->unit = unit;
 	op->promised = units;
 	op->stamps = stamps;
@@ -742,7 +744,7 @@ static void complete_change(struct durable_device *durable, const struct test_re
 	}
 	if (!(what->flags & AFTL_REQUEST_FUA) && !is_safe(durable))
 		return;
-	stamps = checked(calloc(what->units, sizeof(*stamps)));
+	stamps = checked_pointer(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
 	queue_promise(durable, what->unit, what->units, stamps);
 }
@@ -974,7 +976,7 @@ bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 	    find_pending(durable, ppn) || !read_stamp(durable, unit, ppn, 0, &stamp))
 		return false;
 	durable->units[unit].hurt = stamp;
-	durable->disk.unreadable[place(durable, ppn) / DISK_SECTOR + sector] = true;
+	durable->disk.unreadable[place_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
 }
 
@@ -1005,7 +1007,7 @@ static void lose_with_die(struct durable_device *durable, u32 unit)
 int durable_fail_die(struct durable_device *durable, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	bool *there = checked(calloc(durable->unit_count, sizeof(*there)));
+	bool *there = checked_pointer(calloc(durable->unit_count, sizeof(*there)));
 	u32 class;
 	u32 i;
 	int ret;
@@ -1026,7 +1028,7 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 
 /* Start and stop */
 
-static void listen(struct durable_device *durable)
+static void listen_to_device(struct durable_device *durable)
 {
 	durable->listener = (struct test_listener){
 		.submitted = on_submitted,
@@ -1077,14 +1079,14 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
 	durable->slots = geo.ppns;
-	durable->units = checked(calloc(geo.units, sizeof(*durable->units)));
-	durable->buffered = checked(calloc(geo.units, sizeof(*durable->buffered)));
-	durable->finished = checked(calloc(geo.units, 1));
-	durable->bytes = checked(calloc(1, geo.unit_bytes));
-	durable->late.bytes = checked(calloc(1, geo.unit_bytes));
+	durable->units = checked_pointer(calloc(geo.units, sizeof(*durable->units)));
+	durable->buffered = checked_pointer(calloc(geo.units, sizeof(*durable->buffered)));
+	durable->finished = checked_pointer(calloc(geo.units, 1));
+	durable->bytes = checked_pointer(calloc(1, geo.unit_bytes));
+	durable->late.bytes = checked_pointer(calloc(1, geo.unit_bytes));
 	durable->disk.before_flush = end_late;
 	durable->disk.watcher = durable;
-	durable->lost = checked(calloc(geo.ppns, sizeof(*durable->lost)));
+	durable->lost = checked_pointer(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -1127,7 +1129,8 @@ static bool is_newest(const struct durable_device *durable)
 		       AFTL_UUID_BYTES);
 }
 
-static int load(struct durable_device *durable, const struct aftl_policy_type *type, bool scan)
+static int load_durable(struct durable_device *durable, const struct aftl_policy_type *type,
+			bool scan)
 {
 	struct test_device *device = &durable->device;
 
@@ -1174,13 +1177,14 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	if (durable->formatting && is_newest(durable))
 		end_format(durable);
 	device->config = durable->super.config;
-	listen(durable);
-	ret = load(durable, aftl_policy_find(policy), scan);
+	listen_to_device(durable);
+	ret = load_durable(durable, aftl_policy_find(policy), scan);
 	if (ret) {
 		durable_stop(durable);
 		return ret;
 	}
-	durable->tags = checked(calloc(aftl_tag_count(device->ftl), sizeof(*durable->tags)));
+	durable->tags = checked_pointer(calloc(aftl_tag_count(device->ftl),
+					       sizeof(*durable->tags)));
 	ret = fetch_kept(durable);
 	if (ret)
 		durable_stop(durable);
@@ -1254,7 +1258,7 @@ int durable_settle(struct durable_device *durable)
 	return durable_work(durable, U32_MAX);
 }
 
-static int shut(struct durable_device *durable)
+static int shut_volume(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
 	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
@@ -1279,7 +1283,7 @@ int durable_shut(struct durable_device *durable)
 	int ret = durable_settle(durable);
 
 	if (!ret)
-		ret = shut(durable);
+		ret = shut_volume(durable);
 	if (!ret) {
 		durable->digest = aftl_digest(durable->device.ftl);
 		durable->snapshot_bytes = aftl_volume_state(durable->volume)->snapshot_bytes;

@@ -106,8 +106,8 @@ static void apply_word(struct feature_pair *pair, struct test_device *device, co
 	pair->nested |= !strcmp(word, "medium=nested");
 }
 
-static void apply(struct feature_pair *pair, struct test_device *device,
-		  const struct feature *feature)
+static void apply_feature(struct feature_pair *pair, struct test_device *device,
+			  const struct feature *feature)
 {
 	u32 i;
 
@@ -122,8 +122,8 @@ void features_pair(const struct features *features, u32 first, u32 second,
 
 	*pair = (struct feature_pair){ .first = first, .second = second, .policy = "baseline" };
 	test_device_init(&device, "demo");
-	apply(pair, &device, &features->base);
-	apply(pair, &device, &features->all[first]);
-	apply(pair, &device, &features->all[second]);
+	apply_feature(pair, &device, &features->base);
+	apply_feature(pair, &device, &features->all[first]);
+	apply_feature(pair, &device, &features->all[second]);
 	pair->config = device.config;
 }

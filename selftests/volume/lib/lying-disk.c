@@ -6,7 +6,7 @@
 #include "lying-disk.h"
 #include "tap.h"
 
-static void *checked(void *memory)
+static void *checked_buffer(void *memory)
 {
 	if (!memory)
 		tap_bail_out("out of memory");
@@ -30,9 +30,9 @@ static void count_change(struct lying_disk *disk)
 	disk->off = ++disk->changes == disk->power_off_at;
 }
 
-static void remember(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
+static void remember_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
 {
-	struct lying_write *write = checked(malloc(sizeof(*write) + size));
+	struct lying_write *write = checked_buffer(malloc(sizeof(*write) + size));
 
 	*write = (struct lying_write){ .offset = offset, .size = size };
 	memcpy(write->bytes, bytes, size);
@@ -43,7 +43,7 @@ static void remember(struct lying_disk *disk, u64 offset, const void *bytes, u32
 	disk->last = write;
 }
 
-static struct lying_write *pop(struct lying_disk *disk)
+static struct lying_write *pop_write(struct lying_disk *disk)
 {
 	struct lying_write *write = disk->writes;
 
@@ -63,7 +63,7 @@ static void check_range(const struct lying_disk *disk, u64 offset, u32 size, u32
 			     (unsigned long long)offset);
 }
 
-static bool readable(const struct lying_disk *disk, u64 offset, u32 size)
+static bool is_readable(const struct lying_disk *disk, u64 offset, u32 size)
 {
 	return !memchr(disk->unreadable + offset / DISK_SECTOR, true, size / DISK_SECTOR);
 }
@@ -73,7 +73,7 @@ int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size)
 	int ret = any_call(disk);
 
 	check_range(disk, offset, size, DISK_SECTOR);
-	if (!ret && !readable(disk, offset, size))
+	if (!ret && !is_readable(disk, offset, size))
 		ret = -ENODATA;
 	if (!ret)
 		memcpy(bytes, disk->bytes + offset, size);
@@ -91,7 +91,7 @@ int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32
 		memset(disk->bytes + offset, 0x5a, size);
 		return -EREMOTEIO;
 	}
-	remember(disk, offset, bytes, size);
+	remember_write(disk, offset, bytes, size);
 	memcpy(disk->bytes + offset, bytes, size);
 	memset(disk->unreadable + offset / DISK_SECTOR, false, size / DISK_SECTOR);
 	count_change(disk);
@@ -111,7 +111,7 @@ static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 
 	if (++disk->begun == disk->not_begun_at)
 		return NULL;
-	read = checked(malloc(sizeof(*read)));
+	read = checked_buffer(malloc(sizeof(*read)));
 	*read = (struct lying_read){ offset, bytes, size };
 	memset(bytes, 0x5a, size);
 	disk->reading++;
@@ -149,7 +149,7 @@ static int medium_flush(void *host)
 		return -ENODEV;
 	disk->flushes++;
 	while (disk->writes) {
-		struct lying_write *write = pop(disk);
+		struct lying_write *write = pop_write(disk);
 
 		memcpy(disk->durable + write->offset, write->bytes, write->size);
 		free(write);
@@ -211,7 +211,7 @@ static void *medium_alloc(void *host, size_t bytes)
 	    disk->allocations - disk->no_memory_at <= disk->no_memory_again)
 		return NULL;
 	header = bytes >= LARGE_BYTES ? map_pages(with_header(bytes)) :
-					checked(calloc(1, sizeof(*header) + bytes));
+					checked_buffer(calloc(1, sizeof(*header) + bytes));
 	header->bytes = bytes;
 	disk->held++;
 	disk->held_bytes += bytes;
@@ -250,10 +250,10 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 			.alloc = medium_alloc,
 			.free = medium_free,
 		},
-		.bytes = checked(calloc(1, rounded)),
-		.durable = checked(calloc(1, rounded)),
-		.unreadable = checked(calloc(rounded / DISK_SECTOR, sizeof(bool))),
-		.unwritable = checked(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.bytes = checked_buffer(calloc(1, rounded)),
+		.durable = checked_buffer(calloc(1, rounded)),
+		.unreadable = checked_buffer(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.unwritable = checked_buffer(calloc(rounded / DISK_SECTOR, sizeof(bool))),
 	};
 }
 
@@ -263,7 +263,7 @@ void lying_disk_close(struct lying_disk *disk)
 	CHECK_EQ(disk->held_bytes, 0);
 	CHECK_EQ(disk->reading, 0);
 	while (disk->writes)
-		free(pop(disk));
+		free(pop_write(disk));
 	free(disk->bytes);
 	free(disk->durable);
 	free(disk->unreadable);
@@ -283,8 +283,8 @@ u32 lying_disk_count_writes(const struct lying_disk *disk)
 }
 
 /* Each sector of @write becomes durable with a chance of one half. */
-static void tear(struct lying_disk *disk, const struct lying_write *write,
-		 struct aftl_random *random)
+static void tear_write(struct lying_disk *disk, const struct lying_write *write,
+		       struct aftl_random *random)
 {
 	u32 at;
 
@@ -293,19 +293,19 @@ static void tear(struct lying_disk *disk, const struct lying_write *write,
 			memcpy(disk->durable + write->offset + at, write->bytes + at, DISK_SECTOR);
 }
 
-static void keep(struct lying_disk *disk, const struct lying_write *write)
+static void keep_write(struct lying_disk *disk, const struct lying_write *write)
 {
 	memcpy(disk->durable + write->offset, write->bytes, write->size);
 }
 
-static void settle(struct lying_disk *disk, const struct lying_write *write, enum disk_crash crash,
-		   u32 left, struct aftl_random *random)
+static void settle_write(struct lying_disk *disk, const struct lying_write *write,
+			 enum disk_crash crash, u32 left, struct aftl_random *random)
 {
 	if (crash == DISK_CRASH_ALL || (crash == DISK_CRASH_PREFIX && left > 1) ||
 	    (crash == DISK_CRASH_WRITES && aftl_random_below(random, 2)))
-		keep(disk, write);
+		keep_write(disk, write);
 	else if (crash == DISK_CRASH_SECTORS || (crash == DISK_CRASH_PREFIX && left == 1))
-		tear(disk, write, random);
+		tear_write(disk, write, random);
 }
 
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random)
@@ -313,9 +313,9 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 	u32 left = (u32)aftl_random_below(random, lying_disk_count_writes(disk) + 1);
 
 	while (disk->writes) {
-		struct lying_write *write = pop(disk);
+		struct lying_write *write = pop_write(disk);
 
-		settle(disk, write, crash, left, random);
+		settle_write(disk, write, crash, left, random);
 		left -= left > 0;
 		/* Later writes to the same place are applied after it. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);

@@ -2,42 +2,42 @@
 #include "zone-stream.h"
 #include "tap.h"
 
-static u32 below(const struct zone_stream *stream, u32 n)
+static u32 stream_below(const struct zone_stream *stream, u32 n)
 {
 	return (u32)aftl_random_below(stream->random, n);
 }
 
-static bool chance(const struct zone_stream *stream, u32 percent)
+static bool stream_chance(const struct zone_stream *stream, u32 percent)
 {
-	return below(stream, 100) < percent;
+	return stream_below(stream, 100) < percent;
 }
 
-static void submit(const struct zone_stream *stream, struct test_device *device, enum aftl_op op,
-		   u32 unit, u32 units, u32 flags)
+static void submit_zone_request(const struct zone_stream *stream, struct test_device *device,
+				enum aftl_op op, u32 unit, u32 units, u32 flags)
 {
-	u32 class = stream->approx && op == AFTL_OP_WRITE && chance(stream, stream->approx) ?
+	u32 class = stream->approx && op == AFTL_OP_WRITE && stream_chance(stream, stream->approx) ?
 		    AFTL_APPROX : AFTL_PRECISE;
 
 	CHECK_EQ(test_submit(device, op, unit, units, class, flags,
-			     aftl_now(device->ftl) + below(stream, 300000)), 0);
+			     aftl_now(device->ftl) + stream_below(stream, 300000)), 0);
 }
 
 static void write_zone(const struct zone_stream *stream, struct test_device *device, u32 zone)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 flags = chance(stream, stream->flushes / 2) ? AFTL_REQUEST_FUA : 0;
-	u32 units = 1 + below(stream, min(geo->zone_capacity, 16U));
+	u32 flags = stream_chance(stream, stream->flushes / 2) ? AFTL_REQUEST_FUA : 0;
+	u32 units = 1 + stream_below(stream, min(geo->zone_capacity, 16U));
 	u32 written;
 
 	aftl_zone_state(device->ftl, zone, &written);
 	if (written < geo->zone_capacity)
 		units = min(units, geo->zone_capacity - written);
-	if (chance(stream, 30) || written + units > geo->zone_units)
-		submit(stream, device, AFTL_OP_WRITE, zone * geo->zone_units, units,
-		       flags | AFTL_REQUEST_APPEND);
+	if (stream_chance(stream, 30) || written + units > geo->zone_units)
+		submit_zone_request(stream, device, AFTL_OP_WRITE, zone * geo->zone_units, units,
+				    flags | AFTL_REQUEST_APPEND);
 	else
-		submit(stream, device, AFTL_OP_WRITE, zone * geo->zone_units + written, units,
-		       flags);
+		submit_zone_request(stream, device, AFTL_OP_WRITE, zone * geo->zone_units + written,
+				    units, flags);
 }
 
 static void manage_zone(const struct zone_stream *stream, struct test_device *device, u32 zone)
@@ -47,20 +47,22 @@ static void manage_zone(const struct zone_stream *stream, struct test_device *de
 		AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
 	};
 
-	submit(stream, device, ops[below(stream, ARRAY_SIZE(ops))],
-	       zone * aftl_geometry(device->ftl)->zone_units, 0, 0);
+	submit_zone_request(stream, device, ops[stream_below(stream, ARRAY_SIZE(ops))],
+			    zone * aftl_geometry(device->ftl)->zone_units, 0, 0);
 }
 
 void zone_stream_submit(const struct zone_stream *stream, struct test_device *device)
 {
 	u32 zones = aftl_geometry(device->ftl)->zones;
-	u32 zone = below(stream, chance(stream, 70) ? min(stream->few, zones) : zones);
+	u32 zone = stream_below(stream,
+				stream_chance(stream, 70) ? min(stream->few, zones) : zones);
 
-	if (chance(stream, 25))
-		submit(stream, device, AFTL_OP_READ, below(stream, test_units(device)), 1, 0);
-	else if (chance(stream, stream->flushes))
-		submit(stream, device, AFTL_OP_FLUSH, 0, 0, 0);
-	else if (chance(stream, 12))
+	if (stream_chance(stream, 25))
+		submit_zone_request(stream, device, AFTL_OP_READ,
+				    stream_below(stream, test_units(device)), 1, 0);
+	else if (stream_chance(stream, stream->flushes))
+		submit_zone_request(stream, device, AFTL_OP_FLUSH, 0, 0, 0);
+	else if (stream_chance(stream, 12))
 		manage_zone(stream, device, zone);
 	else
 		write_zone(stream, device, zone);

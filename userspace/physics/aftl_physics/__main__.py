@@ -9,14 +9,14 @@ from pathlib import Path
 from aftl_physics import claims, report, tables
 
 
-def generate(directory: Path) -> int:
+def generate_files(directory: Path) -> int:
     """Write the C files and return the exit status."""
-    for name, text in tables.files().items():
+    for name, text in tables.generated_files().items():
         (directory / name).write_text(text, encoding="utf-8")
     return 0
 
 
-def check(directory: Path) -> int:
+def check_files(directory: Path) -> int:
     """Compare the C files with freshly computed ones and return the exit status."""
     for name in (tables.HEADER, tables.SOURCE):
         path = directory / name
@@ -32,7 +32,7 @@ def check(directory: Path) -> int:
 
 def show_claims(as_json: bool) -> int:
     """Print the claims; return 1 if one of them fails."""
-    results = claims.evaluate()
+    results = claims.evaluate_claims()
     if as_json:
         print(json.dumps([claim.as_dict() for claim in results], indent=1))
     else:
@@ -42,7 +42,7 @@ def show_claims(as_json: bool) -> int:
     return 0 if all(claim.verdict == "pass" for claim in results) else 1
 
 
-def parser() -> argparse.ArgumentParser:
+def physics_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
@@ -59,15 +59,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     """Run the command."""
-    args = parser().parse_args()
+    args = physics_parser().parse_args()
     try:
         if args.command == "generate":
-            return generate(args.out)
+            return generate_files(args.out)
         if args.command == "check":
-            return check(args.against)
+            return check_files(args.against)
         if args.command == "claims":
             return show_claims(args.json)
-        print(tables.states_text() if args.command == "states" else report.summary(), end="")
+        print(tables.states_text() if args.command == "states" else report.physics_report(), end="")
     except OSError as error:
         print(f"aftl_physics: {error}", file=sys.stderr)
         return 1

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from aftl_physics.normal import bisect, tail
+from aftl_physics.normal import find_root, normal_tail
 
 FloatArray = NDArray[np.float64]
 
@@ -87,11 +87,11 @@ def _from_edges(survival: Callable[[float], float], centre: float, reach: float)
     edges = [(k - 0.5) * GRID_V - centre for k in range(first, last + 2)]
     upper = [survival(abs(x)) for x in edges]
     ends = itertools.pairwise(zip(edges, upper, strict=True))
-    mass = [_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
+    mass = [_mass_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
     return Mass(first, np.array(mass))
 
 
-def _between(low: float, high: float, tail_low: float, tail_high: float) -> float:
+def _mass_between(low: float, high: float, tail_low: float, tail_high: float) -> float:
     """Return the mass in [low, high] of a symmetric distribution, given its two tails."""
     if low >= 0:
         return tail_low - tail_high
@@ -100,7 +100,7 @@ def _between(low: float, high: float, tail_low: float, tail_high: float) -> floa
     return 1.0 - tail_low - tail_high
 
 
-def point(position: float) -> Mass:
+def point_mass(position: float) -> Mass:
     """Return all mass at one voltage, split between two bins so that the mean is exact."""
     cell = math.floor(position / GRID_V)
     share = position / GRID_V - cell
@@ -108,22 +108,22 @@ def point(position: float) -> Mass:
 
 
 @lru_cache(maxsize=4096)
-def gaussian(mean: float, sigma: float) -> Mass:
+def gaussian_mass(mean: float, sigma: float) -> Mass:
     """Return a normal distribution; a vanishing sigma gives a point."""
     if sigma < GRID_V / 100:
-        return point(mean)
-    return _from_edges(lambda x: tail(x / sigma), mean, GAUSS_CUT * sigma)
+        return point_mass(mean)
+    return _from_edges(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
 
 
 @lru_cache(maxsize=256)
-def laplace(scale: float) -> Mass:
+def laplace_mass(scale: float) -> Mass:
     """Return a Laplace distribution with mean zero (eq 5, program/erase noise)."""
     if scale <= 0:
-        return point(0.0)
+        return point_mass(0.0)
     return _from_edges(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
-def uniform(low: float, width: float) -> Mass:
+def uniform_mass(low: float, width: float) -> Mass:
     """Return a uniform distribution on [low, low + width] (eq 3, the last ISPP step)."""
     first = math.floor(low / GRID_V + 0.5)
     last = math.floor((low + width) / GRID_V + 0.5)
@@ -132,9 +132,9 @@ def uniform(low: float, width: float) -> Mass:
     return Mass(first, np.diff(inside) / width)
 
 
-def _neighbour(swing_v: float) -> Mass:
+def _neighbour_shift(swing_v: float) -> Mass:
     """Return the shift by one later neighbour with four equally likely states (eqs 1 and 4)."""
-    parts = [point(swing_v * state / 3.0) for state in range(4)]
+    parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
     first = min(p.first for p in parts)
     mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
     for p in parts:
@@ -158,11 +158,11 @@ def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=256)
-def disturbance(total_mv: float) -> Mass:
+def disturbance_mass(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift of a victim (V)."""
-    result = point(0.0)
+    result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
-        result = result.add(_neighbour(shift_mv / 1000.0))
+        result = result.add(_neighbour_shift(shift_mv / 1000.0))
     return result
 
 
@@ -182,8 +182,8 @@ class State:
     def mass(self) -> Mass:
         """Return the distribution right after programming."""
         if self.is_gaussian:
-            return gaussian(self.level_v, self.spread_v)
-        return uniform(self.level_v, self.spread_v)
+            return gaussian_mass(self.level_v, self.spread_v)
+        return uniform_mass(self.level_v, self.spread_v)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Channel:
     residual_laplace_v: float = 0.0
 
 
-def _programmed(verify_v: float, step_v: float, erased_mean_v: float) -> State:
+def _programmed_state(verify_v: float, step_v: float, erased_mean_v: float) -> State:
     return State(verify_v, step_v, verify_v + 0.5 * step_v - erased_mean_v, False)
 
 
@@ -211,7 +211,7 @@ def window_channel(
     pitch = (vmax_v - step_v - erased_mean_v) / programmed_states
     erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
     programmed = [
-        _programmed(erased_mean_v + i * pitch, step_v, erased_mean_v)
+        _programmed_state(erased_mean_v + i * pitch, step_v, erased_mean_v)
         for i in range(1, programmed_states + 1)
     ]
     return Channel((erased, *programmed), residual_laplace_v)
@@ -220,7 +220,7 @@ def window_channel(
 def step_channel(step_v: float) -> Channel:
     """Return AGCR's cell: the public channel with fixed verify levels and this ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
-    programmed = [_programmed(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
+    programmed = [_programmed_state(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
 
 
@@ -234,34 +234,34 @@ def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Cha
 
 
 @lru_cache(maxsize=4096)
-def _noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
+def _state_noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
     """Return program/erase noise (eq 5) plus retention loss (eq 6) of a state."""
     root = math.sqrt(cycles)
-    noise = laplace(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
+    noise = laplace_mass(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
     drain = RETENTION_KS * swing_v * math.log1p(hours)
     mean = -drain * RETENTION_KD * root
     variance = drain * RETENTION_KM * cycles**0.6 if cycles else 0.0
-    return noise.add(gaussian(mean, math.sqrt(variance)))
+    return noise.add(gaussian_mass(mean, math.sqrt(variance)))
 
 
 @lru_cache(maxsize=4096)
-def _disturbed(state: State, disturb_mv: float) -> Mass:
-    return state.mass().add(disturbance(disturb_mv))
+def _disturbed_state(state: State, disturb_mv: float) -> Mass:
+    return state.mass().add(disturbance_mass(disturb_mv))
 
 
 @lru_cache(maxsize=1024)
-def _erased(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
+def _erased_state(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
     """Return the erased state as it is read; it loses no charge, so time does not matter."""
-    return _disturbed(state, disturb_mv).add(_noise(residual_v, 0.0, cycles, 0))
+    return _disturbed_state(state, disturb_mv).add(_state_noise(residual_v, 0.0, cycles, 0))
 
 
-def distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
+def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
     """Return the channel's states as they are read (eq 7)."""
     residual = channel.residual_laplace_v
-    result = [_erased(channel.states[0], residual, disturb_mv, cycles)]
+    result = [_erased_state(channel.states[0], residual, disturb_mv, cycles)]
     for state in channel.states[1:]:
-        noise = _noise(residual, state.swing_v, cycles, hours)
-        result.append(_disturbed(state, disturb_mv).add(noise))
+        noise = _state_noise(residual, state.swing_v, cycles, hours)
+        result.append(_disturbed_state(state, disturb_mv).add(noise))
     return result
 
 
@@ -285,7 +285,7 @@ def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -
 
     States are equally likely and Gray-coded: a misread cell is one wrong bit.
     """
-    states = distributions(channel, disturb_mv, cycles, hours)
+    states = state_distributions(channel, disturb_mv, cycles, hours)
     pairs = itertools.pairwise(states)
     share = 1.0 / len(states)
     return sum(share * crossing_error(a, b) for a, b in pairs) / math.log2(len(states))
@@ -307,14 +307,14 @@ def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
 
 def fit_sigma(mean_v: float) -> float:
     """Return the erased sigma (V) for an RBER of 1e-8 of a precise page, given the erased mean."""
-    return bisect(
+    return find_root(
         lambda s: math.log(_reference_pair(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
     )
 
 
 def fit_erased_state() -> tuple[float, float]:
     """Return erased mean and sigma (V) that meet both published RBERs; takes seconds."""
-    mean = bisect(
+    mean = find_root(
         lambda m: math.log(_reference_pair(m, fit_sigma(m))[1] / RBER_APPROX), 1.5, 2.4, steps=30
     )
     return mean, fit_sigma(mean)

@@ -81,7 +81,7 @@ class Table:
 
     def source(self) -> str:
         """Return the definition."""
-        return f"{self._declaration()} = {{\n{initialiser(self.values)}}};\n"
+        return f"{self._declaration()} = {{\n{braced_lines(self.values)}}};\n"
 
 
 Item = Macro | Enum | Table
@@ -117,17 +117,17 @@ def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) ->
     return "/**\n" + "\n".join(lines) + "\n */\n"
 
 
-def initialiser(values: Values) -> str:
+def braced_lines(values: Values) -> str:
     """Return the inside of a braced initialiser in filled lines."""
-    lines = textwrap.wrap(_elements(values) + ",", WIDTH - TAB, break_long_words=False,
+    lines = textwrap.wrap(_joined_elements(values) + ",", WIDTH - TAB, break_long_words=False,
                           break_on_hyphens=False)
     return "".join(f"\t{line}\n" for line in lines).replace(GLUE, " ")
 
 
-def _elements(values: Values) -> str:
+def _joined_elements(values: Values) -> str:
     """Return values separated by commas; equal rows and long equal runs become a range."""
     flat = isinstance(values[0], (int, str))
-    texts = [str(v) if flat else f"{{{GLUE}{_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
+    texts = [str(v) if flat else f"{{{GLUE}{_joined_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
              for v in values]
     elements: list[str] = []
     at = 0

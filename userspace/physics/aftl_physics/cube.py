@@ -9,7 +9,7 @@ import math
 from functools import lru_cache
 
 from aftl_physics import layers, program_time
-from aftl_physics.normal import bisect
+from aftl_physics.normal import find_root
 
 #: P/E cycles at which the worst layer has no margin left (assumed: the paper's end of life).
 LIFE_CYCLES = 2000
@@ -101,7 +101,7 @@ def vert_mv() -> list[float]:
 def loops_of(saving: float) -> float:
     """Return the number of removed loops that gives this saving."""
     most = program_time.CUBE_MAX_REMOVED
-    found = bisect(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
+    found = find_root(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
     return max(0.0, found)
 
 

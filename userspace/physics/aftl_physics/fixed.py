@@ -20,28 +20,28 @@ class UnstableRoundingError(ValueError):
     """A model value too close to a decimal rounding boundary to be reproducible."""
 
 
-def significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
+def round_significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
     """Return `value` rounded to `digits` significant decimal digits, exactly."""
     if value < 0 or not math.isfinite(value):
         raise ValueError(f"not a finite non-negative number: {value!r}")
     if value < 1e-300:
         return Fraction(0)
-    rounded = {Decimal(f"{v:.{digits - 1}e}") for v in _neighbours(value)}
+    rounded = {Decimal(f"{v:.{digits - 1}e}") for v in _rounding_margins(value)}
     if len(rounded) != 1:
         raise UnstableRoundingError(f"{value!r} lies on a {digits}-digit rounding boundary")
     return Fraction(rounded.pop())
 
 
-def _neighbours(value: float) -> tuple[float, float]:
+def _rounding_margins(value: float) -> tuple[float, float]:
     """Return `value` moved down and up by the margin that rounding has to survive."""
     return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
 
 
-def nearest(value: Fraction) -> int:
+def nearest_integer(value: Fraction) -> int:
     """Return the nearest integer; halves round up."""
     return math.floor(value + Fraction(1, 2))
 
 
-def scaled(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
+def scaled_integer(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
     """Return `value` x `scale` as an integer, rounded to `digits` decimal digits first."""
-    return nearest(significant(value, digits) * scale)
+    return nearest_integer(round_significant(value, digits) * scale)

@@ -5,12 +5,12 @@ import math
 from collections.abc import Callable
 
 
-def tail(x: float) -> float:
+def normal_tail(x: float) -> float:
     """Return Q(x), the probability that a standard normal variable exceeds x."""
     return 0.5 * math.erfc(x / math.sqrt(2.0))
 
 
-def bisect(f: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
+def find_root(f: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
     """Return the root of f in [low, high]; f must change sign there exactly once."""
     negative_low = f(low) < 0
     if negative_low == (f(high) < 0):
@@ -28,4 +28,4 @@ def bisect(f: Callable[[float], float], low: float, high: float, steps: int = 20
 
 def inverse_tail(probability: float) -> float:
     """Return Q^-1(p) for 0 < p < 1, in standard deviations."""
-    return bisect(lambda x: tail(x) - probability, -40.0, 40.0)
+    return find_root(lambda x: normal_tail(x) - probability, -40.0, 40.0)

@@ -27,7 +27,7 @@ def grid_q8() -> list[int]:
     return [0, *sorted(q for q in points if q <= last)]
 
 
-def probabilities(mean: float) -> tuple[int, list[float]]:
+def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
     """Return the first count and the probabilities, by recurrence from the mode outwards."""
     mode = int(mean)
     below: list[float] = []
@@ -49,7 +49,7 @@ def probabilities(mean: float) -> tuple[int, list[float]]:
 
 def bin_means(mean: float) -> list[float]:
     """Return the mean count of each of the 64 bins; a count that spans bins is split."""
-    first, mass = probabilities(mean)
+    first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
     column, room = 0, 1.0 / COLUMNS
     for index, weight in enumerate(mass):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aftl_physics import cell
-from aftl_physics.normal import bisect
+from aftl_physics.normal import find_root
 
 #: Baseline program time of ApproxFTL's device (V-A; stated), in ns.
 APPROXFTL_PROGRAM_NS = 700_000
@@ -101,7 +101,7 @@ def state_windows(removed: int) -> list[tuple[int, int]]:
     return windows
 
 
-def verifies(removed: int, skipped: int) -> int:
+def program_verifies(removed: int, skipped: int) -> int:
     """Return the verifies of a program; each state's begin `skipped` loops after the default."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
@@ -110,18 +110,19 @@ def verifies(removed: int, skipped: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def calibrate() -> LoopTimes:
+def calibrate_times() -> LoopTimes:
     """Return the pulse and verify times that give the leader time and the verify-skip saving."""
-    redundant = verifies(0, 0) - verifies(0, CUBE_EARLY_VERIFIES)
+    redundant = program_verifies(0, 0) - program_verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
-    pulse = (CUBE_LEADER_NS - verifies(0, 0) * verify) / CUBE_LOOPS
+    pulse = (CUBE_LEADER_NS - program_verifies(0, 0) * verify) / CUBE_LOOPS
     return LoopTimes(pulse, verify)
 
 
 def cube_loops_ns(removed: int, skipped: int) -> float:
     """Return tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
-    times = calibrate()
-    return (CUBE_LOOPS - removed) * times.pulse_ns + verifies(removed, skipped) * times.verify_ns
+    times = calibrate_times()
+    return (CUBE_LOOPS - removed) * times.pulse_ns + program_verifies(removed,
+                                                                      skipped) * times.verify_ns
 
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
@@ -139,7 +140,7 @@ def cube_saving(loops: float) -> float:
 @lru_cache(maxsize=1)
 def cube_step_mv() -> float:
     """Return the ISPP step (mV) at which 320 mV save 19.7 % (derived)."""
-    loops = bisect(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
+    loops = find_root(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
     return CUBE_MARGIN_MV / loops
 
 

@@ -6,7 +6,7 @@ from aftl_physics import cell, program_time, reprogram_code, tables, tvr
 CONDITIONS = ((0, 0), (3000, 720), (10000, 8760))
 
 
-def _rate(value: int) -> str:
+def _rate_text(value: int) -> str:
     return f"{value / tables.Q40:9.2e}"
 
 
@@ -21,7 +21,7 @@ def rber_lines() -> list[str]:
                  tables.HOUR_AXIS.index(h)]
             for mv in (0, 350) for pe, h in CONDITIONS
         ]
-        lines.append(f"  {name.lower():14}" + "".join(f"{_rate(int(v)):>18}" for v in values))
+        lines.append(f"  {name.lower():14}" + "".join(f"{_rate_text(int(v)):>18}" for v in values))
     return lines
 
 
@@ -51,7 +51,7 @@ def time_lines() -> list[str]:
     return [
         f"ApproxFTL program us (precise, b, c, approximate, Delta_b): {approx}",
         f"cubeFTL program us by removed loops: {cube[0]}; verifies skipped: {cube[1]}",
-        f"TVR steps with margins {tvr.steps(1.0)}, without {tvr.steps(0.0)}; "
+        f"TVR steps with margins {tvr.ispp_steps(1.0)}, without {tvr.ispp_steps(0.0)}; "
         f"step {tvr.step_ns() / 1000:.2f} us",
     ]
 
@@ -59,16 +59,16 @@ def time_lines() -> list[str]:
 def code_lines() -> list[str]:
     """Return ReSSD's encodings, as lines."""
     lines = ["ReSSD encodings, values MSB LSB by state:"]
-    for code, encoding in reprogram_code.encodings().items():
+    for code, encoding in reprogram_code.all_encodings().items():
         states = [
             f"{'ER' if encoding[v] == 0 else f'P{encoding[v]}'}={v:02b}"
-            for v in reprogram_code.order(encoding)
+            for v in reprogram_code.values_by_state(encoding)
         ]
         lines.append(f"  {code.name.lower():8}" + " ".join(states))
     return lines
 
 
-def summary() -> str:
+def physics_report() -> str:
     """Return the whole report."""
     parts = (rber_lines(), relaxation_lines(), time_lines(), code_lines())
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

@@ -44,7 +44,7 @@ NEXT: dict[Code, tuple[Code, Code]] = {
 }
 
 
-def update(value: int, bit: int, new: int) -> int:
+def update_bit(value: int, bit: int, new: int) -> int:
     """Return `value` with one of its bits replaced."""
     return value & ~(1 << bit) | new << bit
 
@@ -54,18 +54,18 @@ def lowest_allowed(old: Encoding, bit: int, target: int) -> int:
     return max(old[source] for source in (target, target ^ 1 << bit))
 
 
-def order(code: Encoding) -> list[int]:
+def values_by_state(code: Encoding) -> list[int]:
     """Return the values by ascending state."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
 def is_gray(code: Encoding) -> bool:
     """Tell whether adjacent states differ in one bit, so that a misread state is one wrong bit."""
-    values = order(code)
+    values = values_by_state(code)
     return all((a ^ b).bit_count() == 1 for a, b in itertools.pairwise(values))
 
 
-def _fits(old: Encoding, new: Encoding, bit: int) -> bool:
+def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
     for value in range(VALUES):
         limit = lowest_allowed(old, bit, value)
         keeps = old[value] >= limit
@@ -74,12 +74,12 @@ def _fits(old: Encoding, new: Encoding, bit: int) -> bool:
     return is_gray(new)
 
 
-def successor(old: Encoding, bit: int) -> Encoding:
+def next_encoding(old: Encoding, bit: int) -> Encoding:
     """Return the encoding after updating `bit`; raise ValueError unless there is exactly one."""
     for start in range(STATES - VALUES + 1):
         window = range(start, start + VALUES)
         choices = [(a, b, c, d) for a, b, c, d in itertools.permutations(window, VALUES)]
-        found = [choice for choice in choices if _fits(old, choice, bit)]
+        found = [choice for choice in choices if _is_legal_update(old, choice, bit)]
         if len(found) > 1:
             raise ValueError(f"rule is ambiguous after {old}: {found}")
         if found:
@@ -87,12 +87,12 @@ def successor(old: Encoding, bit: int) -> Encoding:
     raise ValueError(f"no encoding after {old}")
 
 
-def encodings() -> dict[Code, Encoding]:
+def all_encodings() -> dict[Code, Encoding]:
     """Return all seven encodings."""
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
         for bit in (LSB, MSB):
-            codes[following[bit]] = successor(codes[code], bit)
+            codes[following[bit]] = next_encoding(codes[code], bit)
     return codes
 
 
@@ -103,12 +103,12 @@ def reprogram_count(code: Code) -> int:
 
 def distribution_id(code: Code) -> int:
     """Return the distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also has 0."""
-    return max(0, min(encodings()[code]) - 1)
+    return max(0, min(all_encodings()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
     """Return the code by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
-    codes = encodings()
+    codes = all_encodings()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
         key = (reprogram_count(code), distribution_id(code))
@@ -120,7 +120,7 @@ def decode_table() -> dict[tuple[int, int], Code]:
 
 def sensing_counts(code: Encoding) -> tuple[int, int]:
     """Return the read references needed for the (LSB, MSB) page."""
-    pairs = list(itertools.pairwise(order(code)))
+    pairs = list(itertools.pairwise(values_by_state(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
     return counts[0], counts[1]
 
@@ -132,16 +132,16 @@ class Path(NamedTuple):
     codes: tuple[Code, Code, Code]
 
 
-def paths() -> list[Path]:
+def all_cell_histories() -> list[Path]:
     """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
-    codes = encodings()
+    codes = all_encodings()
     result = []
     choices = list(itertools.product((LSB, MSB), (0, 1)))
     for value, (bit1, new1), (bit2, new2) in itertools.product(range(VALUES), choices, choices):
         first = NEXT[Code.INITIAL][bit1]
         second = NEXT[first][bit2]
-        value1 = update(value, bit1, new1)
-        value2 = update(value1, bit2, new2)
+        value1 = update_bit(value, bit1, new1)
+        value2 = update_bit(value1, bit2, new2)
         states = (INITIAL[value], codes[first][value1], codes[second][value2])
         result.append(Path(states, (Code.INITIAL, first, second)))
     return result

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aftl_physics import cell, cube, layers, poisson, program_time, tlc, tvr
 from aftl_physics.csource import Enum, Macro, Section, Table
-from aftl_physics.fixed import scaled
+from aftl_physics.fixed import scaled_integer
 
 Q12 = 1 << 12
 Q16 = 1 << 16
@@ -38,9 +38,9 @@ RberModel = Callable[[float, int, int], float]
 IntArray = NDArray[np.int64]
 
 
-def q40(rate: float) -> int:
+def rate_q40(rate: float) -> int:
     """Return RBER x 2^40, at most one half (random data)."""
-    return min(scaled(rate, Q40), Q40 // 2)
+    return min(scaled_integer(rate, Q40), Q40 // 2)
 
 
 def _cell_model(channel: cell.Channel) -> RberModel:
@@ -49,13 +49,13 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 def _delta_b(mv: float, cycles: int, hours: int) -> float:
     """Return Delta_b's RBER: 7.2e-4 as published, plus the growth of a cell with 1.5 x dVpp."""
-    channel = channels()["MLC_DELTA_B"]
+    channel = cell_channels()["MLC_DELTA_B"]
     start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.rber(channel, mv, cycles, hours) - start
     return cell.RBER_DELTA_B + max(0.0, growth)
 
 
-def channels() -> dict[str, cell.Channel]:
+def cell_channels() -> dict[str, cell.Channel]:
     """Return the cells of curves that have one; Delta_b's only gives the growth of its errors."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
@@ -72,7 +72,7 @@ def channels() -> dict[str, cell.Channel]:
 
 def rber_curves() -> dict[str, tuple[str, RberModel]]:
     """Return model and description of every member of enum aftl_rber_curve, in its order."""
-    model = {name: _cell_model(channel) for name, channel in channels().items()}
+    model = {name: _cell_model(channel) for name, channel in cell_channels().items()}
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
         "MLC_APPROX": ("approximate page, Vmax 5 V", model["MLC_APPROX"]),
@@ -95,7 +95,7 @@ def _rber_grid(model: RberModel) -> IntArray:
     """Return a curve on all axis points, forced to be non-decreasing along each axis."""
     shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
     exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
-    points = [q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
+    points = [rate_q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
     grid = np.array(points, dtype=np.int64).reshape(shape)
     for axis in range(grid.ndim):
         grid = np.maximum.accumulate(grid, axis=axis)
@@ -143,7 +143,7 @@ def _disturb_neighbours() -> list[list[int]]:
 def _sense_limits() -> list[int]:
     costs = (2, 1, 0)
     channels = [cell.step_channel(program_time.agcr_step_v(cost)) for cost in costs]
-    return [q40(cell.rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
+    return [rate_q40(cell.rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
 
 
 def rber_section() -> Section:
@@ -185,13 +185,13 @@ def rber_section() -> Section:
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
         Table("aftl_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
-              [[q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
+              [[rate_q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
               "RBER x 2^40 that reads add to a page, by P/E cycles and reads per page"),
     ))
 
 
 def _cube_ns(removed: int, skipped: int) -> int:
-    return scaled(program_time.cube_loops_ns(removed, skipped), 1, digits=7)
+    return scaled_integer(program_time.cube_loops_ns(removed, skipped), 1, digits=7)
 
 
 def cube_section() -> Section:
@@ -201,9 +201,10 @@ def cube_section() -> Section:
         [_cube_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
         for skipped in range(max(cube.early_verifies()) + 1)
     ]
-    errors = [[scaled(one * cube.wear_factor(pe), Q12)
+    errors = [[scaled_integer(one * cube.wear_factor(pe), Q12)
                for one in cube.layer_errors()] for pe in PE_AXIS]
-    retries = [[scaled(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS] for pe in PE_AXIS]
+    retries = [[scaled_integer(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS]
+               for pe in PE_AXIS]
     points = ("AFTL_CUBE_MARGIN_POINTS",)
     margin_axis = "by spare margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST"
     return Section("cubeFTL", (
@@ -218,24 +219,24 @@ def cube_section() -> Section:
               "loops by which they may begin later, by relative layer",
               "The mean is 3. An assumption."),
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
-              [scaled(mv, 1) for mv in cube.vert_mv()],
+              [scaled_integer(mv, 1) for mv in cube.vert_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
-        Macro("AFTL_CUBE_STEP_MV", scaled(program_time.cube_step_mv(), 1),
+        Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.cube_step_mv(), 1),
               "ISPP step in millivolt, derived from the margin of one known point"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
               "The controller monitors these errors on a leader. They are assumed."),
-        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled(cube.largest_errors(), Q12),
+        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled_integer(cube.largest_errors(), Q12),
               "BER_EP1(max): these errors over those of a word line are its spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0], "Spare margin of entry 0, in tenths"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
-        Table("aftl_cube_start_mv", "u16", points, [scaled(mv, 1) for mv in margins[0]],
+        Table("aftl_cube_start_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[0]],
               f"how far the first program voltage may rise, in millivolt, {margin_axis}",
               "Both margins together are logarithmic in S_M through 320 mV at 1.7; halves of each;"
               " assumptions."),
-        Table("aftl_cube_final_mv", "u16", points, [scaled(mv, 1) for mv in margins[1]],
+        Table("aftl_cube_final_mv", "u16", points, [scaled_integer(mv, 1) for mv in margins[1]],
               f"how far the last program voltage may fall, in millivolt, {margin_axis}"),
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
               "Mean retries of a read that needs any, with default references"),
@@ -251,8 +252,8 @@ def _tvr_rber() -> list[Any]:
     """Return RBER by margin, cycles, hours; more margin is never worse, more age never better."""
     grids = []
     for i in range(TVR_POINTS):
-        channel = tvr.channel(i / (TVR_POINTS - 1))
-        points = [q40(cell.rber(channel, 0.0, pe, h)) for pe, h in product(PE_AXIS, HOUR_AXIS)]
+        channel = tvr.tvr_channel(i / (TVR_POINTS - 1))
+        points = [rate_q40(cell.rber(channel, 0.0, pe, h)) for pe, h in product(PE_AXIS, HOUR_AXIS)]
         grids.append(np.array(points, dtype=np.int64).reshape(len(PE_AXIS), len(HOUR_AXIS)))
     stack = np.stack(grids)
     for axis in (1, 2):
@@ -264,8 +265,8 @@ def _tvr_rber() -> list[Any]:
 def tvr_section() -> Section:
     """Return the section of TVR."""
     kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
-    steps = [list(column) for column in zip(*(tvr.steps(m) for m in kept), strict=True)]
-    base = tvr.endurance(1.0)
+    steps = [list(column) for column in zip(*(tvr.ispp_steps(m) for m in kept), strict=True)]
+    base = tvr.endurance_cycles(1.0)
     points, wear = "AFTL_TVR_MARGIN_POINTS", "AFTL_TVR_WEAR_POINTS"
     by_margin = "by sixteenths of the margins kept (0 = none, 16 = normal)"
     return Section("TVR", (
@@ -275,7 +276,7 @@ def tvr_section() -> Section:
               "First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB"
               " page."),
         Table("aftl_tvr_endurance_q16", "u32", (points,),
-              [scaled(tvr.endurance(m) / base, Q16, digits=6) for m in kept],
+              [scaled_integer(tvr.endurance_cycles(m) / base, Q16, digits=6) for m in kept],
               f"factor x 65536 on the P/E limit, {by_margin}"),
         Table("aftl_tvr_rber_q40", "u64", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
@@ -289,13 +290,13 @@ def tvr_section() -> Section:
               "First index: 0 = '11' everywhere, 1 = '01' everywhere. Straight lines between the"
               " measured ends; an assumption."),
         Table("aftl_tvr_program_wear_q16", "u32", (wear,),
-              [scaled(tvr.program_wear(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
+              [scaled_integer(tvr.program_wear(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
               "program time relative to a new device, x 65536, by P/E cycles"),
     ))
 
 
 @lru_cache(maxsize=1)
-def sections() -> tuple[Section, ...]:
+def file_sections() -> tuple[Section, ...]:
     """Return all sections in the order of the files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
@@ -307,23 +308,23 @@ STATES_GUARD = "AFTL_CELL_STATES_H"
 
 def states_section() -> Section:
     """Return the section of the curves' cells (uV) and their noise."""
-    cells = channels()
+    cells = cell_channels()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
     rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
     return Section("Threshold voltages behind the error curves of physics-tables.h", (
         Macro("CELL_STATES_MOST", most),
-        Macro("CELL_BIN_UV", scaled(cell.GRID_V, 10**6), "Width of a bin, in microvolts"),
+        Macro("CELL_BIN_UV", scaled_integer(cell.GRID_V, 10**6), "Width of a bin, in microvolts"),
         Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT), "Where tails end, in deviations and scales"),
         Macro("CELL_LAPLACE_CUT", int(cell.LAPLACE_CUT)),
-        Macro("CELL_CYCLES_NV", scaled(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
+        Macro("CELL_CYCLES_NV", scaled_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
               "Noise by the root of the cycles, in nanovolts"),
-        Macro("CELL_RETENTION_PERCENT", scaled(cell.RETENTION_KS, 100),
+        Macro("CELL_RETENTION_PERCENT", scaled_integer(cell.RETENTION_KS, 100),
               "Retention: common factor, mean and variance"),
-        Macro("CELL_RETENTION_MEAN_E9", scaled(cell.RETENTION_KD, 10**9)),
-        Macro("CELL_RETENTION_VARIANCE_E9", scaled(cell.RETENTION_KM, 10**9)),
+        Macro("CELL_RETENTION_MEAN_E9", scaled_integer(cell.RETENTION_KD, 10**9)),
+        Macro("CELL_RETENTION_VARIANCE_E9", scaled_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
-              [scaled(cells[name].residual_laplace_v, 10**6) if name in cells else 0
+              [scaled_integer(cells[name].residual_laplace_v, 10**6) if name in cells else 0
                for name in rber_curves()], "noise of a new cell"),
         Table("cell_states_uv", "u32", ("AFTL_RBER_CURVES", "CELL_STATES_MOST", "3"), rows,
               "states by curve, in ascending order: level, spread and swing, in microvolts",
@@ -334,7 +335,8 @@ def states_section() -> Section:
 
 
 def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
-    rows = [[scaled(part, 10**6, digits=8) for part in (one.level_v, one.spread_v, one.swing_v)]
+    rows = [[scaled_integer(part, 10**6, digits=8)
+             for part in (one.level_v, one.spread_v, one.swing_v)]
             for one in channel.states]
     return rows + [[0, 0, 0]] * (most - len(rows))
 
@@ -346,7 +348,8 @@ def states_text() -> str:
         f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
         f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for spaced, item in zip(_spaced(states_section()), states_section().items, strict=True):
+    for spaced, item in zip(_spaced_declarations(states_section()), states_section().items,
+                            strict=True):
         if isinstance(item, Table):
             comment = spaced[:spaced.index("extern ")]
             parts.append(f"{comment}static {item.source()}")
@@ -359,7 +362,7 @@ GENERATED = "Generated by userspace/physics (python3 -m aftl_physics generate); 
 GUARD = "AFTL_PHYSICS_TABLES_H"
 
 
-def _spaced(section: Section) -> list[str]:
+def _spaced_declarations(section: Section) -> list[str]:
     """Return the section's declarations, separated by blank lines except between bare constants."""
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
@@ -376,9 +379,9 @@ def header_text() -> str:
         "/*\n * Fixed-point tables of the cell and program-time models.\n"
         f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
     ]
-    for section in sections():
+    for section in file_sections():
         parts.append(f"\n/*\n * {section.title}\n */\n")
-        parts += _spaced(section)
+        parts += _spaced_declarations(section)
     parts.append(f"\n#endif /* {GUARD} */\n")
     return "".join(parts)
 
@@ -390,21 +393,21 @@ def source_text() -> str:
         "/*\n * Values of the tables that physics-tables.h describes.\n"
         f" * {GENERATED}\n */\n#include \"core/nand/{HEADER}\"\n"
     ]
-    for section in sections():
+    for section in file_sections():
         parts += [f"\n{text}" for item in section.items if (text := item.source())]
     return "".join(parts)
 
 
-def files() -> dict[str, str]:
+def generated_files() -> dict[str, str]:
     """Return name and content of the generated files."""
     return {HEADER: header_text(), SOURCE: source_text()}
 
 
 def first_difference(name: str, text: str) -> str | None:
     """Return the first item in which `text` differs from the generated file, or None."""
-    if text == files()[name]:
+    if text == generated_files()[name]:
         return None
-    for section in sections():
+    for section in file_sections():
         for item in section.items:
             expected = item.header() if name == HEADER else item.source()
             if expected and f"\n{expected}" not in text:

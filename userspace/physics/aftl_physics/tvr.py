@@ -9,7 +9,7 @@ import math
 from functools import lru_cache
 
 from aftl_physics import cell
-from aftl_physics.normal import bisect, inverse_tail, tail
+from aftl_physics.normal import find_root, inverse_tail, normal_tail
 
 #: RBER limit for UBER 1e-16 (5.3; stated).
 RBER_LIMIT = 4.5e-4
@@ -57,7 +57,7 @@ def bare_means() -> tuple[float, ...]:
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
-def means(m: float) -> tuple[float, ...]:
+def state_means(m: float) -> tuple[float, ...]:
     """Return the state means with a fraction `m` of the margins (linear; assumption)."""
     return tuple(low + m * (high - low) for low, high in zip(bare_means(), MEANS_V, strict=True))
 
@@ -67,12 +67,12 @@ def swing_steps(swing_v: float) -> int:
     return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
 
 
-def steps(m: float) -> tuple[int, int]:
+def ispp_steps(m: float) -> tuple[int, int]:
     """Return the ISPP steps of the (MSB, LSB) page.
 
     MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
     """
-    mu = means(m)
+    mu = state_means(m)
     return swing_steps(mu[2] - mu[0]), swing_steps(mu[1] - mu[0])
 
 
@@ -82,10 +82,10 @@ def error_count(mean_v: float, life: float) -> float:
     return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
 
 
-def endurance(m: float) -> float:
+def endurance_cycles(m: float) -> float:
     """Return the cycles (1e5) until eq (8) reaches the error budget."""
-    mean = sum(means(m)) / 4.0
-    return bisect(lambda n: error_count(mean, n) - ERROR_BUDGET, 1.0, 40.0)
+    mean = sum(state_means(m)) / 4.0
+    return find_root(lambda n: error_count(mean, n) - ERROR_BUDGET, 1.0, 40.0)
 
 
 def state_program_ns() -> tuple[int, ...]:
@@ -95,37 +95,37 @@ def state_program_ns() -> tuple[int, ...]:
 
 def step_ns() -> int:
     """Return the time of an ISPP step: mean program time over the mean of 22 and 16 steps."""
-    return round(sum(state_program_ns()) / 4 / (sum(steps(1.0)) / 2))
+    return round(sum(state_program_ns()) / 4 / (sum(ispp_steps(1.0)) / 2))
 
 
-def _ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
+def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
     share = min(1.0, max(0.0, (cycles - low) / (high - low)))
     return start + (end - start) * share
 
 
 def erase_ns(pattern: int, cycles: int) -> int:
     """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at end of life."""
-    return round(_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
+    return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 
 def program_wear(cycles: int) -> float:
     """Return program time relative to a new device: it falls fast for 2e5 cycles, then slowly."""
     early = 1.0 - EARLY_PROGRAM_DROP
     if cycles <= EARLY_CYCLES:
-        return _ramp(1.0, early, 0, EARLY_CYCLES, cycles)
-    return _ramp(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES, LIFE_CYCLES, cycles)
+        return _linear_ramp(1.0, early, 0, EARLY_CYCLES, cycles)
+    return _linear_ramp(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES, LIFE_CYCLES, cycles)
 
 
 @lru_cache(maxsize=64)
-def channel(m: float) -> cell.Channel:
+def tvr_channel(m: float) -> cell.Channel:
     """Return the cell with a fraction `m` of the margins, for the common voltage model."""
     sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
-    return cell.gaussian_channel(means(m), sigmas)
+    return cell.gaussian_channel(state_means(m), sigmas)
 
 
 def page_rber() -> tuple[float, float]:
     """Return the RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
     d = half_widths()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
-    q = [tail(x / y) for x, y in zip(d, s, strict=True)]
+    q = [normal_tail(x / y) for x, y in zip(d, s, strict=True)]
     return 0.25 * (q[2] + q[3]), 0.25 * (q[0] + q[1] + q[4] + q[5])
