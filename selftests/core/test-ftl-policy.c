@@ -119,7 +119,6 @@ TAP_TEST(each_page_is_asked_for, "stream() is called once for each page of a hos
 	test_drain(&device);
 	for (i = 10; i < 18; i++)
 		CHECK_EQ(test_block_of(&device, i)->kind, i % 2);
-	test_device_finish(&device);
 }
 
 static void run(const char *pairs)
@@ -198,5 +197,4 @@ TAP_TEST(ages_survive_relocation, "the age of a block's data survives relocation
 			 aftl_block_age_ns(policy, block) > open_ns + written_ns / 4;
 	}
 	CHECK(older > units / 8);
-	test_device_finish(&device);
 }

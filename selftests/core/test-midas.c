@@ -105,5 +105,4 @@ TAP_TEST(a_snapshot_may_contain_anything, "a hostile snapshot leads the search t
 		write_pages(1, &random);
 		CHECK(state_of()->search.group < GROUPS);
 	}
-	test_device_finish(&device);
 }

@@ -1,172 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Placement handles: writes with a placement id have their own reclaim units, relocated data mix or
- * stay apart, and FDP statistics add up. Each program, relocation and erase of random devices is
- * checked.
+ * stay apart, and FDP statistics add up.
  */
-#include <stdlib.h>
-
 #include "bytes.h"
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
-#include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
 
-#define SEEDS 600
-#define REQUESTS 1500
-
 static struct test_device device;
-
-/**
- * struct witness - expected state, derived from host callbacks
- * @tag: by tag, handle of the write
- * @block: by block, handle since its first program
- * @pages: by block, programmed pages
- * @sum: expected statistics, as far as callbacks tell
- * @moves: by handle, relocated units of its blocks
- */
-struct witness {
-	struct test_listener listener;
-	u8 *tag;
-	u8 *block;
-	u32 *pages;
-	struct aftl_handle_stats sum[1 + AFTL_HANDLES_MAX];
-	u64 moves[1 + AFTL_HANDLES_MAX];
-};
-
-static struct witness *of(struct test_listener *listener)
-{
-	return (struct witness *)listener;
-}
-
-static u32 block_index(aftl_ppn_t ppn)
-{
-	return from_ppn(ppn) / device.ftl->geo.block_ppns;
-}
-
-/* Expected handle: the id, else the lifetime, if such a handle exists. */
-static u32 handle_of(struct aftl_hint hint)
-{
-	u32 id = hint.stream ? hint.stream : hint.life;
-
-	return id <= device.config.placement_handles ? id : 0;
-}
-
-static void on_submit(struct test_listener *self, struct test_request *request)
-{
-	if (request->request.op == AFTL_OP_WRITE)
-		of(self)->sum[handle_of(request->request.hint)].host_units +=
-			request->request.units;
-}
-
-static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
-		      u32 tag)
-{
-	of(self)->tag[tag] = (u8)handle_of(request->request.hint);
-}
-
-/* All data of a block must have one handle. */
-static void expect(struct witness *witness, aftl_ppn_t ppn, u32 handle)
-{
-	u32 block = block_index(ppn);
-
-	if (!witness->pages[block])
-		witness->block[block] = (u8)handle;
-	CHECK_EQ(witness->block[block], handle);
-	CHECK_EQ(device.ftl->media.blocks[block].handle, handle);
-}
-
-static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
-{
-	expect(of(self), ppn, of(self)->tag[tag]);
-}
-
-static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
-{
-	u32 handle = of(self)->block[block_index(from)];
-	bool apart = device.config.placement_isolation == AFTL_ISOLATION_PERSISTENT;
-
-	of(self)->moves[handle]++;
-	expect(of(self), to, apart ? handle : 0);
-}
-
-static void on_programmed(struct test_listener *self, aftl_ppn_t first)
-{
-	u32 block = block_index(first);
-	/* Sparse blocks take a single pass, which counts for all. */
-	u32 passes = device.ftl->media.blocks[block].bits ? device.ftl->geo.passes : 1;
-
-	if (!of(self)->pages[block]++)
-		of(self)->block[block] = device.ftl->media.blocks[block].handle;
-	of(self)->sum[of(self)->block[block]].media_units += device.ftl->geo.page_units * passes;
-}
-
-static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
-{
-	struct witness *witness = of(self);
-	u32 block = block_index(first);
-
-	/* A block that was opened and not programmed belongs to no handle. */
-	if (!witness->pages[block])
-		witness->block[block] = 0;
-	witness->sum[witness->block[block]].erased_units += slots;
-	witness->sum[witness->block[block]].changed_blocks++;
-	witness->pages[block] = 0;
-}
-
-static void watch(struct witness *witness)
-{
-	const struct aftl *ftl = device.ftl;
-
-	*witness = (struct witness){
-		.listener = {
-			.submitted = on_submit, .accept = on_accept, .program = on_program,
-			.copy = on_copy, .programmed = on_programmed, .erase = on_erase,
-		},
-		.tag = calloc(ftl->command_count, 1),
-		.block = calloc(ftl->geo.blocks, 1),
-		.pages = calloc(ftl->geo.blocks, sizeof(u32)),
-	};
-	test_device_listen(&device, &witness->listener);
-}
-
-/* Closed blocks have been left by their handle, too. */
-static void check_accounts(struct witness *witness)
-{
-	const struct aftl_handle_stats *stats = aftl_stats(device.ftl)->handles;
-	u32 i;
-
-	for (i = 0; i < device.ftl->geo.blocks; i++)
-		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_CLOSED)
-			witness->sum[witness->block[i]].changed_blocks++;
-	for (i = 0; i <= device.config.placement_handles; i++) {
-		CHECK_EQ(stats[i].host_units, witness->sum[i].host_units);
-		CHECK_EQ(stats[i].erased_units, witness->sum[i].erased_units);
-		CHECK_EQ(stats[i].changed_blocks, witness->sum[i].changed_blocks);
-		/* Both passes are reported to the host, but only the fine one is counted. */
-		CHECK(stats[i].media_units * device.ftl->geo.passes <=
-		      witness->sum[i].media_units);
-		if (device.ftl->geo.passes == 1)
-			CHECK_EQ(stats[i].media_units, witness->sum[i].media_units);
-		CHECK(!i || !stats[i].partial_blocks);
-		/* Relocation of lost units is not reported to the host. */
-		CHECK(stats[i].reallocated_units >= witness->moves[i]);
-		if (!test_counters(&device)->moved_lost_units)
-			CHECK_EQ(stats[i].reallocated_units, witness->moves[i]);
-	}
-}
-
-static void unwatch(struct witness *witness)
-{
-	test_device_unlisten(&device, &witness->listener);
-	free(witness->tag);
-	free(witness->block);
-	free(witness->pages);
-}
 
 #define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
 	"unit=4KiB op=40"
@@ -287,6 +133,26 @@ static void mixed_tenants(const char *policy, const char *handles, const char *i
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
 }
 
+/* The data of each handle are written, relocated and erased in its own blocks. */
+static void check_statistics(void)
+{
+	u64 media = 0;
+	u64 erased = 0;
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		const struct aftl_handle_stats *stats = stats_of(i);
+
+		CHECK(stats->host_units && stats->reallocated_units && stats->erased_units);
+		CHECK(stats->media_units >= stats->host_units + stats->reallocated_units);
+		CHECK_EQ(stats->partial_blocks, 0);
+		media += stats->media_units;
+		erased += stats->erased_units;
+	}
+	CHECK_EQ(media, test_programmed_units(&device) + test_counters(&device)->padded_units);
+	CHECK_EQ(erased, test_counters(&device)->array_erases * EACH);
+}
+
 TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy streams")
 {
 	struct aftl_counters streams;
@@ -298,6 +164,7 @@ TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy str
 	mixed_tenants("baseline", "7", "persistent");
 	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
 	CHECK_EQ(aftl_now(device.ftl), now_ns);
+	check_statistics();
 	mixed_tenants("baseline", "7", "initial");
 	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);
 }
@@ -333,7 +200,6 @@ TAP_TEST(what_stays_apart_moves_in_one_pass, "isolated data are relocated in one
 				 aftl_random_below(&random, test_units(&device)), 1,
 				 aftl_random_below(&random, 2), NULL), 0);
 	CHECK(stats_of(1)->reallocated_units > 1000);
-	test_device_finish(&device);
 }
 
 static void reload(struct test_bytes *bytes, u64 handles)
@@ -455,73 +321,3 @@ TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 		"policy hybrid leaves room for 11 of them, not for 12");
 	refused("baseline", "15", "40", "policy baseline with handles keeps 18 of the 40 blocks");
 }
-
-/* Random devices, random policies, random requests. */
-
-static u64 moves[2];
-static u32 lived;
-
-static void drive(struct aftl_random *random)
-{
-	static struct shadow_store store;
-	struct test_stream stream;
-	struct witness witness;
-	u32 i;
-
-	test_stream_init(&stream, aftl_random_next(random));
-	stream.read = aftl_random_below(random, 30);
-	stream.approx = aftl_random_below(random, 101);
-	stream.depth = aftl_random_below(random, 40);
-	shadow_open(&store, &device, false);
-	watch(&witness);
-	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		device.hint.life = (u8)aftl_random_below(random, AFTL_LIFETIMES);
-		test_stream_step(&stream, &device);
-		if (i % 16 == 0)
-			shadow_compare(&store);
-	}
-	test_drain(&device);
-	test_wait(&device, 1000000000);
-	check_accounts(&witness);
-	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
-	for (i = 1; i <= AFTL_HANDLES_MAX; i++)
-		moves[device.config.placement_isolation] += witness.moves[i];
-	unwatch(&witness);
-}
-
-static void run_seed(u64 seed)
-{
-	struct aftl_random random = { aftl_hash64(seed ^ 0xfd9) };
-	const char *policy = test_any_policy(true, &random);
-
-	test_device_init(&device, "demo");
-	test_random_geometry(&device, &random);
-	test_random_options(&device, &random);
-	device.config.bad = 0;
-	device.config.endurance = 0;
-	device.config.op = max(device.config.op, (u64)4000);
-	device.config.placement_handles = 1 + aftl_random_below(&random, 6);
-	device.config.placement_isolation = aftl_random_below(&random, 2);
-	if (!test_device_create(&device, policy)) {
-		lived++;
-		drive(&random);
-	}
-	test_random_finish(&device, policy, seed);
-}
-
-TAP_TEST(each_unit_is_where_its_handle_says,
-	 "units of random devices are in blocks of their handle")
-{
-	u64 seed;
-
-	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_seed(seed);
-	tap_note("%u devices: %llu units moved to mix, %llu to stay apart", lived,
-		 (unsigned long long)moves[0], (unsigned long long)moves[1]);
-	if (tap_failures())
-		return;
-	CHECK(lived > SEEDS / 4);
-	CHECK(moves[0] > 50000 && moves[1] > 50000);
-}
-
-TAP_SEED(run_seed)

@@ -56,6 +56,10 @@ static void run_seed(u64 seed)
 	test_device_init(&device, "demo");
 	test_random_geometry(&device, &random);
 	test_random_options(&device, &random);
+	if (seed % 4 == 0) {
+		device.config.placement_handles = 1 + seed / 4 % 6;
+		device.config.placement_isolation = seed / 8 % 2;
+	}
 	if (test_device_create(&device, policy)) {
 		refused++;
 		check_sentence(&device);

@@ -82,7 +82,6 @@ TAP_TEST(filling_pauses, "a fill pauses")
 	CHECK(watch.most > 0);
 	CHECK_RANGE(watch.most, 1, MOVES_BETWEEN);
 	test_audit(device);
-	test_device_close(device);
 }
 
 TAP_TEST(filling_can_be_ended, "a fill can be interrupted")
@@ -151,7 +150,6 @@ TAP_TEST(long_calls_can_be_ended, "audit, save and load can be interrupted")
 	can_be_ended(save);
 	can_be_ended(load);
 	test_bytes_free(&bytes);
-	test_device_close(device);
 }
 
 /* Refresh */
@@ -201,7 +199,6 @@ TAP_TEST(a_day_is_searched_in_slices, "the daily search for old data is sliced")
 	/* All old data were refreshed, once each. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
 	test_audit(device);
-	test_device_close(device);
 }
 
 /* Old data on the second LUN are not delayed until the first LUN is finished. */
@@ -211,7 +208,6 @@ TAP_TEST(each_lun_has_its_turn, "the search alternates between LUNs")
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + 250000);
 	CHECK_EQ(test_counters(device)->refresh_blocks, 2);
-	test_device_close(device);
 }
 
 /* Both devices must have the same events at the same times. */
@@ -273,7 +269,6 @@ TAP_TEST(refresh_is_switched_off, "refresh can be switched off")
 	aftl_age(device->ftl, 40 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
-	test_device_close(device);
 }
 
 /* Work per call */
@@ -391,7 +386,6 @@ TAP_TEST(luns_are_woken_in_slices, "LUNs are woken in slices")
 	CHECK_RANGE(awake(), 1, 4 * AFTL_SLICE_LUNS - 1);
 	count_steps();
 	CHECK_EQ(awake(), 0);
-	test_device_close(device);
 }
 
 TAP_TEST(flushes_are_bounded, "the work per call of a flush is bounded")
@@ -403,7 +397,6 @@ TAP_TEST(flushes_are_bounded, "the work per call of a flush is bounded")
 	count_steps();
 	CHECK_RANGE(test_counters(device)->array_programs, 4000, 16000);
 	expect_bounds(16000 / CALL_WORK);
-	test_device_close(device);
 }
 
 TAP_TEST(collection_is_bounded, "the work per call of GC is bounded")
@@ -430,7 +423,6 @@ TAP_TEST(collection_is_bounded, "the work per call of GC is bounded")
 	CHECK(test_counters(device)->array_erases > 0);
 	CHECK_EQ(aftl_luns_in_gc(device->ftl), 0);
 	expect_bounds(4096);
-	test_device_close(device);
 }
 
 TAP_TEST(discards_are_bounded, "the work per call of discards is bounded")
@@ -445,7 +437,6 @@ TAP_TEST(discards_are_bounded, "the work per call of discards is bounded")
 		count_submit(AFTL_OP_DISCARD, i, 256);
 	count_steps();
 	expect_bounds(250);
-	test_device_close(device);
 }
 
 TAP_TEST(resets_are_bounded, "the work per call of a zone reset is bounded")
@@ -476,7 +467,6 @@ TAP_TEST(resets_are_bounded, "the work per call of a zone reset is bounded")
 	}
 	for (i = 0; i < test_units(device); i++)
 		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
-	test_device_close(device);
 }
 
 /*

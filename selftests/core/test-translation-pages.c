@@ -484,7 +484,6 @@ TAP_TEST(evictions_leave_the_reserve_to_gc, "evictions leave the last free block
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Snapshots */

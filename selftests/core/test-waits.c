@@ -137,7 +137,6 @@ TAP_TEST(read_behind_an_erase, "a read behind an erase of 10 ms waits for the er
 	run_until_phase(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_now(device.ftl) + ERASE_NS / 4);
 	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
-	test_device_close(&device);
 }
 
 TAP_TEST(read_suspends_a_program, "a read that suspends a program waits for the suspend")
@@ -151,7 +150,6 @@ TAP_TEST(read_suspends_a_program, "a read that suspends a program waits for the 
 	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
 	aftl_advance(device.ftl, work->array_ns + 1000);
 	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
-	test_device_close(&device);
 }
 
 /* A queue of weight 1 beside one of weight 200, which always has requests: it starves. */
@@ -175,7 +173,6 @@ TAP_TEST(starved_queue, "a starved queue waits for the other queues")
 	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of(&request->waits) * 2 / 3);
 	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
 	test_put(&device, request);
-	test_device_close(&device);
 }
 
 int main(void)
