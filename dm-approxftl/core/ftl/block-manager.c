@@ -115,7 +115,7 @@ void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun)
 
 static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 {
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		return aftl_superblock_select_free(ftl, lun, stream);
 	return aftl_free_block_select(ftl, lun);
 }
@@ -166,17 +166,17 @@ void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 
 void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 {
-	if (unlikely(block->order == AFTL_ORDER_FOGGY_FINE) && aftl_fine_pending_close(ftl, block))
+	if (block->order == AFTL_ORDER_FOGGY_FINE && aftl_fine_pending_close(ftl, block))
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
-	if (unlikely(ftl->handles))
+	if (ftl->handles)
 		aftl_handle_closed(ftl, block);
 	if (likely(!aftl_is_slc_block(ftl, block) && !block->handle)) {
 		ftl->stats.kind_blocks[block->kind]++;
 		ftl->stats.kind_pages[block->kind] += block->programmed;
 	}
 	aftl_victim_list_add(ftl, aftl_block_lun(ftl, block), block);
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		aftl_parity_queue_due(ftl, block);
 }
 

@@ -46,7 +46,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  */
 static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
-	if (unlikely(block->handle) && lun->handle_blocks &&
+	if (block->handle && lun->handle_blocks &&
 	    lun->handle_blocks[block->handle - 1] == block)
 		lun->handle_blocks[block->handle - 1] = NULL;
 	if (block == lun->fallback)

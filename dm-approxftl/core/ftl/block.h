@@ -14,7 +14,7 @@ static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aft
 /* Return true if @block belongs to the SLC cache. Without a cache, a policy may open SLC blocks. */
 static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return unlikely(block->bits == 1) && ftl->slc_max_blocks;
+	return block->bits == 1 && ftl->slc_max_blocks;
 }
 
 /* Logical pages that fit into @placement. */

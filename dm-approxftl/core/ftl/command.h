@@ -27,7 +27,7 @@ static inline void aftl_command_free(struct aftl *ftl, u32 command, bool write)
 	ftl->commands[command].next = *aftl_free_list(ftl, write);
 	*aftl_free_list(ftl, write) = command;
 	++*aftl_free_count(ftl, write);
-	if (unlikely(ftl->wait_head[write]))
+	if (ftl->wait_head[write])
 		ftl->retry = true;
 }
 

@@ -117,7 +117,7 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 		.pages = 1,
 	};
 
-	if (unlikely(ftl->array_is_observed))
+	if (ftl->array_is_observed)
 		observe_read(ftl, lun, &event);
 }
 
@@ -255,7 +255,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->placement = *placement;
 	work->array_ns =
 		bus_transfer(ftl, lun, aftl_placement_units(ftl, placement), &work->service_ns);
-	if (unlikely(done_ns)) {
+	if (done_ns) {
 		*lun->bus_ns -= done_ns;
 		work->array_ns = max(*lun->bus_ns, ftl->now_ns + ftl->config.cache_busy);
 		work->service_ns = work->array_ns - ftl->now_ns;
@@ -301,7 +301,7 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 {
 	u64 done_ns = 0;
 
-	if (unlikely(ftl->config.cache_commands & AFTL_CACHE_COMMANDS_PROGRAM) &&
+	if (ftl->config.cache_commands & AFTL_CACHE_COMMANDS_PROGRAM &&
 	    kind == AFTL_WORK_PROGRAM)
 		done_ns = cached_data_in_ns(ftl, lun, placement);
 	lun->work.kind = kind;
@@ -335,7 +335,7 @@ static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
 /* Start the transfer of the sensed page to the controller. */
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (unlikely(ftl->array_is_observed))
+	if (ftl->array_is_observed)
 		observe_data_out(ftl, lun);
 	else
 		array_begin_data_out(ftl, lun);

@@ -40,7 +40,7 @@ static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 /* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
 static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 {
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		return ftl->type->reserve + 2;
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
 	       (ftl->geo.superblock_luns ? 2 + ftl->handles : 0) +

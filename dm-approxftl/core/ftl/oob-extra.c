@@ -63,7 +63,7 @@ void aftl_oob_extra_free(struct aftl *ftl)
 
 void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block)
 {
-	if (unlikely(!block->extra))
+	if (!block->extra)
 		block->extra = aftl_memory_alloc_runtime(ftl, 1, oob_extra_bytes(ftl));
 	block->extra_used = !!block->extra;
 }
@@ -82,6 +82,6 @@ static void clear_oob_extra(struct aftl *ftl, struct aftl_block *block)
 void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
 {
 	aftl_block_wipe(&ftl->media, block);
-	if (unlikely(block->extra_used))
+	if (block->extra_used)
 		clear_oob_extra(ftl, block);
 }

@@ -24,11 +24,11 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 
 	if (!aftl_models_errors(&ftl->media))
 		return;
-	if (unlikely(origin.inherited))
+	if (origin.inherited)
 		aftl_oob_extra_need(ftl, block);
 	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
 	inherited = aftl_inherited_errors_at(&ftl->media, block, ppn);
-	if (unlikely(inherited))
+	if (inherited)
 		*inherited = origin.inherited;
 }
 
@@ -37,10 +37,10 @@ static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block
 {
 	u16 *at;
 
-	if (unlikely(hours) && !ftl->media.oob_layout.hours)
+	if (hours && !ftl->media.oob_layout.hours)
 		aftl_oob_extra_need(ftl, block);
 	at = aftl_hours_at(&ftl->media, block, page);
-	if (unlikely(at))
+	if (at)
 		*at = hours;
 }
 

@@ -22,7 +22,7 @@ static bool untimed_reloc_program(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (units > 0)
 		aftl_reloc_programmed(ftl, lun, &placement);
-	if (unlikely(ftl->foggy_blocks))
+	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
 	return units >= 0;
 }
@@ -246,11 +246,11 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	remember_fill_block(filler, lun, &placement);
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
 	aftl_reloc_programmed(ftl, lun, &placement);
-	if (unlikely(ftl->foggy_blocks))
+	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
-	if (unlikely(aftl_reloc_repeat_due(ftl, lun)))
+	if (aftl_reloc_repeat_due(ftl, lun))
 		run_reloc_untimed(ftl, lun);
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		untimed_parity(ftl, lun);
 	payload_drop_programmed(&filler->payload, gathered);
 	return aftl_cmt_evictions_full(ftl) ? untimed_cmt_evictions(ftl, ftl->program_units) : 0;

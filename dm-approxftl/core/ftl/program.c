@@ -115,7 +115,7 @@ static bool only_order_matters(const struct aftl_program_request *need,
 {
 	const struct aftl_block *block = placement->block;
 
-	if (unlikely(block->order >= AFTL_ORDER_SUPER_LAYER))
+	if (block->order >= AFTL_ORDER_SUPER_LAYER)
 		return false;
 	return aftl_has_low_top_voltage(placement->mode, need->class) ||
 	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
@@ -147,9 +147,9 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (!lun_has_block(ftl, lun, block) || !carry_is_allowed(ftl, lun, need, placement))
 		return false;
-	if (unlikely(block->bits && need->cause != AFTL_CAUSE_HOST))
+	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;
-	if (unlikely(block->bits || !has_usual_latency(ftl, need, placement)))
+	if (block->bits || !has_usual_latency(ftl, need, placement))
 		return chip_accepts(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
@@ -214,9 +214,9 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 
 	*placement = (struct aftl_placement){ 0 };
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
-	if (unlikely(ret) && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
+	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
-	if (unlikely(ret) && !lun->free_blocks && need_frees_blocks(need) &&
+	if (ret && !lun->free_blocks && need_frees_blocks(need) &&
 	    (lun->fallback || aftl_fallback_take_open(ftl, lun)))
 		return place_in_fallback(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_accepted(ftl, lun, need, placement))) &&
@@ -256,21 +256,21 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	int ret;
 
 	ftl->placing_cause = need->cause;
-	if (unlikely(ftl->geo.zones) && need->cause != AFTL_CAUSE_HOST) {
+	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST) {
 		aftl_zone_fallback_block(ftl, lun, need->lpn);
 		ret = place_in_fallback(ftl, lun, need, placement);
-	} else if (unlikely(lun->below_reserve) && need_frees_blocks(need)) {
+	} else if (lun->below_reserve && need_frees_blocks(need)) {
 		ret = place_in_fallback(ftl, lun, need, placement);
-	} else if (unlikely(aftl_stream_handle(ftl, need->stream))) {
+	} else if (aftl_stream_handle(ftl, need->stream)) {
 		ret = place_by_handle(ftl, lun, need, placement);
-	} else if (unlikely(ftl->slc_max_blocks) &&
+	} else if (ftl->slc_max_blocks &&
 		   aftl_slc_cache_place(ftl, lun, need, placement) &&
 		   placement_accepted(ftl, lun, need, placement)) {
 		ret = 0;
 	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
 	}
-	if (unlikely(!ret && placement->piggybacked))
+	if (!ret && placement->piggybacked)
 		lun->outcome.ns += carry_read_ns(ftl, placement);
 	return ret;
 }
@@ -353,13 +353,13 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
 	u16 attr = *aftl_page_attr_at(&ftl->media, first);
-	bool fine = unlikely(attr) && aftl_page_foggy(attr);
-	u32 again = unlikely(attr) && !fine ? aftl_page_reprograms(attr) + 1 : 0;
+	bool fine = attr && aftl_page_foggy(attr);
+	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
 	u32 hours = hours_since_open(ftl, block);
 	u32 page;
 
 	attr = aftl_page_attr(need->class, placement->mode, again);
-	if (unlikely(lun->outcome.overprogrammed)) {
+	if (lun->outcome.overprogrammed) {
 		attr |= AFTL_PAGE_OVERPROGRAMMED;
 		ftl->stats.counters.overshot_programs++;
 	}
@@ -371,15 +371,15 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 		block->approx_only = 0;
 	if (placement->mode == AFTL_MODE_BETWEEN)
 		block->between = 1;
-	if (unlikely(placement->mode == AFTL_MODE_SWITCHED))
+	if (placement->mode == AFTL_MODE_SWITCHED)
 		aftl_switch_line(&ftl->media, block, placement->page);
 	if (again) {
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;
 	}
-	if (unlikely(fine))
+	if (fine)
 		return;
-	if (unlikely(!block->programmed))
+	if (!block->programmed)
 		block->begun_flip = block->flip;
 	block->programmed += placement->pages;
 	aftl_order_advance(&ftl->media, block, placement->page);
@@ -415,7 +415,7 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 {
 	struct aftl_block *from = aftl_ppn_block(&ftl->media, former);
 
-	if (unlikely(ftl->handles)) {
+	if (ftl->handles) {
 		ftl->stats.handles[from->handle].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
@@ -438,7 +438,7 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 		program_relocate_lpn(ftl, lun, block, lpn, payload->from[i], ppn, level);
 	else if (!payload->stale[i])
 		aftl_l2p_update(ftl, lun, block, lpn, ppn, level);
-	if (unlikely(ftl->geo.trans_pages) && !payload->stale[i])
+	if (ftl->geo.trans_pages && !payload->stale[i])
 		aftl_cmt_mark_dirty(ftl, lpn);
 	if (lost)
 		aftl_l2p_mark_lost(ftl, ppn);
@@ -499,9 +499,9 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 	counters->padded_units += aftl_placement_units(ftl, placement) - count;
 	if (!moved)
 		counters->host_program_pages += placement->pages;
-	if (unlikely(placement->mode == AFTL_MODE_SLC))
+	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
-	if (unlikely(ftl->handles))
+	if (ftl->handles)
 		ftl->stats.handles[placement->block->handle].media_units +=
 			aftl_placement_units(ftl, placement);
 	ftl->stats.stream_units[moved][need->stream] += count - payload->piggybacked;
@@ -513,7 +513,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun,
 			      const struct aftl_block *block)
 {
-	if (unlikely(block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE))
+	if (block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE)
 		return aftl_order_next(&ftl->media, block) == ftl->geo.pages;
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
@@ -545,14 +545,14 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 
 	account_array_program(ftl, lun, need, placement);
 	program_mark_pages(ftl, lun, need, placement);
-	if (unlikely(placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY)) {
+	if (placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY) {
 		program_without_units(ftl, lun, need, placement, payload);
 		return;
 	}
 	account_program(ftl, need, placement, payload);
 	program_store_payload(ftl, lun, need, placement, payload);
 	if (!block_is_finished(ftl, lun, block)) {
-		if (unlikely(ftl->geo.superblock_luns))
+		if (ftl->geo.superblock_luns)
 			aftl_parity_queue_due(ftl, block);
 		return;
 	}
@@ -699,10 +699,10 @@ static void account_erase(struct aftl *ftl, const struct aftl_erase_result *eras
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	account_erase(ftl, &lun->erased);
-	if (unlikely(ftl->handles))
+	if (ftl->handles)
 		ftl->stats.handles[block->handle].erased_units += ftl->geo.block_ppns;
 	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
-	if (unlikely(block->listed))
+	if (block->listed)
 		aftl_victim_list_remove(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
 	aftl_reset_erased_block(ftl, block);
@@ -712,7 +712,7 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	lun->wear_due++;
 	lun->wear_most = max(lun->wear_most, block->erases);
 	if (!block->failing && !block_is_worn_out(ftl, block)) {
-		if (unlikely(block->parity))
+		if (block->parity)
 			block->state = AFTL_BLOCK_FREE;
 		else
 			aftl_free_block_add(ftl, lun, block);

@@ -61,7 +61,7 @@ static struct aftl_die_group *reloc_die_group(const struct aftl *ftl, const stru
 
 static bool superblock_gc_active(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.superblock_luns) && reloc_die_group(ftl, lun)->victim != AFTL_NIL;
+	return ftl->geo.superblock_luns && reloc_die_group(ftl, lun)->victim != AFTL_NIL;
 }
 
 static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
@@ -192,7 +192,7 @@ static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
 /* Return true if only a free block is missing to rebuild the data of a dead LUN. */
 static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.superblock_luns) && !lun_has_spare_block(ftl, lun) &&
+	return ftl->geo.superblock_luns && !lun_has_spare_block(ftl, lun) &&
 	       !lun->out_of_blocks && !lun->below_reserve &&
 	       aftl_superblock_gc_rebuild_block(ftl, lun, true);
 }
@@ -212,7 +212,7 @@ static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit
 {
 	struct aftl_block *victim;
 
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		return pick_superblock_victim(ftl, lun, limit);
 	victim = aftl_gc_select_victim(ftl, lun, limit);
 	if (!victim) {
@@ -231,7 +231,7 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
 
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		return pick_reset_block(ftl, lun);
 	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
 		aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
@@ -319,7 +319,7 @@ static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, boo
 
 static bool pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		return pick_group_task(ftl, lun, urgent);
 	return pick_lun_task(ftl, lun, urgent);
 }
@@ -396,19 +396,19 @@ static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class,
 
 	*class = move.class;
 	*stream = 0;
-	if (unlikely(reloc->kind != AFTL_RELOC_EMPTY) && !reloc_page_due(ftl, reloc, page, class))
+	if (reloc->kind != AFTL_RELOC_EMPTY && !reloc_page_due(ftl, reloc, page, class))
 		return false;
 	/* An additional pass relocates the pages that the policy left behind. */
 	if (reloc->pass == ftl->copy_passes || ftl->ignore_policy_copy)
 		wanted = true;
-	else if (unlikely(kept))
+	else if (kept)
 		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == reloc->pass;
 	else if (ftl->type->relocate)
 		wanted = ftl->type->relocate(ftl->policy, &move, class, stream);
-	*stream = unlikely(kept) ? kept : aftl_checked_stream(ftl, *stream);
+	*stream = kept ? kept : aftl_checked_stream(ftl, *stream);
 	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
 	    (ftl->type->relocate && ftl->type->ignores_tags) ||
-	    (unlikely(kept) && ftl->copy_passes < AFTL_CLASSES) ||
+	    (kept && ftl->copy_passes < AFTL_CLASSES) ||
 	    (ftl->ignore_policy_copy && !reloc->from->approx_only))
 		*class = AFTL_PRECISE;
 	return wanted;
@@ -497,7 +497,7 @@ static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
 		}
 		if (reloc->count)
 			return AFTL_STEP_PROGRAM;
-		if (unlikely(lun->fine_pending_moves))
+		if (lun->fine_pending_moves)
 			return AFTL_STEP_FINISH;
 		if (!reloc_next_pass(ftl, reloc))
 			return reloc_last_step(ftl, lun);
@@ -556,7 +556,7 @@ void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
 		if (aftl_ppn_valid(&ftl->media, to_ppn(first + reloc->cursor)))
 			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
 	aftl_gc_pace_spend(lun, reloc->count - before);
-	if (unlikely(reloc->kind == AFTL_RELOC_REBUILD))
+	if (reloc->kind == AFTL_RELOC_REBUILD)
 		reloc_drop_lost(ftl, reloc);
 }
 
@@ -672,7 +672,7 @@ void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_reloc *reloc = &lun->reloc;
 
 	aftl_fine_pending_drop_moves(ftl, lun);
-	if (unlikely(ftl->geo.superblock_luns) && lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC)
+	if (ftl->geo.superblock_luns && lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC)
 		aftl_reconstruct_cancel(ftl, lun);
 	if (reloc->kind == AFTL_RELOC_EMPTY && reloc->erase && likely(!ftl->geo.superblock_luns))
 		aftl_victim_list_add(ftl, lun, reloc->from);
@@ -685,7 +685,7 @@ void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *block = lun->reloc.from;
 
 	lun->reloc.kind = AFTL_RELOC_NONE;
-	if (unlikely(ftl->geo.superblock_luns)) {
+	if (ftl->geo.superblock_luns) {
 		aftl_superblock_gc_erased(ftl, lun);
 		return;
 	}

@@ -9,7 +9,7 @@
 /* Is work of the scheduler left at this moment of device time? */
 static inline bool aftl_dispatch_pending(const struct aftl *ftl)
 {
-	return ftl->runnable || unlikely(ftl->retry);
+	return ftl->runnable || ftl->retry;
 }
 
 /*
@@ -51,7 +51,7 @@ static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
 static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE ||
-	    (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE))
+	    (ftl->config.suspend_for_write && lun->work.phase == AFTL_PHASE_ERASE))
 		aftl_mark_runnable(ftl, lun);
 }
 
@@ -87,7 +87,7 @@ static inline void aftl_wake_luns(struct aftl *ftl, u32 kind)
 {
 	u32 i;
 
-	if (unlikely(ftl->geo.luns > AFTL_SLICE_LUNS)) {
+	if (ftl->geo.luns > AFTL_SLICE_LUNS) {
 		ftl->waking |= kind;
 		ftl->wake_next = 0;
 		ftl->retry = true;

@@ -132,11 +132,11 @@ static void slc_take_waiting_block(struct aftl *ftl, struct aftl_lun *lun)
 
 static void slc_open_next(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (unlikely(lun->slc_waiting))
+	if (lun->slc_waiting)
 		slc_take_waiting_block(ftl, lun);
 	if (lun->slc_open || !slc_may_open(ftl, lun))
 		return;
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		slc_open_superblock(ftl, lun);
 	else
 		slc_open_block(ftl, lun, aftl_free_block_take(ftl, lun, 0));
@@ -225,7 +225,7 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 	lun->slc_block_empty = block && slc_fold_is_free(ftl, block);
 	if (!block || (!lun->slc_block_empty && (!wanted || lun->out_of_blocks)))
 		return NULL;
-	if (unlikely(ftl->geo.superblock_luns))
+	if (ftl->geo.superblock_luns)
 		return block;
 	other = aftl_victim_fewest_valid(ftl, lun);
 	return other && other->valid < block->valid ? NULL : block;

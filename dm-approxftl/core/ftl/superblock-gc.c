@@ -144,7 +144,7 @@ static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_urgent(ftl, lun);
 
-	if (unlikely(superblock_is_slc(ftl, aftl_die_group_of(ftl, lun), number)))
+	if (superblock_is_slc(ftl, aftl_die_group_of(ftl, lun), number))
 		return false;
 	return any || lun_gains_by_gc(ftl, lun, number);
 }

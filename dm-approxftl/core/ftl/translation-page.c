@@ -167,7 +167,7 @@ static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *tp)
 
 static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	if (unlikely(tp->flags & AFTL_TP_EVICTING)) {
+	if (tp->flags & AFTL_TP_EVICTING) {
 		tp->flags |= AFTL_TP_REUSED;
 		return;
 	}

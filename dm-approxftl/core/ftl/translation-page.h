@@ -24,7 +24,7 @@ static inline u32 aftl_trans_page_remaining(const struct aftl *ftl, aftl_lpn_t l
 /* Return true if host writes must wait for the eviction of translation pages. */
 static inline bool aftl_cmt_evictions_full(const struct aftl *ftl)
 {
-	return unlikely(ftl->cmt.evicting) && ftl->cmt.evicting > ftl->cmt.max_evicting &&
+	return ftl->cmt.evicting && ftl->cmt.evicting > ftl->cmt.max_evicting &&
 	       !ftl->read_only;
 }
 

@@ -43,7 +43,7 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 	u32 queue = request->queue % AFTL_QUEUES_MAX;
 
 	if (ftl->wait_head[write]) {
-		if (unlikely(ftl->waits))
+		if (ftl->waits)
 			aftl_wait_for(ftl, request, AFTL_WAIT_QUEUE);
 		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
 		turns->count++;
@@ -61,7 +61,7 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
  */
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {
-	if (unlikely(ftl->queues > 1 || ftl->host_queues[write].count))
+	if (ftl->queues > 1 || ftl->host_queues[write].count)
 		arbitration_enqueue(ftl, request, write);
 	else
 		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
@@ -76,7 +76,7 @@ static void admission_set_first(struct aftl *ftl, struct aftl_request *request, 
 	if (likely(!turns->count) || request)
 		return;
 	request = arbitration_next(ftl, turns);
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
@@ -91,7 +91,7 @@ void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status
 
 static inline bool admission_admit(struct aftl *ftl, struct aftl_request *request, bool write)
 {
-	if (unlikely(request->op >= AFTL_OPS)) {
+	if (request->op >= AFTL_OPS) {
 		int status = aftl_zone_manage(ftl, request);
 
 		if (status != -EINPROGRESS)
@@ -140,7 +140,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 		struct aftl_request *request = ftl->wait_head[write];
 		struct aftl_request *next = request->next;
 
-		if (unlikely(ftl->zones.reset.request) || aftl_slice_over(ftl, begin)) {
+		if (ftl->zones.reset.request || aftl_slice_over(ftl, begin)) {
 			ftl->retry = true;
 			return;
 		}
@@ -181,7 +181,7 @@ static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
 	*buffered |= found;
 	if (!aftl_l2p_unmap(ftl, lpn))
 		return found && ftl->geo.plp_entries;
-	if (unlikely(ftl->geo.trans_pages))
+	if (ftl->geo.trans_pages)
 		aftl_cmt_mark_dirty(ftl, lpn);
 	ftl->stats.counters.host_discard_units++;
 	return true;
@@ -216,7 +216,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 
 static void submit_data(struct aftl *ftl, struct aftl_request *request, bool write)
 {
-	bool queued = ftl->wait_head[write] || unlikely(ftl->zones.reset.request);
+	bool queued = ftl->wait_head[write] || ftl->zones.reset.request;
 
 	request->parts = request->units;
 	if (!queued && admission_admit(ftl, request, write))
@@ -263,7 +263,7 @@ void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 	aftl_request_arrive(ftl, request);
 	switch (request->op) {
 	case AFTL_OP_READ:
-		if (unlikely(ftl->geo.zones | ftl->prefetch_units))
+		if (ftl->geo.zones | ftl->prefetch_units)
 			submit_host_read(ftl, request);
 		else
 			submit_data(ftl, request, false);

@@ -29,7 +29,7 @@ static u64 link_data_ns(const struct aftl *ftl, const struct aftl_request *reque
 {
 	u64 ns = request->units * ftl->unit_link_ns;
 
-	if (unlikely(request->head_skip | request->tail_skip))
+	if (request->head_skip | request->tail_skip)
 		ns -= div64_u64(ftl->unit_link_ns * aftl_request_skipped(request),
 				ftl->geo.unit_bytes);
 	return ns;
@@ -111,11 +111,11 @@ static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 index = completion_line_of(request);
 
-	if (unlikely(request->path == AFTL_PATH_READ_CACHE))
+	if (request->path == AFTL_PATH_READ_CACHE)
 		index = AFTL_COMPLETION_CACHE_HIT;
-	if (unlikely(request->rest == AFTL_REST_READING))
+	if (request->rest == AFTL_REST_READING)
 		completion_insert_rest(ftl, request, index);
-	else if (unlikely(ftl->completion_is_special))
+	else if (ftl->completion_is_special)
 		completion_enqueue_special(ftl, request, index);
 	else
 		completion_append(ftl, request, index, ftl->now_ns);
@@ -190,7 +190,7 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 	while (ftl->rest_reads[i] != request)
 		i++;
 	ftl->rest_reads[i] = ftl->rest_reads[--ftl->rest_read_count];
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
 	request->rest = AFTL_REST_READ;
 	request->admitted = 0;
@@ -207,7 +207,7 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 
 static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
 {
-	if (unlikely(request->rest == AFTL_REST_READING)) {
+	if (request->rest == AFTL_REST_READING) {
 		complete_rest(ftl, request);
 		return;
 	}
@@ -309,7 +309,7 @@ void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
  */
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
 {
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_append(&ftl->flushes, &ftl->last_flush, request);
 	epoch_advance(ftl);

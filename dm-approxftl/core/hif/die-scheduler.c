@@ -92,7 +92,7 @@ static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 {
 	int units;
 
-	if (unlikely(lun->reconstruct.kind))
+	if (lun->reconstruct.kind)
 		return false;
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, urgent)) {
@@ -136,22 +136,22 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 
 static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
-	if (unlikely(ftl->foggy_blocks) && sched_start_pass(ftl, lun, lane, retry_ns))
+	if (ftl->foggy_blocks && sched_start_pass(ftl, lun, lane, retry_ns))
 		return true;
 	if (lane == AFTL_WRITE_STREAMS)
 		return false;
-	if (unlikely(aftl_reloc_repeat_due(ftl, lun)) && sched_start_task(ftl, lun, false))
+	if (aftl_reloc_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
 		return true;
 	if ((aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun)) &&
 	    sched_start_task(ftl, lun, true)) {
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
 	}
-	if (unlikely(ftl->config.gc_mode == AFTL_GC_PACED) && sched_start_paced_gc(ftl, lun))
+	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
 	if (!aftl_write_start(ftl, lun, lane)) {
 		/* Requests may wait for the data that is now pending its fine pass. */
-		if (unlikely(ftl->fine_pending_units) && aftl_write_waits(ftl))
+		if (ftl->fine_pending_units && aftl_write_waits(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
 	}
@@ -214,7 +214,7 @@ static bool sched_start_map_write(struct aftl *ftl, struct aftl_lun *lun)
 	if (ftl->suspending && !aftl_cmt_evictions_full(ftl))
 		return false;
 	step = aftl_cmt_next_step(ftl, lun, &ppn);
-	if (step != AFTL_STEP_NONE && unlikely(lun->free_blocks < aftl_gc_reserve(ftl)) &&
+	if (step != AFTL_STEP_NONE && lun->free_blocks < aftl_gc_reserve(ftl) &&
 	    sched_start_task(ftl, lun, true))
 		return true;
 	switch (step) {
@@ -253,7 +253,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->read_turn = false;
-	if (unlikely(lun->programs_since_read))
+	if (lun->programs_since_read)
 		lun->programs_since_read = 0;
 	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
 }
@@ -325,7 +325,7 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 	bool expired;
 
 	*retry_ns = AFTL_NEVER;
-	if (unlikely(lun->stripe_requests) &&
+	if (lun->stripe_requests &&
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
 		return true;
 	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
@@ -341,7 +341,7 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 		if (!(lun->pending_write_lanes & BIT(lane)))
 			lane = AFTL_WRITE_STREAMS;
 	}
-	programs_since_read = unlikely(lun->programs_since_read) &&
+	programs_since_read = lun->programs_since_read &&
 			      lun->programs_since_read < ftl->config.row;
 	if (!programs_since_read && !(expired && lun->suspended.kind != AFTL_WORK_NONE) &&
 	    sched_start_read(ftl, lun))
@@ -355,16 +355,16 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 		aftl_array_resume(ftl, lun);
 		return true;
 	}
-	if (unlikely(lun->prefetches.head != AFTL_NIL) && aftl_read_ahead_start(ftl, lun))
+	if (lun->prefetches.head != AFTL_NIL && aftl_read_ahead_start(ftl, lun))
 		return true;
-	if (unlikely(lun->evictions.count) && sched_start_map_write(ftl, lun))
+	if (lun->evictions.count && sched_start_map_write(ftl, lun))
 		return true;
-	if (unlikely(lun->parity_due) && sched_start_parity(ftl, lun))
+	if (lun->parity_due && sched_start_parity(ftl, lun))
 		return true;
-	if ((lun->pending_write_lanes || unlikely(ftl->foggy_blocks)) &&
+	if ((lun->pending_write_lanes || ftl->foggy_blocks) &&
 	    sched_start_write(ftl, lun, lane, retry_ns))
 		return true;
-	if (unlikely(lun->stripe_requests) && !ftl->suspending &&
+	if (lun->stripe_requests && !ftl->suspending &&
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC))
 		return true;
 	if (aftl_reloc_due(ftl, lun) && (!ftl->suspending || aftl_reloc_repeat_due(ftl, lun)) &&
@@ -392,7 +392,7 @@ static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	if (lun->reads.head != AFTL_NIL)
 		aftl_array_suspend_for(ftl, lun, false);
-	if (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE &&
+	if (ftl->config.suspend_for_write && lun->work.phase == AFTL_PHASE_ERASE &&
 	    sched_erase_may_yield(ftl, lun, &lun->work))
 		aftl_array_suspend_for(ftl, lun, true);
 }
@@ -453,19 +453,19 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 	struct aftl_request *reset = ftl->zones.reset.request;
 
 	ftl->retry = false;
-	if (unlikely(ftl->waking) && !wake_some(ftl)) {
+	if (ftl->waking && !wake_some(ftl)) {
 		ftl->retry = true;
 		return false;
 	}
-	if (unlikely(reset) && !aftl_zones_reset_some(ftl, begin)) {
+	if (reset && !aftl_zones_reset_some(ftl, begin)) {
 		ftl->retry = true;
 		return false;
 	}
-	if (unlikely(reset))
+	if (reset)
 		aftl_request_end(ftl, reset, 0);
 	aftl_request_admit_waiting(ftl, false, begin);
 	aftl_request_admit_waiting(ftl, true, begin);
-	return !unlikely(ftl->zones.reset.request) && !aftl_slice_over(ftl, begin);
+	return !ftl->zones.reset.request && !aftl_slice_over(ftl, begin);
 }
 
 /**
@@ -484,7 +484,7 @@ void aftl_schedule(struct aftl *ftl)
 
 	do {
 		lun = NULL;
-		if (unlikely(ftl->retry) && !sched_admit_waiting(ftl, begin))
+		if (ftl->retry && !sched_admit_waiting(ftl, begin))
 			continue;
 		lun = sched_pop_runnable(ftl);
 		if (lun)
@@ -511,7 +511,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 
 static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (unlikely(ftl->config.row > 1))
+	if (ftl->config.row > 1)
 		lun->programs_since_read++;
 	aftl_reloc_programmed(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
@@ -530,7 +530,7 @@ static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
 
 static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (unlikely(!aftl_read_done(ftl, lun, lun->work.service_ns)))
+	if (!aftl_read_done(ftl, lun, lun->work.service_ns))
 		aftl_reconstruct_check_done(ftl, lun);
 }
 
@@ -549,7 +549,7 @@ static void sched_transfer_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_READ)
 		sched_read_done(ftl, lun);
-	else if (unlikely(lun->work.kind > AFTL_WORK_RELOC_READ))
+	else if (lun->work.kind > AFTL_WORK_RELOC_READ)
 		sched_other_read_done(ftl, lun);
 	else if (likely(!aftl_has_rain(ftl)) || !sched_reconstruct_task_page(ftl, lun))
 		aftl_reloc_gather(ftl, lun);
@@ -626,7 +626,7 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 	else if (lun->work.phase == AFTL_PHASE_SENSE ? sched_sense_done(ftl, lun) :
 						       sched_end_phase(ftl, lun))
 		return;
-	if (unlikely(lun->work.planes) && lun->work.phase == AFTL_PHASE_DATA_OUT) {
+	if (lun->work.planes && lun->work.phase == AFTL_PHASE_DATA_OUT) {
 		aftl_read_next_plane(ftl, lun);
 		return;
 	}

@@ -70,7 +70,7 @@ void aftl_mark_buffer_lost(struct aftl *ftl)
 /* Take @block out of the free or victim list, and away from the policy that programs it. */
 static void fault_unlist_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (unlikely(block->parity))
+	if (block->parity)
 		return;
 	if (block->state == AFTL_BLOCK_FREE)
 		aftl_free_block_remove(ftl, lun, block);
@@ -148,7 +148,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	aftl_zone_lun_died(ftl, lun);
 	aftl_cmt_lun_died(ftl, lun);
 	fault_retire_lun_blocks(ftl, lun);
-	if (unlikely(ftl->geo.superblock_luns)) {
+	if (ftl->geo.superblock_luns) {
 		aftl_reconstruct_lun_died(ftl, lun);
 		aftl_superblock_lun_died(ftl, lun);
 	}

@@ -39,7 +39,7 @@ static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 	bool due = aftl_events_when(&ftl->events) <= now_ns;
 
 	ftl->running = true;
-	if (unlikely(aftl_dispatch_pending(ftl))) {
+	if (aftl_dispatch_pending(ftl)) {
 		aftl_schedule(ftl);
 		due = true;
 	} else if (due) {
@@ -206,16 +206,16 @@ static noinline bool partial_request_valid(const struct aftl *ftl,
 
 static bool request_valid(const struct aftl *ftl, const struct aftl_request *request)
 {
-	if (unlikely(ftl->geo.zones) && !zoned_request_valid(ftl, request))
+	if (ftl->geo.zones && !zoned_request_valid(ftl, request))
 		return false;
-	if (unlikely(request->op >= AFTL_OPS))
+	if (request->op >= AFTL_OPS)
 		return ftl->geo.zones;
 	if (request->class >= AFTL_CLASSES || request->hint.life >= AFTL_LIFETIMES ||
 	    request->level >= (request->class ? AFTL_LEVELS : 1))
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return !request->units;
-	if (unlikely(request->head_skip | request->tail_skip) &&
+	if ((request->head_skip | request->tail_skip) &&
 	    !partial_request_valid(ftl, request))
 		return false;
 	return request->units && request->unit < ftl->geo.units &&

@@ -170,7 +170,7 @@ static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *re
 static inline void read_count_returned(struct aftl *ftl, const struct aftl_request *request,
 				       const struct aftl_read *read, bool approximate)
 {
-	if (unlikely(!read_is_for_host(request)))
+	if (!read_is_for_host(request))
 		return;
 	ftl->stats.counters.read_approx_units += approximate;
 	if (!read->lost)
@@ -319,7 +319,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 		read_queue_map_load(ftl, index, aftl_cmt_begin_load(ftl, lpn));
 	}
 	ftl->stats.counters.map_misses++;
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_MAP_MISS);
 	aftl_request_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
@@ -370,10 +370,10 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		u32 index;
 
 		if (read_deliver_buffered(ftl, request, lpn) ||
-		    (unlikely(ftl->read_cache.count) && read_try_cache(ftl, request, lpn))) {
+		    (ftl->read_cache.count && read_try_cache(ftl, request, lpn))) {
 			request->admitted++;
 			read_parts_done(ftl, request, 1, 0);
-		} else if (unlikely(ftl->geo.trans_pages) && !aftl_cmt_lookup(ftl, lpn)) {
+		} else if (ftl->geo.trans_pages && !aftl_cmt_lookup(ftl, lpn)) {
 			return read_wait_for_map(ftl, request, lpn);
 		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
 			request->admitted++;
@@ -394,7 +394,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			if (index == AFTL_NIL)
 				return false;
 			units = read_run_length(ftl, lpn, ppn, left);
-			if (unlikely(ftl->geo.trans_pages))
+			if (ftl->geo.trans_pages)
 				units = read_count_lookup(ftl, lpn, units);
 			request->admitted += units;
 			read_queue_command(ftl, request, index, lpn, ppn, units);
@@ -441,7 +441,7 @@ void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
  */
 void aftl_read_rest(struct aftl *ftl, struct aftl_request *request)
 {
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_REST);
 	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
 		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
@@ -510,7 +510,7 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 		read.flips = errors.flips;
 		read.generation = *aftl_oob_generation(&ftl->media, ppn);
 	}
-	if (unlikely(ftl->reads_are_tracked))
+	if (ftl->reads_are_tracked)
 		read_after_sense(ftl, request, &read, &errors);
 	errors.lost |= aftl_ppn_is_lost(ftl, ppn);
 	read.lost = errors.lost;
@@ -568,7 +568,7 @@ static void read_first_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 	struct aftl_request *request = command->request;
 
 	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_part_done(ftl, index, 0);
 	if (!--command->units)
 		read_drop(ftl, lun, index);
@@ -611,7 +611,7 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	struct aftl_request *request = command->request;
 
-	if (unlikely(!request)) {
+	if (!request) {
 		aftl_read_map_loaded(ftl, lun);
 		return;
 	}
@@ -628,7 +628,7 @@ static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 i
 {
 	struct aftl_command *command = &ftl->commands[index];
 
-	if (unlikely(!command->request) && from_lpn(command->lpn) >= ftl->geo.units) {
+	if (!command->request && from_lpn(command->lpn) >= ftl->geo.units) {
 		read_map_loaded(ftl, lun, index);
 		return;
 	}
@@ -685,7 +685,7 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 		read_finish_unmapped(ftl, lun, mapped);
 		return true;
 	}
-	if (unlikely(aftl_ppn_programming(ftl, ppn))) {
+	if (aftl_ppn_programming(ftl, ppn)) {
 		read_serve_programming(ftl, lun, lun->reads.head, ppn);
 		return true;
 	}
@@ -694,7 +694,7 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	ftl->stats.counters.read_restarts++;
 	command->queued_ns = ftl->now_ns;
-	if (unlikely(ftl->waits) && command->request)
+	if (ftl->waits && command->request)
 		aftl_wait_moved(ftl, lun->reads.head, other->index);
 	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
 	aftl_wake_for_read(ftl, other);
@@ -887,7 +887,7 @@ static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u
 	u32 joined = 0;
 	u32 i;
 
-	if (unlikely(ftl->geo.planes_wide > 1) && ftl->config.multi_plane_read &&
+	if (ftl->geo.planes_wide > 1 && ftl->config.multi_plane_read &&
 	    ftl->commands[index].request && !ftl->commands[index].units &&
 	    ftl->commands[index].next != AFTL_NIL)
 		joined = read_merge_planes(ftl, lun, page, &ns, &ready_ns);
@@ -916,17 +916,17 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	u64 ns;
 
 	do {
-		if (unlikely(ftl->reads_are_tracked) && read_serve_cached_heads(ftl, lun))
+		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
 	} while (lun->reads.head != AFTL_NIL && read_redirect_head(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
-	if (unlikely(lun->prefetches.head != AFTL_NIL))
+	if (lun->prefetches.head != AFTL_NIL)
 		read_promote_ahead(ftl, lun);
 	command = &ftl->commands[lun->reads.head];
 	if (!aftl_l2p_lookup(ftl, command->lpn, &ppn))
 		return false;
-	if (unlikely(!command->request) && from_lpn(command->lpn) >= ftl->geo.units) {
+	if (!command->request && from_lpn(command->lpn) >= ftl->geo.units) {
 		aftl_array_sense_trans_page(ftl, lun, AFTL_WORK_TP_LOAD, ppn);
 		return true;
 	}
@@ -1098,7 +1098,7 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 {
 	struct aftl_request *request = ftl->commands[index].request;
 
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_part_done(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
 		read_drop_head(ftl, lun);
@@ -1118,7 +1118,7 @@ bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_request *request = command->request;
 
-	if (unlikely(ftl->reads_are_tracked) && read_end_special(ftl, lun))
+	if (ftl->reads_are_tracked && read_end_special(ftl, lun))
 		return false;
 	if (!command->units)
 		read_drop_head(ftl, lun);
@@ -1185,7 +1185,7 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
 	read_abort_planes(ftl, lun);
-	if (unlikely(aftl_has_rain(ftl))) {
+	if (aftl_has_rain(ftl)) {
 		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units,
 					  lun->work.device_page, 0);
 		return;

@@ -35,7 +35,7 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 	struct aftl_lane_lun *bind = &ftl->lane_luns[aftl_write_stream(class, stream)];
 	struct aftl_lun *lun;
 
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		return aftl_zone_write_lun(ftl, lpn);
 	if (bind->left && aftl_lun_has_room(&ftl->luns[bind->lun], 1))
 		return &ftl->luns[bind->lun];
@@ -189,7 +189,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	command->hint = request->hint;
 	ftl->outstanding[epoch]++;
 	aftl_pending_add(ftl, index);
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		ftl->zones.pending[aftl_stream_handle(ftl, command->stream)]++;
 	return index;
 }
@@ -205,7 +205,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	struct aftl_command *command = &ftl->commands[index];
 
 	ftl->work++;
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);
 	if (ftl->writes_are_observed)
@@ -287,7 +287,7 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 		lun = write_choose_lun(ftl, class, request->stream, lpn);
 	if (!replaces && !lun)
 		return false;
-	if (unlikely(request->rest) && aftl_page_is_partial(request, request->admitted))
+	if (request->rest && aftl_page_is_partial(request, request->admitted))
 		aftl_rest_before_accept(ftl, request, lpn);
 	request->admitted++;
 	request->asked = 0;
@@ -366,7 +366,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
  */
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 {
-	if (unlikely(ftl->rest_read_count | request->head_skip | request->tail_skip)) {
+	if (ftl->rest_read_count | request->head_skip | request->tail_skip) {
 		enum aftl_rest_step step = aftl_rest_next_step(ftl, request);
 
 		if (step != AFTL_REST_STEP_ADMIT)
@@ -376,7 +376,7 @@ bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 			return true;
 		}
 	}
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		write_admit_to_zone(ftl, request);
 	else
 		write_admit_lpns(ftl, request);
@@ -423,7 +423,7 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	bool full = queue->count >= ftl->program_units;
 
 	*due_ns = AFTL_NEVER;
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		return full || ftl->draining ||
 		       aftl_zone_no_more_writes(aftl_zone_at(ftl, head->lpn));
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
@@ -451,7 +451,7 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs(lanes);
 
-		if (unlikely(ftl->geo.zones))
+		if (ftl->geo.zones)
 			write_purge_reset_zone(ftl, lun, lane);
 		if (lun->writes[lane].head == AFTL_NIL)
 			continue;
@@ -637,7 +637,7 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 		struct aftl_request *request = ftl->commands[commands].request;
 		u32 next = ftl->commands[commands].next;
 
-		if (unlikely(ftl->waits))
+		if (ftl->waits)
 			aftl_wait_part_done(ftl, commands, service_ns);
 		write_release_command(ftl, commands);
 		if (request)
@@ -654,7 +654,7 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *command)
 {
 	ftl->unflushable++;
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_epoch_write_done(ftl, command->epoch);
 }
@@ -671,7 +671,7 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 		}
 		ftl->buffer_lost = true;
 	}
-	if (unlikely(ftl->waits))
+	if (ftl->waits)
 		aftl_wait_part_done(ftl, index, 0);
 	write_release_command(ftl, index);
 	if (!request)
@@ -813,9 +813,9 @@ void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 {
 	/* Zoned and FDP writes bypass the policy. */
-	if (unlikely(ftl->geo.zones))
+	if (ftl->geo.zones)
 		request->placed = 0;
-	else if (!(unlikely(ftl->config.placement_handles) &&
+	else if (!(ftl->config.placement_handles &&
 		   aftl_handle_assign_stream(ftl, request)) &&
 		 ftl->type->stream && !ftl->type->stream_per_page)
 		write_ask_stream(ftl, request, request->unit, request->units);

@@ -49,7 +49,7 @@ static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);
 
-	if (unlikely(ftl->geo.trans_pages))
+	if (ftl->geo.trans_pages)
 		limit = min(limit, aftl_trans_page_remaining(ftl, lpn));
 	return aftl_read_cache_find(ftl, lpn) ? 0 : aftl_read_run_length(ftl, lpn, limit);
 }
