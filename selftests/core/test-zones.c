@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zones: after each request the states, write pointers and limits of random devices are compared
- * with a model, and each block must hold data of one zone.
+ * Zones: states, write pointers and limits after each request, and on random devices each block
+ * holds data of one zone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +74,6 @@ TAP_TEST(appends_say_where_they_are, "an append returns its address")
 	test_put(&device, second);
 }
 
-/* The model accepts any zone that the device chooses to close. */
 TAP_TEST(implicit_closes_rotate, "implicit closes rotate among the zones")
 {
 	u32 i;
@@ -387,146 +386,96 @@ TAP_TEST(what_zones_have_not_is_refused, "requests that zones do not support are
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
 }
 
-/*
- * Random devices. The model follows the ZNS specification and knows nothing of the implementation.
- */
-
-/**
- * struct model - expected state
- * @state: by zone, its state
- * @written: by zone, its write pointer
- * @due: by request version, the expected status
- * @rush: requests overlap, and their results are not predicted
- */
-struct model {
-	struct test_listener listener;
-	u8 *state;
-	u32 *written;
-	s32 *due;
-	bool rush;
+/* One request, its result, and the state and write pointer of its zone afterwards. */
+struct step {
+	u32 op;
+	u32 zone;
+	u32 at;
+	u32 units;
+	int status;
+	enum aftl_zone_state state;
+	u32 written;
 };
 
-#define VERSIONS 4096
+/* With three active zones, of which two may be open, of a capacity of 48 units. */
+static const struct step steps[] = {
+	{ AFTL_OP_WRITE, 0, 1, 1, -EIO, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_WRITE, 0, 0, 5, 0, AFTL_ZONE_IMPLICIT, 5 },
+	{ AFTL_OP_WRITE, 0, 4, 1, -EIO, AFTL_ZONE_IMPLICIT, 5 },
+	{ AFTL_OP_WRITE, 0, 6, 1, -EIO, AFTL_ZONE_IMPLICIT, 5 },
+	{ AFTL_OP_WRITE, 0, 5, 44, -EIO, AFTL_ZONE_IMPLICIT, 5 },
+	{ AFTL_OP_ZONE_CLOSE, 0, 0, 0, 0, AFTL_ZONE_CLOSED, 5 },
+	{ AFTL_OP_ZONE_CLOSE, 0, 0, 0, 0, AFTL_ZONE_CLOSED, 5 },
+	{ AFTL_OP_WRITE, 0, 5, 1, 0, AFTL_ZONE_IMPLICIT, 6 },
+	{ AFTL_OP_ZONE_OPEN, 0, 0, 0, 0, AFTL_ZONE_EXPLICIT, 6 },
+	{ AFTL_OP_WRITE, 0, 6, 1, 0, AFTL_ZONE_EXPLICIT, 7 },
+	{ AFTL_OP_ZONE_CLOSE, 1, 0, 0, -EIO, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
+	{ AFTL_OP_ZONE_CLOSE, 1, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
+	/* An explicitly opened zone is not closed for another one. */
+	{ AFTL_OP_WRITE, 2, 0, 1, -EBUSY, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_OPEN, 2, 0, 0, -EBUSY, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_WRITE, 1, 0, 47, 0, AFTL_ZONE_EXPLICIT, 47 },
+	{ AFTL_OP_WRITE, 1, 47, 2, -EIO, AFTL_ZONE_EXPLICIT, 47 },
+	{ AFTL_OP_WRITE, 1, 47, 1, 0, AFTL_ZONE_FULL, 48 },
+	{ AFTL_OP_WRITE, 1, 48, 1, -EIO, AFTL_ZONE_FULL, 48 },
+	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, -EIO, AFTL_ZONE_FULL, 48 },
+	{ AFTL_OP_ZONE_CLOSE, 1, 0, 0, -EIO, AFTL_ZONE_FULL, 48 },
+	{ AFTL_OP_ZONE_FINISH, 1, 0, 0, 0, AFTL_ZONE_FULL, 48 },
+	{ AFTL_OP_WRITE, 2, 0, 2, 0, AFTL_ZONE_IMPLICIT, 2 },
+	{ AFTL_OP_WRITE, 3, 0, 3, 0, AFTL_ZONE_IMPLICIT, 3 },
+	{ AFTL_OP_READ, 2, 0, 48, 0, AFTL_ZONE_CLOSED, 2 },
+	{ AFTL_OP_WRITE, 4, 0, 1, -EOVERFLOW, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_OPEN, 4, 0, 0, -EOVERFLOW, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_FINISH, 4, 0, 0, 0, AFTL_ZONE_FULL, 0 },
+	{ AFTL_OP_ZONE_FINISH, 2, 0, 0, 0, AFTL_ZONE_FULL, 2 },
+	{ AFTL_OP_WRITE, 5, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
+	{ AFTL_OP_ZONE_RESET, 1, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_RESET, 1, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_ZONE_RESET, 3, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_WRITE, 1, 0, 4, 0, AFTL_ZONE_IMPLICIT, 4 },
+	{ AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, AFTL_ZONE_EMPTY, 0 },
+	{ AFTL_OP_READ, 5, 0, 48, 0, AFTL_ZONE_EMPTY, 0 },
+	/* The search for an implicitly opened zone goes on at the first zone. */
+	{ AFTL_OP_WRITE, 0, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
+	{ AFTL_OP_ZONE_OPEN, 1, 0, 0, 0, AFTL_ZONE_EXPLICIT, 0 },
+	{ AFTL_OP_WRITE, 2, 0, 1, 0, AFTL_ZONE_IMPLICIT, 1 },
+	{ AFTL_OP_READ, 0, 0, 1, 0, AFTL_ZONE_CLOSED, 1 },
+};
 
-static u32 count_states(const struct model *model, u32 first, u32 last)
+/* As the ZNS specification says. */
+TAP_TEST(each_request_leads_to_its_state)
 {
-	u32 count = 0;
+	static struct shadow_store store;
 	u32 i;
 
-	for (i = 0; i < device.ftl->geo.zones; i++)
-		count += model->state[i] >= first && model->state[i] <= last;
-	return count;
-}
+	test_device_open_demo(&device, "baseline", SHAPE " max_active_zones=3 max_open_zones=2 "
+			      "zone_capacity=192KiB");
+	shadow_open(&store, &device, false);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		const struct step *step = &steps[i];
+		int status = test_do(&device, step->op, step->zone * ZONE + step->at, step->units, 0,
+				     NULL);
 
-/* The device chooses which implicitly opened zone it closes; it must be exactly one. */
-static void adopt_close(struct model *model)
-{
-	u32 closed = 0;
-	u32 i;
-
-	for (i = 0; i < device.ftl->geo.zones; i++) {
-		if (model->state[i] != AFTL_ZONE_IMPLICIT ||
-		    device.ftl->zones.all[i].state != AFTL_ZONE_CLOSED)
-			continue;
-		model->state[i] = AFTL_ZONE_CLOSED;
-		closed++;
-	}
-	CHECK_EQ(closed, 1);
-}
-
-/* Called after the device has acted, because it chooses the zone to close. */
-static int model_open(struct model *model, u32 zone, u32 state)
-{
-	u32 most = (u32)(device.config.max_open_zones ? device.config.max_open_zones :
-							device.config.max_active_zones);
-	u32 is = model->state[zone];
-
-	if (is >= AFTL_ZONE_FULL)
-		return -EIO;
-	if (is == AFTL_ZONE_EMPTY &&
-	    count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_CLOSED) ==
-		    device.config.max_active_zones)
-		return -EOVERFLOW;
-	if ((is == AFTL_ZONE_EMPTY || is == AFTL_ZONE_CLOSED) &&
-	    count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EXPLICIT) == most) {
-		if (!count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_IMPLICIT))
-			return -EBUSY;
-		adopt_close(model);
-	}
-	if (is != AFTL_ZONE_EXPLICIT)
-		model->state[zone] = (u8)state;
-	return 0;
-}
-
-static int model_write(struct model *model, u32 zone, u32 at, u32 units)
-{
-	int ret;
-
-	if (at != model->written[zone] || at + units > device.ftl->geo.zone_capacity)
-		return -EIO;
-	ret = model_open(model, zone, AFTL_ZONE_IMPLICIT);
-	if (ret)
-		return ret;
-	model->written[zone] += units;
-	if (model->written[zone] == device.ftl->geo.zone_capacity)
-		model->state[zone] = AFTL_ZONE_FULL;
-	return 0;
-}
-
-static void model_reset(struct model *model, u32 zone)
-{
-	model->state[zone] = AFTL_ZONE_EMPTY;
-	model->written[zone] = 0;
-}
-
-static int model_manage(struct model *model, u32 op, u32 zone)
-{
-	u32 is = model->state[zone];
-	u32 i;
-
-	switch (op) {
-	case AFTL_OP_ZONE_OPEN:
-		return model_open(model, zone, AFTL_ZONE_EXPLICIT);
-	case AFTL_OP_ZONE_CLOSE:
-		if (is == AFTL_ZONE_EMPTY || is == AFTL_ZONE_FULL)
-			return -EIO;
-		model->state[zone] = model->written[zone] ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY;
-		return 0;
-	case AFTL_OP_ZONE_FINISH:
-		model->state[zone] = AFTL_ZONE_FULL;
-		return 0;
-	case AFTL_OP_ZONE_RESET:
-		model_reset(model, zone);
-		return 0;
-	}
-	for (i = 0; i < device.ftl->geo.zones; i++)
-		model_reset(model, i);
-	return 0;
-}
-
-static void compare(const struct model *model)
-{
-	u32 written;
-	u32 i;
-
-	for (i = 0; i < device.ftl->geo.zones && !tap_failures(); i++) {
-		CHECK_MSG(aftl_zone_state(device.ftl, i, &written) == model->state[i],
-			  "zone %u is in state %u, not %u", i,
-			  aftl_zone_state(device.ftl, i, &written), model->state[i]);
-		CHECK_EQ(written, model->written[i]);
+		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
+		expect(step->zone, step->state, step->written);
 	}
 }
+
+/* Random devices under overlapping requests. */
 
 static void on_complete(struct test_listener *self, struct test_request *request)
 {
-	struct model *model = (struct model *)self;
-	u32 at = request->version % VERSIONS;
+	CHECK(request->request.status != -ENOSPC);
+}
 
-	if (model->rush) {
-		CHECK(request->request.status != -ENOSPC);
-		return;
-	}
-	CHECK_EQ(request->request.status, model->due[at]);
+static u32 write_pointer(u32 zone)
+{
+	u32 written;
+
+	aftl_zone_state(device.ftl, zone, &written);
+	return written;
 }
 
 /* Zone of the valid data in a block, or U32_MAX if there are none. */
@@ -567,153 +516,86 @@ static void check_blocks(u32 more)
 	free(blocks);
 }
 
-/* With overlapping requests the model takes over the device's state. */
-static void glance(struct model *model)
-{
-	u32 i;
-
-	for (i = 0; model->rush && i < device.ftl->geo.zones; i++)
-		model->state[i] = (u8)aftl_zone_state(device.ftl, i, &model->written[i]);
-}
-
-static s32 *due_next(struct model *model)
-{
-	return &model->due[(device.versions + 1) % VERSIONS];
-}
-
-static void write_somewhere(struct model *model, struct aftl_random *random, u32 zone)
+static void write_somewhere(struct aftl_random *random, u32 zone)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
-	bool append = !aftl_random_below(random, model->rush ? 2 : 5);
-	u32 at = append ? 0 : model->written[zone];
+	bool append = !aftl_random_below(random, 2);
+	u32 at = append ? 0 : write_pointer(zone) % geo->zone_units;
 	u32 units = 1 + aftl_random_below(random, min(geo->zone_capacity, 24U));
-	s32 *due = due_next(model);
 
-	if (aftl_random_below(random, 2) && geo->zone_capacity > model->written[zone])
-		units = min(units, geo->zone_capacity - model->written[zone]);
-	if (!aftl_random_below(random, 20))
-		at = aftl_random_below(random, geo->zone_units);
-	units = min(units, geo->zone_units - min(at, geo->zone_units - 1));
-	at = min(at, geo->zone_units - 1);
-	*due = 1;
-	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at, units,
-		    aftl_random_below(random, 2), append ? AFTL_REQUEST_APPEND : 0,
+	if (geo->zone_capacity > write_pointer(zone))
+		units = min(units, geo->zone_capacity - write_pointer(zone));
+	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
+		    min(units, geo->zone_units - at), aftl_random_below(random, 2),
+		    append ? AFTL_REQUEST_APPEND : 0,
 		    aftl_now(device.ftl) + aftl_random_below(random, 300000));
-	if (!model->rush && append && at)
-		*due = -EIO;
-	else if (!model->rush)
-		*due = model_write(model, zone, append ? model->written[zone] : at, units);
 }
 
-static void read_somewhere(struct model *model, struct aftl_random *random)
+static void read_somewhere(struct aftl_random *random)
 {
 	u32 units = 1 + aftl_random_below(random, min(test_units(&device), 60U));
 	u32 unit = aftl_random_below(random, test_units(&device) - units + 1);
 
-	*due_next(model) = 0;
 	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_now(device.ftl));
 }
 
-static void manage_some(struct model *model, struct aftl_random *random, u32 zone)
+static void do_something(struct aftl_random *random, u32 few)
 {
 	static const u8 ops[] = {
-		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_CLOSE,
-		AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
+		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET,
+		AFTL_OP_ZONE_RESET,
 	};
-	u32 op = ops[aftl_random_below(random, ARRAY_SIZE(ops))];
-	s32 *due = due_next(model);
-
-	if (!aftl_random_below(random, 60))
-		op = AFTL_OP_ZONE_RESET_ALL;
-	*due = 1;
-	test_submit(&device, op, zone * device.ftl->geo.zone_units, 0, 0, 0,
-		    aftl_now(device.ftl));
-	if (!model->rush)
-		*due = model_manage(model, op, zone);
-}
-
-/* Wait until no write is queued, since its result is still open. */
-static void let_them_in(void)
-{
-	while ((device.ftl->wait_head[1] || aftl_dispatch_pending(device.ftl)) &&
-	       test_step(&device))
-		;
-}
-
-static void do_something(struct model *model, struct aftl_random *random, u32 few)
-{
 	u32 draw = aftl_random_below(random, 100);
 	u32 zone = aftl_random_below(random, draw % 4 ? few : device.ftl->geo.zones);
 
 	device.queue = (u8)aftl_random_below(random, AFTL_QUEUES_MAX);
 	if (draw < 70)
-		write_somewhere(model, random, zone);
+		write_somewhere(random, zone);
 	else if (draw < 90)
-		read_somewhere(model, random);
+		read_somewhere(random);
 	else
-		manage_some(model, random, zone);
+		test_submit(&device, ops[draw % ARRAY_SIZE(ops)],
+			    zone * device.ftl->geo.zone_units, 0, 0, 0, aftl_now(device.ftl));
 }
 
-/* Relocation and padding by test_write_out() may take one extra block each. */
-static u32 spare_blocks(bool out)
+/* Relocation may take extra blocks. */
+static u32 spare_blocks(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
 
-	return out || counters->programmed_wear_units || counters->programmed_refresh_units ? 2 : 0;
+	return counters->programmed_wear_units || counters->programmed_refresh_units ? 2 : 0;
 }
 
-static void reload(struct model *model)
-{
-	test_write_out(&device);
-	test_drain(&device);
-	CHECK_EQ(test_device_reload(&device), 0);
-	if (device.ftl && !model->rush)
-		compare(model);
-}
-
-static u64 sum[3];
+static u64 sum[2];
 static u32 lived;
 
 static void drive(struct aftl_random *random)
 {
+	static struct test_listener listener = { .complete = on_complete };
+	static struct shadow_store store;
 	u32 few = 1 + aftl_random_below(random, device.ftl->geo.zones);
 	u32 depth = aftl_random_below(random, 30);
-	static struct shadow_store store;
-	struct model model = {
-		.listener = { .complete = on_complete },
-		.rush = !aftl_random_below(random, 3),
-		.state = calloc(device.ftl->geo.zones, 1),
-		.written = calloc(device.ftl->geo.zones, sizeof(u32)),
-		.due = calloc(VERSIONS, sizeof(s32)),
-	};
 	u32 i;
 
-	test_device_listen(&device, &model.listener);
+	test_device_listen(&device, &listener);
 	shadow_open(&store, &device, false);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		do_something(&model, random, few);
-		glance(&model);
-		if (!model.rush)
-			let_them_in();
-		compare(&model);
+		do_something(random, few);
 		test_drain_to(&device, depth);
 		if (i % 64 == 0)
-			check_blocks(spare_blocks(false));
+			check_blocks(spare_blocks());
 	}
 	test_drain(&device);
 	test_wait(&device, 1000000000);
-	check_blocks(spare_blocks(false));
+	check_blocks(spare_blocks());
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK(!aftl_read_only(device.ftl));
 	sum[0] += test_counters(&device)->zone_resets;
-	sum[1] += test_counters(&device)->zone_implicit_closes;
-	sum[2] += test_counters(&device)->programmed_wear_units +
+	sum[1] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;
-	reload(&model);
-	test_device_unlisten(&device, &model.listener);
-	free(model.state);
-	free(model.written);
-	free(model.due);
+	test_write_out(&device);
+	test_drain(&device);
+	CHECK_EQ(test_device_reload(&device), 0);
 }
 
 static void set_zones(struct aftl_random *random)
@@ -771,19 +653,15 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(random_zones_are_as_the_model_says, "zones of random devices equal the model")
+TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 {
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
 		run_seed(seed);
-	tap_note("%u devices: %llu resets, %llu implicit closes, %llu units moved", lived,
-		 (unsigned long long)sum[0], (unsigned long long)sum[1],
-		 (unsigned long long)sum[2]);
-	if (tap_failures())
-		return;
-	CHECK(lived > SEEDS / 4);
-	CHECK(sum[0] > 2000 && sum[1] > 2000 && sum[2] > 1000);
+	tap_note("%u devices: %llu resets, %llu units moved", lived, (unsigned long long)sum[0],
+		 (unsigned long long)sum[1]);
+	CHECK(tap_failures() || (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000));
 }
 
 TAP_SEED(run_seed)
