@@ -74,7 +74,7 @@ static const struct window_case windows[] = {
 	{ "2", "WRWWW", AFTL_MODE_COARSE },  { "2", "WRRWWW", AFTL_MODE_COARSE },
 };
 
-TAP_TEST(windows_decide, "the write mode follows from windows of 0, 1 and 2 accesses")
+TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 {
 	unsigned int i;
 
@@ -96,7 +96,7 @@ static const struct window_case rewritten[] = {
 	{ "1", "WRRW", AFTL_MODE_NORMAL },
 };
 
-TAP_TEST(read_only_data_is_rewritten, "data that are only read are rewritten at high write cost")
+TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 {
 	unsigned int i;
 
@@ -123,7 +123,7 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 	CHECK_EQ(mode_of(2), medium);
 }
 
-TAP_TEST(both_readings_of_the_rule, "parameter rewrite selects which costs are rewritten")
+TAP_TEST(parameter_rewrite_selects_which_costs_are_rewritten)
 {
 	check_rewrite("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
 	check_rewrite("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
@@ -131,7 +131,7 @@ TAP_TEST(both_readings_of_the_rule, "parameter rewrite selects which costs are r
 }
 
 /* Filled data have medium cost and no history: the first access stands for all earlier ones. */
-TAP_TEST(what_is_there_at_the_start, "filled data have medium cost and no history")
+TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
@@ -162,7 +162,7 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 }
 
 /* A queued unit is checked again before it is rewritten. */
-TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is rewritten")
+TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
 	play(1, "WRRW");
@@ -177,7 +177,7 @@ TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is
 }
 
 /* Whatever state a snapshot restores, only valid units may be queued. */
-TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid")
+TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 {
 	u64 index;
 	u64 word;
@@ -196,7 +196,7 @@ TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid
  * The last free blocks are reserved for garbage collection, which finds no victim here: half of
  * each block stays valid.
  */
-TAP_TEST(rewriting_leaves_the_reserve, "rewriting does not use the GC reserve")
+TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 {
 	struct aftl_lun_info info;
 	u32 unit;
@@ -238,7 +238,7 @@ static void compare_modes(const struct access_model *model)
 			  "unit %u has mode %u, not %u", unit, mode_of(unit), model->mode[unit]);
 }
 
-TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
+TAP_TEST(relocation_keeps_the_write_cost_of_data)
 {
 	struct access_model model = { .last = { 0 } };
 	struct aftl_random random = { 5 };
@@ -259,7 +259,7 @@ TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
 }
 
 /* Low cost if another request waits behind the write, else high cost. */
-TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request waits")
+TAP_TEST(policy_li_writes_faster_if_another_request_waits)
 {
 	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
@@ -274,7 +274,7 @@ TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request wait
 }
 
 /* The policy needs one byte per unit and its queues, whatever the window. */
-TAP_TEST(memory_is_a_byte_a_unit, "the policy needs one byte for each unit")
+TAP_TEST(the_policy_needs_one_byte_for_each_unit)
 {
 	static const char off[] = SHAPE " rewrite=off history=2";
 	u64 without;

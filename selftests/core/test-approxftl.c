@@ -254,7 +254,7 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 	run_by_hand(share, layers, positions, share, run);
 }
 
-TAP_TEST(placements_follow_algorithm_1, "placements equal those of algorithm 1")
+TAP_TEST(placements_equal_those_of_algorithm_1)
 {
 	static const u32 shapes[][2] = {
 		{ 8, 16 }, { 8, 15 }, { 3, 5 }, { 1, 7 }, { 7, 1 }, { 2, 2 },
@@ -490,7 +490,7 @@ static bool is_victim(u32 unit)
 /*
  * GC must prefer the checkerboard whose two valid pages are approximate to one with precise ones.
  */
-TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
+TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPAAP");
@@ -502,7 +502,7 @@ TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
 }
 
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
-TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last")
+TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPPPPP");
@@ -515,7 +515,7 @@ TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last
 	CHECK(is_victim(7));
 }
 
-TAP_TEST(small_requests_are_hot, "small requests go to the hot pool")
+TAP_TEST(small_requests_go_to_the_hot_pool)
 {
 	open_device("approxftl", ONE_DIE " hot_size=8KiB");
 	test_device_listen(&device, &probe.listener);
@@ -537,7 +537,7 @@ static void set_wear(u32 first, u32 others)
 /*
  * A block with twice the least wear is not opened; the least wear is updated at every second block.
  */
-TAP_TEST(worn_blocks_wait, "blocks with twice the least wear are not opened")
+TAP_TEST(blocks_with_twice_the_least_wear_are_not_opened)
 {
 	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
@@ -582,7 +582,7 @@ static void check_refresh(const char *policy)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 }
 
-TAP_TEST(old_data_becomes_precise, "data older than six months becomes precise")
+TAP_TEST(data_older_than_six_months_becomes_precise)
 {
 	check_refresh("delta_b");
 	check_refresh("vth_b");
@@ -590,7 +590,7 @@ TAP_TEST(old_data_becomes_precise, "data older than six months becomes precise")
 }
 
 /* A block has pages of two ages: each page is refreshed when due, not before. */
-TAP_TEST(each_page_has_its_age, "each page is refreshed by its own age")
+TAP_TEST(each_page_is_refreshed_by_its_own_age)
 {
 	u32 unit;
 

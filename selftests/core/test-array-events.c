@@ -152,7 +152,7 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(all_seeds, "array events of random devices match the counters")
+TAP_TEST(array_events_of_random_devices_match_the_counters)
 {
 	u64 suspends = 0;
 	u64 seed;
@@ -180,7 +180,7 @@ static void note_lun(void *host, const struct aftl_array_event *event)
 }
 
 /* LUNs on one bus begin in the order in which they receive the data of a request. */
-TAP_TEST(in_the_order_of_the_data, "LUNs of a bus start in the order of their data")
+TAP_TEST(luns_of_a_bus_start_in_the_order_of_their_data)
 {
 	u32 luns;
 	u32 i;

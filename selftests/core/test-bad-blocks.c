@@ -74,7 +74,7 @@ static u32 bad_of_seed(const char *seed, const char *share)
 }
 
 /* The count of 512 blocks is binomial; allow four standard deviations. */
-TAP_TEST(factory_bad_blocks_have_their_share, "the number of factory bad blocks is as configured")
+TAP_TEST(the_number_of_factory_bad_blocks_is_as_configured)
 {
 	CHECK_EQ(bad_of_seed("1", "0"), 0);
 	CHECK_RANGE(bad_of_seed("1", "0.1"), 51 - 28, 51 + 28);
@@ -82,7 +82,7 @@ TAP_TEST(factory_bad_blocks_have_their_share, "the number of factory bad blocks 
 	CHECK_EQ(bad_of_seed("1", "0.1"), bad_of_seed("1", "0.1"));
 }
 
-TAP_TEST(bad_blocks_are_not_used, "bad blocks are never programmed")
+TAP_TEST(bad_blocks_are_never_programmed)
 {
 	u32 i;
 
@@ -154,7 +154,7 @@ static u32 pages_left_open(const struct aftl_lun *lun)
  * The first relocation has no open block of its own, and all free blocks have failed. Only the open
  * block of host writes has free pages.
  */
-TAP_TEST(relocation_continues_an_open_block, "without a free block relocation uses an open one")
+TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
 {
 	struct aftl_lun *lun;
 	u32 unit = 0;
@@ -214,7 +214,7 @@ static void check_read_only(void)
 }
 
 /* Several flushes wait for writes that no block can store any more. */
-TAP_TEST(buffer_is_lost, "every flush fails after write-buffer data were lost")
+TAP_TEST(every_flush_fails_after_write_buffer_data_were_lost)
 {
 	struct test_request *flushes[3];
 	u32 i;
@@ -241,8 +241,7 @@ TAP_TEST(buffer_is_lost, "every flush fails after write-buffer data were lost")
  * Unflushable data in a persistent write buffer remain readable. Flushes succeed, closing does not
  * wait for the data, and a snapshot that would lack them is refused.
  */
-TAP_TEST(a_safe_buffer_keeps_what_has_no_place,
-	 "a persistent buffer keeps data that no block can store")
+TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);

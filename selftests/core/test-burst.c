@@ -92,7 +92,7 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 	}
 }
 
-TAP_TEST(no_profile_and_no_policy_tells_more, "no call exceeds the bound on host callbacks")
+TAP_TEST(no_call_exceeds_the_bound_on_host_callbacks)
 {
 	const char *profile;
 	u32 policies = 0;
@@ -107,8 +107,7 @@ TAP_TEST(no_profile_and_no_policy_tells_more, "no call exceeds the bound on host
 	CHECK_RANGE(largest_share, 50, 100);
 }
 
-TAP_TEST(a_discard_and_a_lost_lun_are_one_thing,
-	 "a discard and a LUN failure are one host callback each")
+TAP_TEST(a_discard_and_a_lun_failure_are_one_host_callback_each)
 {
 	u32 unit;
 

@@ -68,7 +68,7 @@ static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, SENSE_NS + page_ns + 2 * each_ns);
 }
 
-TAP_TEST(sense_during_transfer, "a cache read senses while the page before it is transferred")
+TAP_TEST(a_cache_read_senses_while_the_page_before_it_is_transferred)
 {
 	check_three_reads(ONE_DIE, PAGE_NS, SENSE_NS + PAGE_NS);
 	CHECK_EQ(cache_reads(), 0);
@@ -80,7 +80,7 @@ TAP_TEST(sense_during_transfer, "a cache read senses while the page before it is
 	check_three_reads(ONE_DIE " cache_commands=both bus=100", 4 * PAGE_NS, 4 * PAGE_NS);
 }
 
-TAP_TEST(begin_cache_read_at_arrival, "a cache read begins when its request arrives")
+TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 {
 	struct test_request *reads[2];
 	u64 begun_ns;
@@ -99,7 +99,7 @@ TAP_TEST(begin_cache_read_at_arrival, "a cache read begins when its request arri
 }
 
 /* The page behind a multi-plane read is sensed while those of both planes are transferred. */
-TAP_TEST(sense_behind_planes, "a cache read follows a multi-plane read")
+TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 {
 	static const u32 pages[] = { 2, 0, 1, 3 };
 	struct test_request *reads[4];
@@ -120,7 +120,7 @@ TAP_TEST(sense_behind_planes, "a cache read follows a multi-plane read")
 	CHECK_EQ(end(reads[3], begun_ns), 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
 }
 
-TAP_TEST(program_separates_reads, "a read after a program is no cache read")
+TAP_TEST(a_read_after_a_program_is_no_cache_read)
 {
 	struct test_request *write;
 	struct test_request *reads[2];
@@ -160,7 +160,7 @@ static u64 relocate(const char *commands)
 }
 
 /* Two pages are read for each program, so the second reads overlap with transfers. */
-TAP_TEST(relocation_senses_ahead, "relocation reads with cache reads")
+TAP_TEST(relocation_reads_with_cache_reads)
 {
 	u64 saved_ns = relocate("off");
 
@@ -186,7 +186,7 @@ static void check_three_writes(const char *params, u64 each_ns)
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, PAGE_NS + PROGRAM_NS + 2 * each_ns);
 }
 
-TAP_TEST(transfer_during_program, "a cache program takes its data during the program before it")
+TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)
 {
 	check_three_writes(ONE_DIE, PAGE_NS + PROGRAM_NS);
 	check_three_writes(ONE_DIE " cache_commands=read", PAGE_NS + PROGRAM_NS);
@@ -199,7 +199,7 @@ TAP_TEST(transfer_during_program, "a cache program takes its data during the pro
 }
 
 /* Data that arrives 5 us before the end of the program has 5 us less to transfer then. */
-TAP_TEST(late_data_transfers_partly, "data that arrives late is transferred in part")
+TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 {
 	struct test_request *writes[2];
 	u64 begun_ns;
@@ -214,7 +214,7 @@ TAP_TEST(late_data_transfers_partly, "data that arrives late is transferred in p
 }
 
 /* A page takes 409.6 us on the channel of two dies, so that the data of one waits for the other. */
-TAP_TEST(channel_busy_delays_data, "cached data waits for the channel of another die")
+TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 {
 	struct test_request *writes[4];
 	u64 begun_ns;

@@ -67,7 +67,7 @@ static void program_all(u32 class, u32 mode)
 		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
-TAP_TEST(draws_have_their_mean, "draws have the requested mean")
+TAP_TEST(draws_have_the_requested_mean)
 {
 	/* Means in 1/65536, from rare events to many. */
 	static const u64 means[] = {
@@ -91,7 +91,7 @@ TAP_TEST(draws_have_their_mean, "draws have the requested mean")
 	}
 }
 
-TAP_TEST(draws_have_their_variance, "draws have the variance of a Poisson count")
+TAP_TEST(draws_have_the_variance_of_a_poisson_count)
 {
 	static const u32 means[] = { 1, 4, 23, 100, 1000 };
 	const u32 draws = 200000;
@@ -113,7 +113,7 @@ TAP_TEST(draws_have_their_variance, "draws have the variance of a Poisson count"
 	}
 }
 
-TAP_TEST(draws_rise_with_the_mean, "a draw never falls when its mean rises")
+TAP_TEST(a_draw_never_falls_when_its_mean_rises)
 {
 	struct aftl_random random = { 5 };
 	int round;
@@ -135,7 +135,7 @@ TAP_TEST(draws_rise_with_the_mean, "a draw never falls when its mean rises")
 	}
 }
 
-TAP_TEST(no_mean_no_errors, "without a mean there are no errors")
+TAP_TEST(without_a_mean_there_are_no_errors)
 {
 	struct aftl_random random = { 6 };
 	int round;
@@ -162,7 +162,7 @@ static void check_permutation(u32 unit, u16 generation)
 	free(hit);
 }
 
-TAP_TEST(flips_are_a_permutation, "flip positions of a page do not repeat")
+TAP_TEST(flip_positions_of_a_page_do_not_repeat)
 {
 	u32 unit_bytes;
 
@@ -179,7 +179,7 @@ TAP_TEST(flips_are_a_permutation, "flip positions of a page do not repeat")
 }
 
 /* First flips of many writes: every bit position must be equally likely. */
-TAP_TEST(flips_are_spread, "flips are spread evenly")
+TAP_TEST(flips_are_spread_evenly)
 {
 	u32 sixteenth[16] = { 0 };
 	u32 same = 0;
@@ -199,7 +199,7 @@ TAP_TEST(flips_are_spread, "flips are spread evenly")
 	end_lab();
 }
 
-TAP_TEST(seeds_matter, "another seed moves the flips")
+TAP_TEST(another_seed_moves_the_flips)
 {
 	u32 first;
 	u32 other;
@@ -238,7 +238,7 @@ static void check_rate(u32 class, u64 rate)
 		  class, got, wanted);
 }
 
-TAP_TEST(rates_are_as_configured, "error counts match the rates of each class and unit size")
+TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 {
 	u32 unit_bytes;
 
@@ -278,7 +278,7 @@ static bool same_errors(struct aftl_errors a, struct aftl_errors b)
 	return a.flips == b.flips && a.raw == b.raw && a.levels == b.levels && a.lost == b.lost;
 }
 
-TAP_TEST(two_reads_agree, "two reads of a page have the same errors")
+TAP_TEST(two_reads_of_a_page_have_the_same_errors)
 {
 	u32 slot;
 	u32 model;
@@ -296,7 +296,7 @@ TAP_TEST(two_reads_agree, "two reads of a page have the same errors")
 }
 
 /* A page that is programmed after an erase draws new errors. */
-TAP_TEST(programs_are_drawn_anew, "a program after an erase draws new errors")
+TAP_TEST(a_program_after_an_erase_draws_new_errors)
 {
 	u32 slot;
 	u32 same = 0;
@@ -316,7 +316,7 @@ TAP_TEST(programs_are_drawn_anew, "a program after an erase draws new errors")
 	end_lab();
 }
 
-TAP_TEST(errors_never_fall_with_age, "errors never fall with age")
+TAP_TEST(errors_never_fall_with_age)
 {
 	u32 mode;
 	u32 slot;
@@ -342,7 +342,7 @@ TAP_TEST(errors_never_fall_with_age, "errors never fall with age")
 	end_lab();
 }
 
-TAP_TEST(rates_rise_with_wear, "rates rise with wear")
+TAP_TEST(rates_rise_with_wear)
 {
 	struct aftl_block *block;
 	u64 unworn;
@@ -370,7 +370,7 @@ TAP_TEST(rates_rise_with_wear, "rates rise with wear")
 }
 
 /* 8 positions per layer, 4 layers: the neighbours of page 12 are 11, 13, 4 and 20. */
-TAP_TEST(only_later_neighbours_disturb, "only later programs of neighbours disturb a page")
+TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 {
 	static const u32 neighbours[] = { 4, 11, 13, 20 };
 	struct aftl_block *block;
@@ -410,7 +410,7 @@ TAP_TEST(only_later_neighbours_disturb, "only later programs of neighbours distu
 }
 
 /* Full-swing neighbours shift the voltage by 0.2 V (Y) or 0.15 V (Z), at 5 V by 5/8 of that. */
-TAP_TEST(disturb_has_the_papers_size, "program disturbance has the size of the paper")
+TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 {
 	struct aftl_block *block;
 
@@ -428,7 +428,7 @@ TAP_TEST(disturb_has_the_papers_size, "program disturbance has the size of the p
 	end_lab();
 }
 
-TAP_TEST(errors_never_fall_with_disturb, "errors never fall with program disturbance")
+TAP_TEST(errors_never_fall_with_program_disturbance)
 {
 	u32 last[4096] = { 0 };
 	struct aftl_block *block;
@@ -454,7 +454,7 @@ TAP_TEST(errors_never_fall_with_disturb, "errors never fall with program disturb
 }
 
 /* ECC corrects 20 bits per KiB, 80 in a unit of 4 KiB, and a quarter more per sensing level. */
-TAP_TEST(ecc_has_levels_and_an_end, "ECC takes more levels for more errors, up to its limit")
+TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 {
 	u32 seen = 0;
 	u32 slot;
@@ -478,7 +478,7 @@ TAP_TEST(ecc_has_levels_and_an_end, "ECC takes more levels for more errors, up t
 	end_lab();
 }
 
-TAP_TEST(approximate_data_skips_ecc, "approximate data skips ECC")
+TAP_TEST(approximate_data_skips_ecc)
 {
 	u32 slot;
 
@@ -498,7 +498,7 @@ TAP_TEST(approximate_data_skips_ecc, "approximate data skips ECC")
 	end_lab();
 }
 
-TAP_TEST(baked_errors_stay, "errors that a copy inherited stay")
+TAP_TEST(errors_that_a_copy_inherited_stay)
 {
 	struct aftl_errors errors;
 	u16 *inherited;

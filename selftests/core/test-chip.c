@@ -559,7 +559,7 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 		  fitting);
 }
 
-TAP_TEST(random_policies_gain_nothing, "random policies never beat the least costs")
+TAP_TEST(random_policies_never_beat_the_least_costs)
 {
 	u32 i;
 
@@ -567,7 +567,7 @@ TAP_TEST(random_policies_gain_nothing, "random policies never beat the least cos
 		attack_as(make_random, aftl_policy_at(i)->name);
 }
 
-TAP_TEST(greedy_policies_gain_nothing, "greedy policies never beat the least costs")
+TAP_TEST(greedy_policies_never_beat_the_least_costs)
 {
 	u32 i;
 
@@ -936,7 +936,7 @@ static void one_cheat_gains_nothing(void)
 }
 
 /* The attacks must have checked enough operations. */
-TAP_TEST(enough_was_tried, "the attacks checked enough operations")
+TAP_TEST(the_random_attacks_checked_enough_operations)
 {
 	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
 		 (unsigned long long)total.programs, (unsigned long long)total.erases,

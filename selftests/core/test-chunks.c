@@ -41,7 +41,7 @@ static void give(void *host, void *memory, size_t bytes)
 static const u32 ends[] = { 1, CHUNK_32 - 1, CHUNK_32, CHUNK_32 + 1, 3 * CHUNK_32,
 			    AFTL_PPNS_MAX };
 
-TAP_TEST(each_length, "arrays of each length are allocated and freed")
+TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 {
 	u32 i;
 
@@ -77,7 +77,7 @@ static void whole(u32 entries, u32 size)
 	untouched = false;
 }
 
-TAP_TEST(no_piece_is_too_large, "no allocation exceeds the limit of a kernel")
+TAP_TEST(no_allocation_exceeds_the_limit_of_a_kernel)
 {
 	u32 size;
 
@@ -86,7 +86,7 @@ TAP_TEST(no_piece_is_too_large, "no allocation exceeds the limit of a kernel")
 }
 
 /* OOB metadata of a page of 64 units take four hundred bytes. */
-TAP_TEST(nor_of_pages, "no allocation of OOB metadata exceeds that limit")
+TAP_TEST(no_allocation_of_oob_metadata_exceeds_that_limit)
 {
 	struct aftl_geometry geo = { .page_units = 1 };
 	struct aftl_media media = { .geo = &geo };
@@ -102,7 +102,7 @@ TAP_TEST(nor_of_pages, "no allocation of OOB metadata exceeds that limit")
 }
 
 /* Entry sizes that are no power of two must not overlap either. */
-TAP_TEST(pages_are_apart, "OOB metadata of pages do not overlap")
+TAP_TEST(oob_metadata_of_pages_do_not_overlap)
 {
 	enum { NEAR = 1 << 26 };
 	static const u32 at[] = { 0, 1, NEAR - 1, NEAR, NEAR + 1, 2 * NEAR - 1, 2 * NEAR };
@@ -125,7 +125,7 @@ TAP_TEST(pages_are_apart, "OOB metadata of pages do not overlap")
 	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, give, &left);
 }
 
-TAP_TEST(entries_are_apart, "array entries do not overlap")
+TAP_TEST(array_entries_do_not_overlap)
 {
 	enum { END = CHUNK_64 };
 	static const u32 at[] = { 0, 1, END - 1, END, END + 1, 2 * END - 1, 2 * END, 3 * END,
@@ -143,7 +143,7 @@ TAP_TEST(entries_are_apart, "array entries do not overlap")
 	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), give, &left);
 }
 
-TAP_TEST(each_piece_may_be_missing, "a failed allocation leaks no memory")
+TAP_TEST(a_failed_allocation_leaks_no_memory)
 {
 	int fails;
 

@@ -114,7 +114,7 @@ TAP_TEST(followers_of_cubeftl_minus_too,
 }
 
 /* A nearly empty write buffer selects leaders, a full one followers. */
-TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
+TAP_TEST(write_buffer_use_selects_leaders_or_followers)
 {
 	u32 i;
 
@@ -137,7 +137,7 @@ TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
 }
 
 /* GC writes follow the same rule as host writes. */
-TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, too")
+TAP_TEST(relocation_follows_write_buffer_use_too)
 {
 	struct aftl_program_request need = { .units = 3, .cause = AFTL_CAUSE_GC };
 	struct aftl_placement placement = { 0 };
@@ -155,7 +155,7 @@ TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, t
 	}
 }
 
-TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer")
+TAP_TEST(cubeftl_minus_fills_layer_by_layer)
 {
 	u32 i;
 

@@ -91,7 +91,7 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 	}
 }
 
-TAP_TEST(what_is_fresh_and_precise_is_sparse, "only new precise data go to sparse blocks")
+TAP_TEST(only_new_precise_data_go_to_sparse_blocks)
 {
 	check_classes("2", "0", 1);
 	check_classes("3", "0", 2);
@@ -101,7 +101,7 @@ TAP_TEST(what_is_fresh_and_precise_is_sparse, "only new precise data go to spars
 }
 
 /* With ApproxFTL off, each dense block holds data of one class. */
-TAP_TEST(classes_share_no_block, "each block holds data of one class")
+TAP_TEST(each_block_holds_data_of_one_class)
 {
 	const struct aftl_media *media;
 	u32 i;
@@ -122,7 +122,7 @@ TAP_TEST(classes_share_no_block, "each block holds data of one class")
 }
 
 /* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
-TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as configured")
+TAP_TEST(the_share_of_sparse_blocks_is_as_configured)
 {
 	u32 unit = 0;
 	u32 step;
@@ -143,7 +143,7 @@ TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as conf
 }
 
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
-TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of steps")
+TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 {
 	u32 unit;
 
@@ -165,7 +165,7 @@ TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of 
 }
 
 /* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
-TAP_TEST(some_cells_have_no_fewer_bits, "no block is sparse if cells cannot hold fewer bits")
+TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);
 	run(1, 2000);
@@ -190,7 +190,7 @@ static void open_as(const char *policy, const char *key, const char *value)
 }
 
 /* Without sparse blocks the policy must equal ApproxFTL with one pool. */
-TAP_TEST(the_dense_side_is_approxftl, "without sparse blocks the policy equals ApproxFTL")
+TAP_TEST(without_sparse_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;
 	u64 kinds[AFTL_KINDS_MAX];
@@ -205,7 +205,7 @@ TAP_TEST(the_dense_side_is_approxftl, "without sparse blocks the policy equals A
 }
 
 /* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
-TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's blocks")
+TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 {
 	const u64 *kinds;
 
@@ -221,7 +221,7 @@ TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's b
 }
 
 /* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
-TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse blocks one")
+TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
 	run(4, 6000);
@@ -231,7 +231,7 @@ TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse bloc
 }
 
 /* A loaded device continues its open blocks and the count of remaining steps. */
-TAP_TEST(saved_devices_go_on, "a loaded device continues its open blocks")
+TAP_TEST(a_loaded_device_continues_its_open_blocks)
 {
 	u32 unit;
 

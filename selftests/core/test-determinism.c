@@ -275,7 +275,7 @@ static void every_policy(const char *params, u32 gap_ns)
 		compare(aftl_policy_at(i)->name, params);
 }
 
-TAP_TEST(what_is_read_alone, "a lone read in one call leaves the state of single events")
+TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 {
 	unsigned int i;
 
@@ -310,7 +310,7 @@ TAP_TEST(with_word_lines_of_three_bits,
 }
 
 /* Another seed changes the bit errors and nothing else. */
-TAP_TEST(seeds_make_the_difference, "another seed changes the bit errors only")
+TAP_TEST(another_seed_changes_the_bit_errors_only)
 {
 	struct outcome *a = malloc(sizeof(*a));
 	struct outcome *b = malloc(sizeof(*b));
@@ -390,7 +390,7 @@ static void asked_or_not(const struct aftl_policy_type *type, const char *params
 #define FILLED SHAPE " fill_approx=40% fill_valid="
 
 /* A fill need not ask a policy that only fills blocks in sequence. */
-TAP_TEST(fills_by_the_short_cut, "a fill without the policy equals one that asks it")
+TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 {
 	static const char *const shapes[] = {
 		FILLED "100% fill=sequential fill_overwrite=0%",
@@ -420,7 +420,7 @@ TAP_TEST(fills_by_the_short_cut, "a fill without the policy equals one that asks
 }
 
 /* A host with a programmed() callback is told of each page. */
-TAP_TEST(tells_of_each_page, "a fill reports each programmed page")
+TAP_TEST(a_fill_reports_each_programmed_page)
 {
 	u32 i;
 
@@ -438,7 +438,7 @@ TAP_TEST(tells_of_each_page, "a fill reports each programmed page")
 }
 
 /* A fill overwrites exactly the configured share of units. */
-TAP_TEST(writes_again_what_is_asked, "a fill overwrites the configured share of units")
+TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 {
 	static const char *const shares[] = { "0.01%", "1%", "33%", "100%" };
 	u32 i;
@@ -468,7 +468,7 @@ static void tells(const struct test_device *device, void *place)
 	CHECK_EQ(aftl_digest(device->ftl), usual);
 }
 
-TAP_TEST(a_digest_tells_what_differs, "the digest changes with each part of the state")
+TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 {
 	struct test_device device;
 	struct aftl_block *block;

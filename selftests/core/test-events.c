@@ -44,7 +44,7 @@ static u32 levels(u32 node)
 	return fls64(node) - 1;
 }
 
-TAP_TEST(each_source_has_a_leaf, "each event source has a leaf at the least depth")
+TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 {
 	u32 many;
 	u32 few;
@@ -63,7 +63,7 @@ TAP_TEST(each_source_has_a_leaf, "each event source has a leaf at the least dept
 		}
 }
 
-TAP_TEST(a_quiet_set_never_acts, "a set without pending events never fires")
+TAP_TEST(a_set_without_pending_events_never_fires)
 {
 	struct aftl_events events;
 	u32 sources;
@@ -77,8 +77,7 @@ TAP_TEST(a_quiet_set_never_acts, "a set without pending events never fires")
 		}
 }
 
-TAP_TEST(the_first_is_the_earliest_and_lowest,
-	 "the earliest source fires first, the lowest among equals")
+TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 {
 	struct aftl_random random = { 6 };
 	struct aftl_events events;

@@ -73,7 +73,7 @@ static void write_one(struct test_device *device, u32 unit, u32 class)
 }
 
 /* OOB fields must not overlap, and each unit's word must be aligned. */
-TAP_TEST(nothing_overlaps, "fields of a page's OOB metadata do not overlap")
+TAP_TEST(fields_of_a_pages_oob_metadata_do_not_overlap)
 {
 	struct aftl_geometry geo = { .pages = 64 };
 	struct aftl_media media = { .geo = &geo };
@@ -98,7 +98,7 @@ TAP_TEST(nothing_overlaps, "fields of a page's OOB metadata do not overlap")
 }
 
 /* Blocks that are programmed within an hour, with precise data, need no extra metadata. */
-TAP_TEST(few_blocks_have_any, "precise data written within an hour need no extra metadata")
+TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 {
 	u64 least;
 	u32 i;
@@ -167,7 +167,7 @@ static void check_erased(const struct test_device *device)
 	CHECK_EQ(wrong, 0);
 }
 
-TAP_TEST(the_device_is_the_same, "metadata allocated on demand do not change the device")
+TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 {
 	static const char *const policies[] = { "baseline", "approxftl", "tvr", "ressd" };
 	unsigned int i;
@@ -186,7 +186,7 @@ TAP_TEST(the_device_is_the_same, "metadata allocated on demand do not change the
 }
 
 /* No block needs extra metadata. */
-TAP_TEST(without_errors_there_is_room, "without errors no block has extra metadata")
+TAP_TEST(without_errors_no_block_has_extra_metadata)
 {
 	CHECK_EQ(grow_old("approxftl", without_errors), 0);
 	CHECK_EQ(count_extras(&usual), 0);
@@ -194,7 +194,7 @@ TAP_TEST(without_errors_there_is_room, "without errors no block has extra metada
 }
 
 /* Relocation inherits errors of approximate data even within the hour. */
-TAP_TEST(errors_that_stay_are_extra, "inherited errors are stored in extra metadata")
+TAP_TEST(inherited_errors_are_stored_in_extra_metadata)
 {
 	u32 i;
 
@@ -212,7 +212,7 @@ TAP_TEST(errors_that_stay_are_extra, "inherited errors are stored in extra metad
 }
 
 /* Erasing a block frees its extra metadata. */
-TAP_TEST(erasing_gives_it_back, "an erase frees the extra metadata of a block")
+TAP_TEST(an_erase_frees_the_extra_metadata_of_a_block)
 {
 	struct aftl_block *block;
 	u32 erases;

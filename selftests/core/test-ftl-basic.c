@@ -42,7 +42,7 @@ static u64 read_ns(u32 unit, u32 units)
 	return latency_of(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
-TAP_TEST(single_requests_of_tcad18, "single requests of tcad18 take the computed times")
+TAP_TEST(single_requests_of_tcad18_take_the_computed_times)
 {
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 1), WRITE_NS);
@@ -61,7 +61,7 @@ TAP_TEST(single_requests_of_tcad18, "single requests of tcad18 take the computed
 }
 
 /* 8 buses with 4 dies each: pages on one bus wait for each other's transfer. */
-TAP_TEST(large_writes_use_all_dies, "large requests use all dies")
+TAP_TEST(large_requests_use_all_dies)
 {
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 8), WRITE_NS);
@@ -72,7 +72,7 @@ TAP_TEST(large_writes_use_all_dies, "large requests use all dies")
 	CHECK_EQ(read_ns(200, 32), SENSE_NS + 4 * PAGE_NS);
 }
 
-TAP_TEST(units_share_a_page, "two units share a flash page")
+TAP_TEST(two_units_share_a_flash_page)
 {
 	open_device("demo", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 2), WRITE_NS);
@@ -88,7 +88,7 @@ TAP_TEST(units_share_a_page, "two units share a flash page")
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
 }
 
-TAP_TEST(unwritten_units_are_free, "reads of unmapped units take no time")
+TAP_TEST(reads_of_unmapped_units_take_no_time)
 {
 	open_device("demo", "baseline", NULL);
 	CHECK_EQ(read_ns(0, 1), 0);
@@ -100,7 +100,7 @@ TAP_TEST(unwritten_units_are_free, "reads of unmapped units take no time")
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 68);
 }
 
-TAP_TEST(controller_and_ecc_take_their_time, "controller and ECC times are added")
+TAP_TEST(controller_and_ecc_times_are_added)
 {
 	open_device("demo", "vth_b", "controller=10us ecc=5us command=300ns " ONE_DIE);
 	CHECK_EQ(read_ns(0, 1), 10000);
@@ -120,7 +120,7 @@ static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 }
 
 /* Three requests queue in the controller; test-device.c checks the links of each completed one. */
-TAP_TEST(completed_requests_lead_nowhere, "completed requests are unlinked from all lists")
+TAP_TEST(completed_requests_are_unlinked_from_all_lists)
 {
 	u32 i;
 
@@ -134,7 +134,7 @@ TAP_TEST(completed_requests_lead_nowhere, "completed requests are unlinked from 
 	CHECK_EQ(device.completed, 9);
 }
 
-TAP_TEST(nonsense_is_refused, "invalid requests are refused")
+TAP_TEST(invalid_requests_are_refused)
 {
 	u32 units;
 	u32 op;
@@ -183,7 +183,7 @@ static u64 end(struct test_request *request)
 	return latency;
 }
 
-TAP_TEST(reads_go_before_writes, "reads go before writes")
+TAP_TEST(reads_go_before_writes)
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -218,7 +218,7 @@ TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arr
 	CHECK_EQ(end(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
-TAP_TEST(a_read_suspends_a_program, "a read suspends a program")
+TAP_TEST(a_read_suspends_a_program)
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -234,7 +234,7 @@ TAP_TEST(a_read_suspends_a_program, "a read suspends a program")
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 }
 
-TAP_TEST(a_write_suspends_nothing, "a write suspends nothing")
+TAP_TEST(a_write_suspends_nothing)
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -248,7 +248,7 @@ TAP_TEST(a_write_suspends_nothing, "a write suspends nothing")
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
-TAP_TEST(a_program_is_suspended_so_often, "a program is suspended at most suspend_limit times")
+TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 {
 	struct test_request *write;
 	u64 step = 20000 + SENSE_NS + UNIT_NS;
@@ -267,7 +267,7 @@ TAP_TEST(a_program_is_suspended_so_often, "a program is suspended at most suspen
 }
 
 /* A read during or before a step gets the array at the end of the step. */
-TAP_TEST(a_program_is_suspended_between_steps, "a program is suspended at a step boundary")
+TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 {
 	static const u64 when[] = { 0, PAGE_NS, PAGE_NS + 1, PAGE_NS + 200000, PAGE_NS + 390000 };
 	static const u64 until[] = { PAGE_NS, PAGE_NS, PAGE_NS + 200000, PAGE_NS + 200000,
@@ -287,7 +287,7 @@ TAP_TEST(a_program_is_suspended_between_steps, "a program is suspended at a step
 }
 
 /* The program ends before the next step boundary, so that the read waits for its end. */
-TAP_TEST(the_last_step_is_not_interrupted, "the last step of a program is not interrupted")
+TAP_TEST(the_last_step_of_a_program_is_not_interrupted)
 {
 	struct test_request *write;
 
@@ -300,7 +300,7 @@ TAP_TEST(the_last_step_is_not_interrupted, "the last step of a program is not in
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
-TAP_TEST(reads_wait_for_a_row_of_programs, "reads wait for row programs at most")
+TAP_TEST(reads_wait_for_row_programs_at_most)
 {
 	struct test_request *writes[5];
 	struct test_request *read;
@@ -318,8 +318,7 @@ TAP_TEST(reads_wait_for_a_row_of_programs, "reads wait for row programs at most"
 	CHECK_EQ(end(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
-TAP_TEST(pages_of_a_word_line_take_their_times,
-	 "read times depend on the position in the word line")
+TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
 {
 	u32 i;
 
@@ -332,8 +331,7 @@ TAP_TEST(pages_of_a_word_line_take_their_times,
 }
 
 /* In a wide block a word-line position has one page in each plane. */
-TAP_TEST(planes_of_a_place_take_the_same_time,
-	 "pages of all planes at one position have one read time")
+TAP_TEST(pages_of_all_planes_at_one_position_have_one_read_time)
 {
 	u32 i;
 
@@ -345,8 +343,7 @@ TAP_TEST(planes_of_a_place_take_the_same_time,
 }
 
 /* Only relocation reads use read_move; host reads keep their time. */
-TAP_TEST(what_is_moved_is_sensed_in_a_time_of_its_own,
-	 "only relocation reads take the time read_move")
+TAP_TEST(only_relocation_reads_take_the_time_read_move)
 {
 	const struct aftl_counters *counters;
 	u32 i;
@@ -362,8 +359,7 @@ TAP_TEST(what_is_moved_is_sensed_in_a_time_of_its_own,
 }
 
 /* 100 MB/s: a unit crosses the link in 40.96 us. */
-TAP_TEST(data_cross_the_link_one_after_the_other,
-	 "transfers in one direction of the link are serialised")
+TAP_TEST(transfers_in_one_direction_of_the_link_are_serialised)
 {
 	const u64 cross = 40960;
 	struct test_request *reads[2];
@@ -386,7 +382,7 @@ TAP_TEST(data_cross_the_link_one_after_the_other,
 }
 
 /* Short requests are limited by the controller, long ones by the link; the times overlap. */
-TAP_TEST(the_link_is_busy_meanwhile, "link and controller times overlap")
+TAP_TEST(link_and_controller_times_overlap)
 {
 	struct test_request *requests[3];
 	u64 unit_ns = 4096;
@@ -416,7 +412,7 @@ TAP_TEST(the_link_is_busy_meanwhile, "link and controller times overlap")
 	CHECK(aftl_now(device.ftl) > now_ns);
 }
 
-TAP_TEST(the_controller_needs_no_link, "controller time applies without a link, too")
+TAP_TEST(controller_time_applies_without_a_link_too)
 {
 	struct test_request *requests[3];
 	u32 i;
@@ -428,7 +424,7 @@ TAP_TEST(the_controller_needs_no_link, "controller time applies without a link, 
 		CHECK_EQ(end(requests[i]), (i + 1) * 10000);
 }
 
-TAP_TEST(suspending_is_off_by_default, "suspending is off by default")
+TAP_TEST(suspending_is_off_by_default)
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -442,7 +438,7 @@ TAP_TEST(suspending_is_off_by_default, "suspending is off by default")
 	CHECK_EQ(end(write), WRITE_NS);
 }
 
-TAP_TEST(the_buffer_acknowledges_at_once, "buffered writes complete at once")
+TAP_TEST(buffered_writes_complete_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(write_ns(3, 1), 0);
@@ -464,7 +460,7 @@ TAP_TEST(the_buffer_acknowledges_at_once, "buffered writes complete at once")
 	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
 }
 
-TAP_TEST(a_flush_waits_for_the_programs, "a flush completes after every write before it")
+TAP_TEST(a_flush_completes_after_every_write_before_it)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
@@ -477,7 +473,7 @@ TAP_TEST(a_flush_waits_for_the_programs, "a flush completes after every write be
 }
 
 /* A flush waits only for writes before it, even if the host keeps writing. */
-TAP_TEST(a_flush_waits_for_nothing_later, "a flush does not wait for later writes")
+TAP_TEST(a_flush_does_not_wait_for_later_writes)
 {
 	struct test_request *before;
 	struct test_request *after;
@@ -509,7 +505,7 @@ TAP_TEST(what_is_pending_is_worked_off,
 }
 
 /* Draining programs partial pages immediately, so that the host gets its memory back. */
-TAP_TEST(a_hurry_waits_for_no_full_page, "draining programs partial pages at once")
+TAP_TEST(draining_programs_partial_pages_at_once)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(write_ns(3, 1), 0);
@@ -529,7 +525,7 @@ TAP_TEST(a_hurry_waits_for_no_full_page, "draining programs partial pages at onc
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
 
-TAP_TEST(a_safe_buffer_is_never_flushed, "flush and FUA take no time with a persistent buffer")
+TAP_TEST(flush_and_fua_take_no_time_with_a_persistent_buffer)
 {
 	u64 latency = 1;
 
@@ -540,7 +536,7 @@ TAP_TEST(a_safe_buffer_is_never_flushed, "flush and FUA take no time with a pers
 	CHECK_EQ(latency, 0);
 }
 
-TAP_TEST(fua_waits_for_its_program, "a FUA write completes after its program")
+TAP_TEST(a_fua_write_completes_after_its_program)
 {
 	u64 latency = 0;
 
@@ -550,8 +546,7 @@ TAP_TEST(fua_waits_for_its_program, "a FUA write completes after its program")
 }
 
 /* The FUA unit is waited for, so the unit before it in the queue must not be held back. */
-TAP_TEST(fua_behind_buffered_data_does_not_wait_for_more,
-	 "a FUA write ends the wait for a full page")
+TAP_TEST(a_fua_write_ends_the_wait_for_a_full_page)
 {
 	u64 latency = 0;
 
@@ -561,7 +556,7 @@ TAP_TEST(fua_behind_buffered_data_does_not_wait_for_more,
 	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
 }
 
-TAP_TEST(buffered_rewrites_coalesce, "overwrites in the buffer are coalesced")
+TAP_TEST(overwrites_in_the_buffer_are_coalesced)
 {
 	u32 i;
 
@@ -574,7 +569,7 @@ TAP_TEST(buffered_rewrites_coalesce, "overwrites in the buffer are coalesced")
 }
 
 /* A buffer of sixteen units, half of which is the watermark; a program takes two. */
-TAP_TEST(full_pages_wait_for_the_watermark, "full pages wait for the watermark of the buffer")
+TAP_TEST(full_pages_wait_for_the_watermark_of_the_buffer)
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(write_ns(0, 7), 0);
@@ -593,7 +588,7 @@ TAP_TEST(full_pages_wait_for_the_watermark, "full pages wait for the watermark o
 }
 
 /* The LUNs that hold full programs start together, not one after the other. */
-TAP_TEST(all_luns_program_above_the_watermark, "above the watermark all LUNs program at once")
+TAP_TEST(above_the_watermark_all_luns_program_at_once)
 {
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
@@ -606,7 +601,7 @@ TAP_TEST(all_luns_program_above_the_watermark, "above the watermark all LUNs pro
 }
 
 /* An overwritten unit keeps its one place, so four units fit a buffer of four. */
-TAP_TEST(overwrites_take_no_second_place, "an overwrite in the buffer takes no second place")
+TAP_TEST(an_overwrite_in_the_buffer_takes_no_second_place)
 {
 	u32 i;
 
@@ -625,7 +620,7 @@ TAP_TEST(overwrites_take_no_second_place, "an overwrite in the buffer takes no s
 }
 
 /* However often it is overwritten, a unit leaves the buffer buffer_hold after its first write. */
-TAP_TEST(an_overwritten_unit_keeps_its_age, "an overwritten unit leaves the buffer in time")
+TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 {
 	u32 i;
 
@@ -639,8 +634,7 @@ TAP_TEST(an_overwritten_unit_keeps_its_age, "an overwritten unit leaves the buff
 }
 
 /* An overwrite in another class moves the unit to another queue; a flush still covers it. */
-TAP_TEST(an_overwrite_in_another_class_replaces_too,
-	 "an overwrite in another class replaces the unit")
+TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 {
 	u32 class = AFTL_APPROX;
 
@@ -655,7 +649,7 @@ TAP_TEST(an_overwrite_in_another_class_replaces_too,
 }
 
 /* A FUA write takes the place of a buffered one and waits for its program. */
-TAP_TEST(fua_replaces_buffered_data, "a FUA write replaces a buffered unit")
+TAP_TEST(a_fua_write_replaces_a_buffered_unit)
 {
 	u64 latency = 0;
 
@@ -667,7 +661,7 @@ TAP_TEST(fua_replaces_buffered_data, "a FUA write replaces a buffered unit")
 }
 
 /* Buffer of four units, two pages in progress: the next write waits for the first program. */
-TAP_TEST(a_full_buffer_holds_writes_up, "a write waits while the buffer is full")
+TAP_TEST(a_write_waits_while_the_buffer_is_full)
 {
 	struct test_request *late;
 
@@ -681,7 +675,7 @@ TAP_TEST(a_full_buffer_holds_writes_up, "a write waits while the buffer is full"
 	end(late);
 }
 
-TAP_TEST(discards_unmap, "discard and write-zeroes unmap units")
+TAP_TEST(discard_and_write_zeroes_unmap_units)
 {
 	static const enum aftl_op ops[] = { AFTL_OP_DISCARD, AFTL_OP_WRITE_ZEROES };
 	unsigned int i;
@@ -702,7 +696,7 @@ TAP_TEST(discards_unmap, "discard and write-zeroes unmap units")
 }
 
 /* A discard supersedes every earlier write, wherever that is in progress. */
-TAP_TEST(discards_overtake_writes, "a discard supersedes every earlier write")
+TAP_TEST(a_discard_supersedes_every_earlier_write)
 {
 	static const char *const buffers[] = { "0", "1MiB" };
 	struct test_request *write;
@@ -731,7 +725,7 @@ TAP_TEST(discards_overtake_writes, "a discard supersedes every earlier write")
 }
 
 /* The die is reading, the full buffer waits for it, and a write waits for the buffer. */
-TAP_TEST(a_discard_lets_waiting_writes_in, "a discard frees buffer space for waiting writes")
+TAP_TEST(a_discard_frees_buffer_space_for_waiting_writes)
 {
 	struct test_request *read;
 	struct test_request *late;
@@ -748,7 +742,7 @@ TAP_TEST(a_discard_lets_waiting_writes_in, "a discard frees buffer space for wai
 }
 
 /* All read commands wait for the die; the discard unmaps the data they would read. */
-TAP_TEST(a_discard_lets_waiting_reads_in, "a discard frees commands for waiting reads")
+TAP_TEST(a_discard_frees_commands_for_waiting_reads)
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -765,7 +759,7 @@ TAP_TEST(a_discard_lets_waiting_reads_in, "a discard frees commands for waiting 
 	CHECK_EQ(end(late), WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
-TAP_TEST(wide_planes_program_together, "wide planes are programmed together")
+TAP_TEST(wide_planes_are_programmed_together)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=wide");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
@@ -815,7 +809,7 @@ static void check_joint_reads(u32 first, u32 second, bool together)
 		 blocked_ns + PLANES_NS(1) + PAGE_NS + (together ? 0 : SENSE_NS));
 }
 
-TAP_TEST(waiting_reads_of_planes_are_merged, "waiting reads of planes are merged")
+TAP_TEST(waiting_reads_of_planes_are_merged)
 {
 	open_four_planes("same_block");
 	CHECK_EQ(read_ns(0, 8), PLANES_NS(4));
@@ -837,8 +831,7 @@ TAP_TEST(waiting_reads_of_planes_are_merged, "waiting reads of planes are merged
 }
 
 /* A later read joins although an earlier one in the queue cannot. */
-TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read,
-	 "a read may overtake another into a multi-plane read")
+TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 {
 	struct test_request *blocker;
 	struct test_request *reads[4];
@@ -857,20 +850,20 @@ TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read,
 	CHECK_EQ(end(reads[3]), begin_ns + 2 * PLANES_NS(2));
 }
 
-TAP_TEST(independent_planes_work_on_their_own, "independent planes execute separate programs")
+TAP_TEST(independent_planes_execute_separate_programs)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=independent");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 }
 
-TAP_TEST(shared_planes_take_turns, "planes that share a LUN are programmed in turn")
+TAP_TEST(planes_that_share_a_lun_are_programmed_in_turn)
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2");
 	CHECK_EQ(write_ns(0, 4), 2 * WRITE_NS);
 }
 
-TAP_TEST(one_shot_programs_a_word_line, "one-shot mode programs a whole word line")
+TAP_TEST(one_shot_mode_programs_a_whole_word_line)
 {
 	open_device("demo", "baseline", ONE_DIE " bits=3 one_shot=on");
 	CHECK_EQ(write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
@@ -882,7 +875,7 @@ TAP_TEST(one_shot_programs_a_word_line, "one-shot mode programs a whole word lin
 }
 
 /* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
-TAP_TEST(pages_of_ics14_are_fast_and_slow, "ics14 has fast and slow pages")
+TAP_TEST(ics14_has_fast_and_slow_pages)
 {
 	open_device("ics14", "baseline", ONE_DIE);
 	CHECK_EQ(write_ns(0, 1), 51200 + 380000);
@@ -891,7 +884,7 @@ TAP_TEST(pages_of_ics14_are_fast_and_slow, "ics14 has fast and slow pages")
 	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
 }
 
-TAP_TEST(times_of_tos22, "requests of tos22 take the computed times")
+TAP_TEST(requests_of_tos22_take_the_computed_times)
 {
 	/* 16 KiB at 400 MB/s. */
 	const u64 page_ns = 40960;
@@ -902,8 +895,7 @@ TAP_TEST(times_of_tos22, "requests of tos22 take the computed times")
 }
 
 /* A read of two units must return the newer second one from the buffer. */
-TAP_TEST(a_read_sees_a_newer_neighbour_in_the_buffer,
-	 "a read returns the newer unit from the buffer")
+TAP_TEST(a_read_returns_the_newer_unit_from_the_buffer)
 {
 	static struct shadow_store store;
 
@@ -917,7 +909,7 @@ TAP_TEST(a_read_sees_a_newer_neighbour_in_the_buffer,
 }
 
 /* Data that a flush covers become durable even if overwritten while the flush waits. */
-TAP_TEST(a_rewrite_does_not_empty_a_flush, "a flush covers data that are overwritten meanwhile")
+TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 {
 	static struct shadow_store store;
 	struct test_request *flush;
@@ -934,7 +926,7 @@ TAP_TEST(a_rewrite_does_not_empty_a_flush, "a flush covers data that are overwri
 	test_wait(&device, 20000000);
 }
 
-TAP_TEST(late_requests_arrive_now, "a request stamped in the past arrives now")
+TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 {
 	struct test_request *request;
 
@@ -974,7 +966,7 @@ TAP_TEST(complete_may_submit, "complete() may submit a request")
 	CHECK_EQ(aftl_now(device.ftl) - start, 100 * WRITE_NS);
 }
 
-TAP_TEST(response_statistics_are_exact, "response statistics are exact")
+TAP_TEST(response_statistics_are_exact)
 {
 	const struct aftl_stats *stats;
 
@@ -1015,7 +1007,7 @@ static void clock_hung(int number)
 }
 
 /* A trace may contain any timestamp. */
-TAP_TEST(the_end_of_time_is_reached, "the clock can advance to its maximum")
+TAP_TEST(the_clock_can_advance_to_its_maximum)
 {
 	open_device("demo", "baseline", NULL);
 	signal(SIGALRM, clock_hung);

@@ -151,7 +151,7 @@ static void run(const char *pairs)
 	test_device_finish(&device);
 }
 
-TAP_TEST(each_event_is_told, "block openings, erases and invalidations are reported")
+TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 {
 	run(SHAPE);
 	run(SHAPE " buffer=64KiB");
@@ -159,7 +159,7 @@ TAP_TEST(each_event_is_told, "block openings, erases and invalidations are repor
 }
 
 /* test_device_finish() fails if a proposal was refused. */
-TAP_TEST(answers_may_change, "the stream of a page may change while it is relocated")
+TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;
 	run(SHAPE);
@@ -167,7 +167,7 @@ TAP_TEST(answers_may_change, "the stream of a page may change while it is reloca
 }
 
 /* Relocation does not make data younger. */
-TAP_TEST(ages_survive_relocation, "the age of a block's data survives relocation")
+TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 {
 	struct aftl_random random = { 3 };
 	const struct aftl_policy *policy;

@@ -83,7 +83,7 @@ static const char *const named[] = {
 	TINY " blocks=24 op=70 layers=2 word_lines=4 buffer=4096",
 };
 
-TAP_TEST(named_shapes, "selected geometries are refused or usable")
+TAP_TEST(selected_geometries_are_refused_or_usable)
 {
 	struct test_device shape;
 	u32 i;
@@ -100,7 +100,7 @@ TAP_TEST(named_shapes, "selected geometries are refused or usable")
 }
 
 /* The smallest over-provisioning that is accepted must suffice. */
-TAP_TEST(least_over_provisioning, "the least accepted over-provisioning suffices")
+TAP_TEST(the_least_accepted_over_provisioning_suffices)
 {
 	unsigned int i;
 

@@ -17,7 +17,7 @@ static struct aftl_config demo_config(void)
 	return config;
 }
 
-TAP_TEST(demo_has_the_sizes_of_the_table, "the demo profile has the sizes of its table")
+TAP_TEST(the_demo_profile_has_the_sizes_of_its_table)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -35,7 +35,7 @@ TAP_TEST(demo_has_the_sizes_of_the_table, "the demo profile has the sizes of its
 	CHECK_EQ(geo.program_pages, 1);
 }
 
-TAP_TEST(planes_shape_luns_and_blocks, "the plane mode determines LUNs, blocks and word lines")
+TAP_TEST(the_plane_mode_determines_luns_blocks_and_word_lines)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -71,7 +71,7 @@ static void check_refused(const struct aftl_config *config, const char *part)
 	CHECK_CONTAINS(error.text, part);
 }
 
-TAP_TEST(impossible_shapes_are_refused, "impossible shapes are refused")
+TAP_TEST(impossible_shapes_are_refused)
 {
 	struct aftl_config config = demo_config();
 
@@ -104,7 +104,7 @@ TAP_TEST(impossible_shapes_are_refused, "impossible shapes are refused")
 	check_refused(&config, "op");
 }
 
-TAP_TEST(too_large_shapes_are_refused, "shapes that overflow are refused")
+TAP_TEST(shapes_that_overflow_are_refused)
 {
 	struct aftl_config config = demo_config();
 
@@ -126,7 +126,7 @@ TAP_TEST(too_large_shapes_are_refused, "shapes that overflow are refused")
 }
 
 /* An L2P entry has 30 bits for a slot, one value of which means "unmapped". */
-TAP_TEST(largest_device_fits_the_map, "the largest device fits the L2P table")
+TAP_TEST(the_largest_device_fits_the_l2p_table)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo = { 0 };
@@ -169,7 +169,7 @@ static struct aftl_geometry any_geometry(struct aftl_random *random)
 	return geo;
 }
 
-TAP_TEST(sizes_multiply, "derived sizes are the products of the parameters")
+TAP_TEST(derived_sizes_are_the_products_of_the_parameters)
 {
 	struct aftl_random random = { 3 };
 	int round;
@@ -232,7 +232,7 @@ static void check_addresses(const struct aftl_geometry *geo)
 		check_block(&media, &blocks[i]);
 }
 
-TAP_TEST(addresses_count_up, "addresses count up without gaps")
+TAP_TEST(addresses_count_up_without_gaps)
 {
 	struct aftl_random random = { 5 };
 	int round;
@@ -270,7 +270,7 @@ static void check_checkerboard(const struct aftl_geometry *geo, bool flip)
 			check_colour(geo, layer, column, flip);
 }
 
-TAP_TEST(neighbours_differ_in_colour, "neighbours on the checkerboard have different colours")
+TAP_TEST(neighbours_on_the_checkerboard_have_different_colours)
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;

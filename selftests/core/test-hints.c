@@ -120,13 +120,13 @@ TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
 	hear(NULL);
 }
 
-TAP_TEST(a_buffer_keeps_them, "write hints pass through the write buffer")
+TAP_TEST(write_hints_pass_through_the_write_buffer)
 {
 	hear("buffer=256KiB");
 }
 
 /* Relocated data have no hint: flash does not store it. */
-TAP_TEST(moves_have_none, "relocated data have no hint")
+TAP_TEST(relocated_data_have_no_hint)
 {
 	struct aftl_random random = { 7 };
 	u32 i;
@@ -141,7 +141,7 @@ TAP_TEST(moves_have_none, "relocated data have no hint")
 	CHECK_EQ(strange, 0);
 }
 
-TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
+TAP_TEST(invalid_lifetimes_are_refused)
 {
 	open_device(NULL);
 	device.hint.life = AFTL_LIFETIMES;
@@ -186,7 +186,7 @@ static u64 amplification(void)
 	       test_counters(&device)->programmed_host_units;
 }
 
-TAP_TEST(hints_save_copies, "lifetime hints reduce write amplification")
+TAP_TEST(lifetime_hints_reduce_write_amplification)
 {
 	u64 without;
 	u64 same;
@@ -203,7 +203,7 @@ TAP_TEST(hints_save_copies, "lifetime hints reduce write amplification")
 }
 
 /* Each stream has its open block, and relocation keeps data in their stream. */
-TAP_TEST(streams_do_not_mix, "streams have blocks of their own")
+TAP_TEST(streams_have_blocks_of_their_own)
 {
 	const struct aftl_stats *stats;
 	u32 i;
@@ -222,7 +222,7 @@ TAP_TEST(streams_do_not_mix, "streams have blocks of their own")
 }
 
 /* A stream id takes precedence over a lifetime; too large ids share streams. */
-TAP_TEST(ids_have_streams, "each id and lifetime maps to a stream")
+TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 {
 	static const struct {
 		struct aftl_hint hint;
@@ -243,7 +243,7 @@ TAP_TEST(ids_have_streams, "each id and lifetime maps to a stream")
 }
 
 /* The units per stream must add up to all programmed units. */
-TAP_TEST(everything_is_in_a_stream, "units per stream add up to all programmed units")
+TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 {
 	static const char *const policies[] = { "streams", "baseline", "hybrid", "ressd", "agcr" };
 	const struct aftl_stats *stats;
@@ -267,8 +267,7 @@ static int swallow(void *host, const void *data, size_t bytes)
 }
 
 /* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
-TAP_TEST(saved_devices_go_on_as_loaded_ones,
-	 "saving resets the streams that a snapshot does not store")
+TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
 	const struct aftl_snapshot_sink sink = { .write = swallow };
 	const struct aftl_lane_lun *bind;
@@ -303,7 +302,7 @@ static int place_anywhere(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_policy_baseline.place(policy, lun, need, placement);
 }
 
-TAP_TEST(sixteen_may_be_named, "at most 16 streams can be named")
+TAP_TEST(at_most_16_streams_can_be_named)
 {
 	struct aftl_policy_type type = aftl_policy_baseline;
 	u32 i;

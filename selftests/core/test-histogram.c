@@ -87,7 +87,7 @@ static void check_quantiles(int count)
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 10000), samples[count - 1]);
 }
 
-TAP_TEST(quantiles_agree_with_sorting, "quantiles agree with sorting")
+TAP_TEST(quantiles_agree_with_sorting)
 {
 	static const int counts[] = { 1, 2, 3, 10, 99, 100, 101, SAMPLES };
 	struct aftl_random random = { 2 };
@@ -101,7 +101,7 @@ TAP_TEST(quantiles_agree_with_sorting, "quantiles agree with sorting")
 	}
 }
 
-TAP_TEST(sums_are_exact, "count, sum and extremes are exact")
+TAP_TEST(count_sum_and_extremes_are_exact)
 {
 	struct aftl_random random = { 7 };
 	u64 sum = 0;
@@ -117,7 +117,7 @@ TAP_TEST(sums_are_exact, "count, sum and extremes are exact")
 }
 
 /* Merging partial histograms, one of them empty, equals one histogram of all samples. */
-TAP_TEST(parts_make_the_whole, "merged histograms equal one of all samples")
+TAP_TEST(merged_histograms_equal_one_of_all_samples)
 {
 	static struct aftl_histogram parts[3], sum;
 	struct aftl_random random = { 11 };
@@ -146,7 +146,7 @@ TAP_TEST(extremes_are_counted, "0 and 2^64 - 1 are counted")
 }
 
 /* An hour of a fast device exceeds 32 bits of completions. */
-TAP_TEST(bins_do_not_overflow, "bins do not overflow")
+TAP_TEST(bins_do_not_overflow)
 {
 	memset(&histogram, 0, sizeof(histogram));
 	aftl_histogram_add(&histogram, 7);
@@ -158,7 +158,7 @@ TAP_TEST(bins_do_not_overflow, "bins do not overflow")
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 7);
 }
 
-TAP_TEST(a_quantile_never_exceeds_the_largest, "a quantile never exceeds the largest value")
+TAP_TEST(a_quantile_never_exceeds_the_largest_value)
 {
 	memset(&histogram, 0, sizeof(histogram));
 	aftl_histogram_add(&histogram, 1000000);

@@ -209,7 +209,7 @@ static void writes_of_seed(u64 seed)
 	test_device_finish(&device);
 }
 
-TAP_TEST(writes_go_on_in_turn, "writes are served in the order of the model")
+TAP_TEST(writes_are_served_in_the_order_of_the_model)
 {
 	u64 seed;
 
@@ -283,7 +283,7 @@ static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 se
 	CHECK_RANGE(tenants.done[2], third - 60, third + 60);
 }
 
-TAP_TEST(shares_are_as_weights, "completed requests are in proportion to weights")
+TAP_TEST(completed_requests_are_in_proportion_to_weights)
 {
 	check_shares("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
 	check_shares("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
@@ -293,7 +293,7 @@ TAP_TEST(shares_are_as_weights, "completed requests are in proportion to weights
 }
 
 /* A shallow queue gets its share, and no command is kept free for a queue with a large weight. */
-TAP_TEST(who_wants_little_gets_it, "a shallow queue still gets its share")
+TAP_TEST(a_shallow_queue_still_gets_its_share)
 {
 	struct tenants with = { .depth = { 1, 100 } };
 	struct tenants without = { .depth = { 1, 100 } };
@@ -335,7 +335,7 @@ static u64 end_of(const char *weights, u32 at_once, u32 queues)
 	return now_ns;
 }
 
-TAP_TEST(nothing_changes_without_need, "weights have no effect while commands suffice")
+TAP_TEST(weights_have_no_effect_while_commands_suffice)
 {
 	u64 few = end_of("0", 8, 1);
 	u64 many = end_of("0", 100, 1);
@@ -347,7 +347,7 @@ TAP_TEST(nothing_changes_without_need, "weights have no effect while commands su
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */
-TAP_TEST(one_queue_again, "requests survive a change to a single queue")
+TAP_TEST(requests_survive_a_change_to_a_single_queue)
 {
 	u32 i;
 

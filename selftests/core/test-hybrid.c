@@ -52,7 +52,7 @@ static u64 mode_pages(u32 mode)
 	return aftl_stats(device.ftl)->mode_pages[mode];
 }
 
-TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
+TAP_TEST(no_part_violates_the_rules_of_another)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -79,7 +79,7 @@ TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 		CHECK_MSG(mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u", mode);
 }
 
-TAP_TEST(without_parts_it_is_page_mapping, "without parts the policy is plain page mapping")
+TAP_TEST(without_parts_the_policy_is_plain_page_mapping)
 {
 	struct test_stream stream;
 	u32 mode;
@@ -103,7 +103,7 @@ static u64 write_ns(u32 unit, u32 class)
 }
 
 /* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
-TAP_TEST(margins_are_spent_once, "margins are used by one part only")
+TAP_TEST(margins_are_used_by_one_part_only)
 {
 	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
 	u64 all = aftl_tvr_steps[0][AFTL_TVR_MARGIN_POINTS - 1] +
@@ -137,7 +137,7 @@ static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 }
 
 /* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */
-TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write cost")
+TAP_TEST(a_repeated_program_keeps_its_write_cost)
 {
 	u64 repeated;
 
@@ -156,7 +156,7 @@ TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write c
 }
 
 /* Approximate data are always read at the lowest cost. */
-TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewritten")
+TAP_TEST(approximate_data_are_not_rewritten)
 {
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on");
 	access_units(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
@@ -166,7 +166,7 @@ TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewrit
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
-TAP_TEST(updates_are_shared_by_age, "the age of updated data selects the part")
+TAP_TEST(the_age_of_updated_data_selects_the_part)
 {
 	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
 	write_ns(0, AFTL_PRECISE);

@@ -82,7 +82,7 @@ static void write_pair(u32 unit)
 static const char one_block[] = "ips_blocks=1 ips_idle=0";
 
 /* Two layers get one bit in each word line, then the other bits; then the next two layers. */
-TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in place")
+TAP_TEST(a_switch_leaves_cached_data_in_place)
 {
 	aftl_ppn_t slots[LINES];
 	u32 i;
@@ -113,7 +113,7 @@ TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in
 }
 
 /* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
-TAP_TEST(blocks_are_opened_before, "cache blocks are opened before any is switched")
+TAP_TEST(cache_blocks_are_opened_before_any_is_switched)
 {
 	u32 i;
 
@@ -143,7 +143,7 @@ static u64 rate_of(u32 unit)
 }
 
 /* A switch senses the stored bit and then takes a full program. */
-TAP_TEST(it_takes_its_time, "a switch takes a sensing and a full program")
+TAP_TEST(a_switch_takes_a_sensing_and_a_full_program)
 {
 	const struct aftl_config *config;
 
@@ -173,7 +173,7 @@ static u64 suspends_by_read(u32 unit, u32 units, u64 program_ns)
 }
 
 /* While a switch is suspended, only the cells would have the bit that was stored before. */
-TAP_TEST(switches_are_not_suspended, "a read suspends a cached program, but not a switch")
+TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 {
 	open_device("ips_blocks=1 ips_idle=0 suspend=program");
 	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
@@ -191,7 +191,7 @@ static u64 hours_of(u32 unit)
 /*
  * After the switch the cached page has the error rate of all bits, at the age of its first program.
  */
-TAP_TEST(what_stays_has_more_errors, "a switched page has the errors of all bits")
+TAP_TEST(a_switched_page_has_the_errors_of_all_bits)
 {
 	u64 before;
 	u64 beside;
@@ -216,7 +216,7 @@ static u32 disturbed_mv(u32 unit)
 }
 
 /* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
-TAP_TEST(later_programs_disturb, "only later programs disturb a cached word line")
+TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 {
 	u32 side;
 	u32 above;
@@ -243,7 +243,7 @@ TAP_TEST(later_programs_disturb, "only later programs disturb a cached word line
 /*
  * Relocated data fill the other bits of cached word lines, so that the host finds new word lines.
  */
-TAP_TEST(moves_go_beside, "relocated data fill the other bits of cached word lines")
+TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 {
 	open_device("fill=sequential fill_approx=30%");
 	run(4, 9000);
@@ -264,7 +264,7 @@ static void open_with_scant_block(const char *idle)
 	test_wait(&device, AFTL_HOUR_NS);
 }
 
-TAP_TEST(idle_time_switches, "idle time relocates blocks up to ips_idle")
+TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 {
 	u32 i;
 
@@ -282,7 +282,7 @@ TAP_TEST(idle_time_switches, "idle time relocates blocks up to ips_idle")
 }
 
 /* Idle time relocates only when word lines can be switched, and only as much as they hold. */
-TAP_TEST(idle_time_moves_what_fits, "idle time relocates only what cached word lines hold")
+TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");
 	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
@@ -305,7 +305,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 }
 
 /* Without cache blocks the policy must equal ApproxFTL with one pool. */
-TAP_TEST(all_else_is_approxftl, "without cache blocks the policy equals ApproxFTL")
+TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 {
 	struct aftl_counters counters;
 
@@ -317,7 +317,7 @@ TAP_TEST(all_else_is_approxftl, "without cache blocks the policy equals ApproxFT
 }
 
 /* With ApproxFTL on, it takes approximate data from the first write on. */
-TAP_TEST(approximate_data_is_not_cached, "with ApproxFTL on, approximate data are not cached")
+TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");
 	run(2, 9000);
@@ -336,7 +336,7 @@ static void check_without(const char *params)
 }
 
 /* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
-TAP_TEST(some_devices_have_no_cache, "devices that cannot switch have no cache")
+TAP_TEST(devices_that_cannot_switch_have_no_cache)
 {
 	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
 	run(1, 3000);
@@ -347,7 +347,7 @@ TAP_TEST(some_devices_have_no_cache, "devices that cannot switch have no cache")
 	check_without("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
 }
 
-TAP_TEST(saved_devices_go_on, "a loaded device continues its switched blocks")
+TAP_TEST(a_loaded_device_continues_its_switched_blocks)
 {
 	struct aftl_block *block;
 

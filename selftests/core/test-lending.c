@@ -78,7 +78,7 @@ static bool unit_lends(u32 unit)
 		     page_of(unit));
 }
 
-TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a block before")
+TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
 {
 	open_device(NULL);
 	/* No precise page can borrow yet. */
@@ -160,7 +160,7 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
 
-TAP_TEST(loans_save_levels, "loans save sensing levels")
+TAP_TEST(loans_save_sensing_levels)
 {
 	check_loans("5e-3", "50%", 80);
 	check_loans("8e-3", "50%", 80);
@@ -180,7 +180,7 @@ static bool taken(u32 block, u32 page, u32 class)
 }
 
 /* The first half is full; make page 0 an illegal borrower in turn. */
-TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
+TAP_TEST(the_chip_refuses_illegal_loans)
 {
 	struct aftl_media *media;
 	struct aftl_block *block;
@@ -210,7 +210,7 @@ TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
-TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
+TAP_TEST(relocated_pages_lend_too)
 {
 	struct test_stream stream;
 	u32 i;
@@ -224,7 +224,7 @@ TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
 }
 
-TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after relocation")
+TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 {
 	const struct aftl_block *was;
 	u32 i;
@@ -244,7 +244,7 @@ TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after 
 		CHECK(unit_lends(i));
 }
 
-TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
+TAP_TEST(a_loaded_device_continues_its_lending_blocks)
 {
 	open_device(NULL);
 	test_write_each(&device, 0, HALF, AFTL_PRECISE);

@@ -59,7 +59,7 @@ static void try_alike(const char *policy, const char *params)
 }
 
 /* With and without levels all other counters and the final time must be equal. */
-TAP_TEST(two_classes_are_two_classes, "policies with two classes ignore levels")
+TAP_TEST(policies_with_two_classes_ignore_levels)
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
 	u32 i;
@@ -116,7 +116,7 @@ static void check_all_there(const u32 pages[AFTL_LEVELS])
 		CHECK(pages[level] > 50);
 }
 
-TAP_TEST(levels_have_pages_of_their_own, "policy levels never mixes levels in a page")
+TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 {
 	const char *const shapes[] = { small, wide };
 	u32 i;
@@ -133,7 +133,7 @@ TAP_TEST(levels_have_pages_of_their_own, "policy levels never mixes levels in a 
 }
 
 /* Another policy has mixed levels in pages: relocation must use the most careful mode. */
-TAP_TEST(mixed_pages_go_with_the_most_careful, "mixed pages are relocated in the most careful mode")
+TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
 	struct test_bytes bytes = { 0 };
@@ -193,7 +193,7 @@ static struct cost cost_of(u32 level)
 	return cost;
 }
 
-TAP_TEST(more_is_borne_and_less_is_paid, "higher levels have more errors and cost less")
+TAP_TEST(higher_levels_have_more_errors_and_cost_less)
 {
 	struct cost cost[AFTL_LEVELS];
 	u32 level;
@@ -231,7 +231,7 @@ static void try_taken(u8 class, u8 level)
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_quality_level(class, level));
 }
 
-TAP_TEST(a_level_is_of_approximate_data, "only approximate data have a level")
+TAP_TEST(only_approximate_data_have_a_level)
 {
 	open_device("levels", small, 0);
 	try_taken(AFTL_PRECISE, 0);
@@ -247,7 +247,7 @@ TAP_TEST(a_level_is_of_approximate_data, "only approximate data have a level")
 }
 
 /* Refreshed data become precise and lose their level. */
-TAP_TEST(what_becomes_precise_has_none, "promoted data lose their level")
+TAP_TEST(promoted_data_lose_their_level)
 {
 	u32 unit;
 

@@ -131,7 +131,7 @@ static void with_every_policy(const char *what,
 	}
 }
 
-TAP_TEST(most_policies_were_tried, "most policies ran in these tests")
+TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 {
 	CHECK_MSG(policies_with_room >= 15, "only %u devices", policies_with_room);
 }
@@ -155,7 +155,7 @@ static void a_lun_dies_at_any_moment(const char *params)
 	}
 }
 
-TAP_TEST(at_any_moment, "a LUN failure at any time loses only its data")
+TAP_TEST(a_lun_failure_at_any_time_loses_only_its_data)
 {
 	a_lun_dies_at_any_moment(roomy);
 	a_lun_dies_at_any_moment(buffered);
@@ -163,7 +163,7 @@ TAP_TEST(at_any_moment, "a LUN failure at any time loses only its data")
 }
 
 /* Too few LUNs remain: the device is read-only, and only data of failed LUNs are lost. */
-TAP_TEST(too_few_are_left, "a device with too few LUNs is read-only")
+TAP_TEST(a_device_with_too_few_luns_is_read_only)
 {
 	open_device("baseline", full);
 	store.full_disk = true;
@@ -182,7 +182,7 @@ TAP_TEST(too_few_are_left, "a device with too few LUNs is read-only")
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
 }
 
-TAP_TEST(a_dead_lun_is_saved, "a dead LUN is saved and loaded")
+TAP_TEST(a_dead_lun_is_saved_and_loaded)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;

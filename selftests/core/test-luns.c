@@ -96,7 +96,7 @@ static void try_stripe(const char *word)
 		CHECK_EQ(told[i], expected[7 * i % 100 % LUNS]);
 }
 
-TAP_TEST(stripes_take_turns_as_their_letters_say, "the stripe letters give the allocation order")
+TAP_TEST(the_stripe_letters_give_the_allocation_order)
 {
 	const char *const *word = aftl_param_at(aftl_param_find("stripe"))->words;
 	u32 words;
@@ -107,7 +107,7 @@ TAP_TEST(stripes_take_turns_as_their_letters_say, "the stripe letters give the a
 }
 
 /* Reads keep half of the LUNs busy: writes go to the others while these have less work. */
-TAP_TEST(the_least_busy_has_the_least_to_do, "least_busy selects a LUN with the least work")
+TAP_TEST(least_busy_selects_a_lun_with_the_least_work)
 {
 	u32 work[LUNS] = { 0 };
 	u32 idle = 0;
@@ -137,7 +137,7 @@ TAP_TEST(the_least_busy_has_the_least_to_do, "least_busy selects a LUN with the 
 }
 
 /* One read is in progress on each LUN; three more wait on every second LUN. */
-TAP_TEST(what_waits_is_work, "waiting requests count as work of a LUN")
+TAP_TEST(waiting_requests_count_as_work_of_a_lun)
 {
 	bool busy[LUNS] = { false };
 	u32 i;
@@ -164,7 +164,7 @@ TAP_TEST(what_waits_is_work, "waiting requests count as work of a LUN")
 }
 
 /* The first LUN in the rotation is full. */
-TAP_TEST(a_full_lun_is_passed_over, "a full LUN is skipped")
+TAP_TEST(a_full_lun_is_skipped)
 {
 	struct aftl_lun *full;
 	u32 turn;
@@ -181,7 +181,7 @@ TAP_TEST(a_full_lun_is_passed_over, "a full LUN is skipped")
 }
 
 /* If all LUNs are idle, the rule equals rotation. */
-TAP_TEST(the_least_busy_takes_turns, "least_busy rotates among idle LUNs")
+TAP_TEST(least_busy_rotates_among_idle_luns)
 {
 	u32 i;
 
@@ -193,7 +193,7 @@ TAP_TEST(the_least_busy_takes_turns, "least_busy rotates among idle LUNs")
 }
 
 /* Work is measured by its end, so that writes wait no longer than with rotation. */
-TAP_TEST(the_least_busy_is_never_slower, "least_busy is faster than rotation")
+TAP_TEST(least_busy_is_faster_than_rotation)
 {
 	static const char *const rules[] = { "rotate", "least_busy" };
 	u64 mean[2];

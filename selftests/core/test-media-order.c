@@ -230,7 +230,7 @@ TAP_TEST(super_layer_blocks, "super layers: exactly the legal histories are acce
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
 }
 
-TAP_TEST(only_open_blocks_are_programmed, "only open blocks are programmed")
+TAP_TEST(only_open_blocks_are_programmed)
 {
 	u32 order;
 	u32 state;
@@ -243,7 +243,7 @@ TAP_TEST(only_open_blocks_are_programmed, "only open blocks are programmed")
 		}
 }
 
-TAP_TEST(steps_have_their_size, "steps of wrong size or alignment are refused")
+TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 {
 	u32 order;
 
@@ -262,7 +262,7 @@ TAP_TEST(steps_have_their_size, "steps of wrong size or alignment are refused")
 }
 
 /* An unaligned step must not overlap programmed pages. */
-TAP_TEST(a_step_does_not_overlap, "a step does not overlap programmed pages")
+TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program(3, 3, MLC_ATTR);
@@ -277,7 +277,7 @@ static void set_valid(u32 page)
 	aftl_ppn_set_valid(&one.media, to_ppn(page));
 }
 
-TAP_TEST(reprogram_needs_dead_mlc_data, "only dead MLC data is reprogrammed")
+TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -290,7 +290,7 @@ TAP_TEST(reprogram_needs_dead_mlc_data, "only dead MLC data is reprogrammed")
 	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
-TAP_TEST(reprograms_are_limited, "a page is reprogrammed at most twice")
+TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -301,7 +301,7 @@ TAP_TEST(reprograms_are_limited, "a page is reprogrammed at most twice")
 }
 
 /* The limit applies to the word line: its pages share cells. */
-TAP_TEST(reprograms_of_a_word_line_are_limited, "a word line is reprogrammed at most twice")
+TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -310,15 +310,14 @@ TAP_TEST(reprograms_of_a_word_line_are_limited, "a word line is reprogrammed at 
 }
 
 /* The cells hold two bits, so the third page of the word line cannot be programmed. */
-TAP_TEST(the_third_page_of_an_mlc_line_stays_empty,
-	 "the third page of an MLC word line stays empty")
+TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	CHECK_MSG(!allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
-TAP_TEST(reprogram_stays_in_the_open_layers, "only the open super layer is reprogrammed")
+TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -335,7 +334,7 @@ TAP_TEST(reprogram_stays_in_the_open_layers, "only the open super layer is repro
 	CHECK(!allowed(36, 2));
 }
 
-TAP_TEST(two_pass_next_agrees, "the next two-pass position is the legal one")
+TAP_TEST(the_next_two_pass_position_is_the_legal_one)
 {
 	u32 flip;
 	u32 page;
@@ -415,8 +414,7 @@ TAP_TEST(switched_blocks, "switched: exactly the one legal history is accepted")
 	CHECK_MSG(!allowed(0, 1), "a word line of four bits is switched");
 }
 
-TAP_TEST(a_wiped_block_is_empty_and_remembers_its_flip,
-	 "an erased block is empty and keeps its flip bit")
+TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 {
 	new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
 	one.block.flip = 1;

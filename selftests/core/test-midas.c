@@ -75,7 +75,7 @@ static void search_is_bounded(const char *blocks)
 	test_device_finish(&device);
 }
 
-TAP_TEST(a_write_does_one_step, "a host write evaluates one configuration, on any device")
+TAP_TEST(a_host_write_evaluates_one_configuration_on_any_device)
 {
 	search_is_bounded("blocks=64");
 	search_is_bounded("blocks=512");
@@ -83,7 +83,7 @@ TAP_TEST(a_write_does_one_step, "a host write evaluates one configuration, on an
 }
 
 /* The search stands at the last group, with write amplifications that promise gains to come. */
-TAP_TEST(a_snapshot_may_contain_anything, "a hostile snapshot leads the search to no other group")
+TAP_TEST(a_hostile_snapshot_leads_the_search_to_no_other_group)
 {
 	struct aftl_random random = { 5 };
 	u32 i;

@@ -75,7 +75,7 @@ static void one_bit(const char *one_shot, const char *bits)
 	CHECK(test_block_of(&device, word_lines) != test_block_of(&device, 0));
 }
 
-TAP_TEST(a_block_of_one_bit, "one-bit blocks use only the first page of each word line")
+TAP_TEST(one_bit_blocks_use_only_the_first_page_of_each_word_line)
 {
 	one_bit("on", "3");
 	one_bit("off", "3");
@@ -92,7 +92,7 @@ static u64 read_ns(u32 unit)
 }
 
 /* Read a unit from the SLC cache and again after it was folded. */
-TAP_TEST(its_reads_are_its_own, "reads of one-bit blocks take read_slc")
+TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 {
 	u64 cached_ns;
 
@@ -105,7 +105,7 @@ TAP_TEST(its_reads_are_its_own, "reads of one-bit blocks take read_slc")
 }
 
 /* Forge a snapshot with a valid checksum. */
-TAP_TEST(it_goes_on_nowhere_else, "a forged snapshot with an impossible frontier is refused")
+TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -123,7 +123,7 @@ TAP_TEST(it_goes_on_nowhere_else, "a forged snapshot with an impossible frontier
 }
 
 /* Bits and time of each mode. Mode numbers are stored on media and must not change. */
-TAP_TEST(modes_are_where_they_were, "program modes keep their numbers")
+TAP_TEST(program_modes_keep_their_numbers)
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };
 	u32 mode;
@@ -168,7 +168,7 @@ static u64 errors_of(const char *share, const char *cycles)
 }
 
 /* One bit per cell leaves wider margins than three. */
-TAP_TEST(one_bit_has_fewer_errors, "one-bit cells have fewer errors")
+TAP_TEST(one_bit_cells_have_fewer_errors)
 {
 	u64 slc = errors_of("20%", "3000");
 	u64 tlc = errors_of("0", "3000");

@@ -43,7 +43,7 @@ static void fail_each(const char *profile, const char *policy)
 }
 
 /* An existing device must not allocate memory. */
-TAP_TEST(nothing_is_allocated_later, "an existing device allocates no memory")
+TAP_TEST(an_existing_device_allocates_no_memory)
 {
 	struct test_device device;
 	u32 allocations;
@@ -60,7 +60,7 @@ TAP_TEST(nothing_is_allocated_later, "an existing device allocates no memory")
 	test_device_close(&device);
 }
 
-TAP_TEST(a_device_larger_than_memory, "a device larger than memory is refused")
+TAP_TEST(a_device_larger_than_memory_is_refused)
 {
 	struct test_device device;
 

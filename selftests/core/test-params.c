@@ -38,7 +38,7 @@ static void check_round_trip(const struct aftl_param *param, u64 value)
 	CHECK_TEXT(again, text);
 }
 
-TAP_TEST(every_limit_round_trips, "every default and limit survives print and set")
+TAP_TEST(every_default_and_limit_survives_print_and_set)
 {
 	unsigned int i;
 
@@ -49,7 +49,7 @@ TAP_TEST(every_limit_round_trips, "every default and limit survives print and se
 	}
 }
 
-TAP_TEST(random_values_round_trip, "random values survive print and set")
+TAP_TEST(random_values_survive_print_and_set)
 {
 	struct aftl_random random = { 11 };
 	unsigned int i;
@@ -81,7 +81,7 @@ static u64 some_weights(struct aftl_random *random)
 	return value;
 }
 
-TAP_TEST(weights_round_trip, "weights survive print and set")
+TAP_TEST(weights_survive_print_and_set)
 {
 	const struct aftl_param *param = aftl_param_at(AFTL_PARAM_AT(queue_weights));
 	struct aftl_random random = { 12 };
@@ -96,7 +96,7 @@ TAP_TEST(weights_round_trip, "weights survive print and set")
 	}
 }
 
-TAP_TEST(table_is_sound, "the parameter table is consistent")
+TAP_TEST(the_parameter_table_is_consistent)
 {
 	unsigned int i;
 	unsigned int j;
@@ -140,7 +140,7 @@ static void own_values_are_where_they_belong(const struct aftl_param_group *grou
 	}
 }
 
-TAP_TEST(own_parameters_are_found, "policies and rules have their own parameters")
+TAP_TEST(policies_and_rules_have_their_own_parameters)
 {
 	unsigned int i;
 
@@ -212,7 +212,7 @@ static const struct good_value good_values[] = {
 	{ "queue_weights", "1:2:3:4:5:6:7:255", 0xff07060504030201ULL },
 };
 
-TAP_TEST(good_values_are_taken, "valid values are parsed")
+TAP_TEST(valid_values_are_parsed)
 {
 	unsigned int i;
 
@@ -313,7 +313,7 @@ static void check_refused(const char *key, const char *text, const char *part)
 		  text);
 }
 
-TAP_TEST(bad_values_are_refused, "invalid values are refused with the cause")
+TAP_TEST(invalid_values_are_refused_with_the_cause)
 {
 	unsigned int i;
 
@@ -321,7 +321,7 @@ TAP_TEST(bad_values_are_refused, "invalid values are refused with the cause")
 		check_refused(bad_values[i].key, bad_values[i].text, bad_values[i].part);
 }
 
-TAP_TEST(endless_texts_are_refused, "overlong texts are refused")
+TAP_TEST(overlong_texts_are_refused)
 {
 	char text[4096];
 	unsigned int i;
@@ -337,7 +337,7 @@ TAP_TEST(endless_texts_are_refused, "overlong texts are refused")
 	check_refused("rber", text, "rber");
 }
 
-TAP_TEST(range_of_each_key_is_kept, "values outside the range of a key are refused")
+TAP_TEST(values_outside_the_range_of_a_key_are_refused)
 {
 	unsigned int i;
 
@@ -358,7 +358,7 @@ TAP_TEST(range_of_each_key_is_kept, "values outside the range of a key are refus
 	}
 }
 
-TAP_TEST(profiles_are_listed, "profiles are listed")
+TAP_TEST(profiles_are_listed)
 {
 	static const char *const names[] = {
 		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc", "enterprise",
@@ -382,7 +382,7 @@ TAP_TEST(profiles_are_listed, "profiles are listed")
 		CHECK_CONTAINS(error.text, aftl_profile_name(j));
 }
 
-TAP_TEST(profiles_keep_the_ranges, "profiles keep to the parameter ranges")
+TAP_TEST(profiles_keep_to_the_parameter_ranges)
 {
 	struct aftl_config config;
 	struct aftl_error error;
@@ -402,7 +402,7 @@ TAP_TEST(profiles_keep_the_ranges, "profiles keep to the parameter ranges")
 }
 
 /* Raw capacities in MiB from the papers. */
-TAP_TEST(profiles_have_the_papers_capacity, "profiles have the papers' capacity")
+TAP_TEST(profiles_have_the_papers_capacity)
 {
 	static const struct {
 		const char *name;

@@ -290,7 +290,7 @@ static void run_random(const char *params, u64 seed)
 }
 
 /* Each write of @count bytes at random: the newest bytes win, in the order of arrival. */
-TAP_TEST(random_ranges_equal_a_byte_exact_model, "random ranges equal a byte-exact model")
+TAP_TEST(random_ranges_equal_a_byte_exact_model)
 {
 	static const char *const kinds[] = {
 		"",
@@ -316,7 +316,7 @@ TAP_TEST(random_ranges_equal_a_byte_exact_model, "random ranges equal a byte-exa
 static const char timed[] = TIMES;
 static const char timed_and_buffered[] = TIMES " buffer=1MiB buffer_hold=1s";
 
-TAP_TEST(a_partial_write_costs_a_read_of_the_page, "a partial write costs a read of the page")
+TAP_TEST(a_partial_write_costs_a_read_of_the_page)
 {
 	const struct aftl_counters *counters;
 
@@ -341,7 +341,7 @@ TAP_TEST(a_partial_write_costs_a_read_of_the_page, "a partial write costs a read
 	CHECK_EQ(counters->unmapped_read_units, 0);
 }
 
-TAP_TEST(both_ends_of_a_write_are_read, "both ends of a write are read")
+TAP_TEST(both_ends_of_a_write_are_read)
 {
 	open_device(timed);
 	do_write(0, 3 * UNIT_SECTORS);
@@ -355,7 +355,7 @@ TAP_TEST(both_ends_of_a_write_are_read, "both ends of a write are read")
 	check_stamp(3 * UNIT_SECTORS - 8, 1);
 }
 
-TAP_TEST(the_write_buffer_saves_the_read, "the write buffer saves the read")
+TAP_TEST(the_write_buffer_saves_the_read)
 {
 	open_device(timed_and_buffered);
 	do_write(0, UNIT_SECTORS);
@@ -371,7 +371,7 @@ TAP_TEST(the_write_buffer_saves_the_read, "the write buffer saves the read")
 }
 
 /* A whole write that arrives while the page is read must neither be lost nor come first. */
-TAP_TEST(later_writes_wait_for_the_read, "later writes wait for the read")
+TAP_TEST(later_writes_wait_for_the_read)
 {
 	open_device(timed_and_buffered);
 	do_write(0, 2 * UNIT_SECTORS);
@@ -399,8 +399,7 @@ TAP_TEST(later_writes_wait_for_the_read, "later writes wait for the read")
 }
 
 /* Waiting for a read is no lack of room: buffered pages stay in the buffer. */
-TAP_TEST(a_write_that_waits_for_a_read_programs_nothing,
-	 "a write that waits for a read programs nothing")
+TAP_TEST(a_write_that_waits_for_a_read_programs_nothing)
 {
 	open_device(timed_and_buffered);
 	do_write(0, UNIT_SECTORS);
@@ -413,7 +412,7 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing,
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
-TAP_TEST(a_discard_during_the_read_leaves_zeroes, "a discard during the read leaves zeroes")
+TAP_TEST(a_discard_during_the_read_leaves_zeroes)
 {
 	open_device(timed);
 	do_write(0, UNIT_SECTORS);
@@ -425,7 +424,7 @@ TAP_TEST(a_discard_during_the_read_leaves_zeroes, "a discard during the read lea
 	CHECK_EQ(device.failed, 0);
 }
 
-TAP_TEST(a_discard_of_a_part_frees_nothing, "a discard of a part frees nothing")
+TAP_TEST(a_discard_of_a_part_frees_nothing)
 {
 	u32 class;
 
@@ -443,7 +442,7 @@ TAP_TEST(a_discard_of_a_part_frees_nothing, "a discard of a part frees nothing")
 }
 
 /* With the page lost, there is nothing to complete it with; a whole write succeeds. */
-TAP_TEST(a_write_fails_if_the_rest_is_lost, "a write fails if the rest is lost")
+TAP_TEST(a_write_fails_if_the_rest_is_lost)
 {
 	struct test_request *request;
 	u32 class;
@@ -462,7 +461,7 @@ TAP_TEST(a_write_fails_if_the_rest_is_lost, "a write fails if the rest is lost")
 	check_stamp(0, stamps);
 }
 
-TAP_TEST(more_writes_than_may_read_at_once, "more writes than may read at once")
+TAP_TEST(more_partial_writes_than_may_read_at_once_are_queued)
 {
 	u32 units;
 	u32 i;

@@ -119,7 +119,7 @@ static bool on_flash(u32 first, u32 units)
 }
 
 /* Textbook order of the passes of a block: word line, and 1 for the fine pass. */
-TAP_TEST(a_block_takes_its_steps, "the passes of a block have one legal order")
+TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 {
 	static const u32 steps[][2] = {
 		{ 0, 0 }, { 1, 0 }, { 0, 1 }, { 2, 0 }, { 1, 1 }, { 3, 0 }, { 2, 1 }, { 4, 0 },
@@ -175,7 +175,7 @@ TAP_TEST(a_block_takes_its_steps, "the passes of a block have one legal order")
 	CHECK_EQ(aftl_order_next(&media, &block), 48);
 }
 
-TAP_TEST(data_wait_in_the_buffer, "data stay in the buffer until their fine pass")
+TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
 {
 	u64 sensed;
 
@@ -198,7 +198,7 @@ TAP_TEST(data_wait_in_the_buffer, "data stay in the buffer until their fine pass
 }
 
 /* After the coarse pass ECC cannot read the data even with the best cells. */
-TAP_TEST(nothing_can_be_read_between_passes, "data cannot be read between the passes")
+TAP_TEST(data_cannot_be_read_between_the_passes)
 {
 	const struct aftl_media *media;
 
@@ -216,7 +216,7 @@ TAP_TEST(nothing_can_be_read_between_passes, "data cannot be read between the pa
  * A lone word line takes two coarse passes, the second one padded, and a fine one; each transfers
  * its data.
  */
-TAP_TEST(a_write_takes_both_passes, "a write takes the time and energy of its passes")
+TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 {
 	u64 bring_in_ns = LINE * 41;
 	u64 latency_ns;
@@ -238,7 +238,7 @@ TAP_TEST(a_write_takes_both_passes, "a write takes the time and energy of its pa
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_NORMAL], LINE);
 }
 
-TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
+TAP_TEST(a_flush_waits_for_fine_passes)
 {
 	u64 latency_ns;
 
@@ -257,7 +257,7 @@ TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
 }
 
 /* With a persistent buffer a flush is free and programs nothing. */
-TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no pass")
+TAP_TEST(with_a_persistent_buffer_a_flush_needs_no_pass)
 {
 	u64 latency_ns;
 
@@ -277,7 +277,7 @@ TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no
  * Two streams hold one word line each, which fills the buffer: writes must not wait for
  * buffer_hold.
  */
-TAP_TEST(a_full_buffer_goes_on, "writes to a full buffer do not wait for buffer_hold")
+TAP_TEST(writes_to_a_full_buffer_do_not_wait_for_buffer_hold)
 {
 	u64 latency_ns;
 	u32 i;
@@ -294,7 +294,7 @@ TAP_TEST(a_full_buffer_goes_on, "writes to a full buffer do not wait for buffer_
 	}
 }
 
-TAP_TEST(a_hurry_ends_waiting, "draining completes pending fine passes")
+TAP_TEST(draining_completes_pending_fine_passes)
 {
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
@@ -307,7 +307,7 @@ TAP_TEST(a_hurry_ends_waiting, "draining completes pending fine passes")
 }
 
 /* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
-TAP_TEST(the_old_version_stays, "the old version stays mapped until the fine pass")
+TAP_TEST(the_old_version_stays_mapped_until_the_fine_pass)
 {
 	aftl_ppn_t ppn;
 
@@ -325,7 +325,7 @@ TAP_TEST(the_old_version_stays, "the old version stays mapped until the fine pas
 	do_op(AFTL_OP_READ, 0, LINE);
 }
 
-TAP_TEST(writes_and_discards_come_between, "writes and discards between the passes take effect")
+TAP_TEST(writes_and_discards_between_the_passes_take_effect)
 {
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
@@ -344,7 +344,7 @@ TAP_TEST(writes_and_discards_come_between, "writes and discards between the pass
 }
 
 /* Units that the host writes or discards during their relocation are not relocated. */
-TAP_TEST(moves_come_between, "writes and discards during relocation take effect")
+TAP_TEST(writes_and_discards_during_relocation_take_effect)
 {
 	u32 i;
 
@@ -421,7 +421,7 @@ static void take_over_fill(void)
 			 0);
 }
 
-TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine pass")
+TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 {
 	u32 policy;
 
@@ -469,7 +469,7 @@ static void run_one(const char *policy, u32 shape, u32 option)
 		tap_note("%s, shape %u, option %u", policy, shape, option);
 }
 
-TAP_TEST(bytes_come_back, "reads return the right data at every stage")
+TAP_TEST(reads_return_the_right_data_at_every_stage)
 {
 	u32 i;
 
@@ -479,7 +479,7 @@ TAP_TEST(bytes_come_back, "reads return the right data at every stage")
 }
 
 /* Blocks and dies fail that have data pending the fine pass. */
-TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fine pass")
+TAP_TEST(failing_blocks_lose_no_data_pending_the_fine_pass)
 {
 	u32 held = 0;
 	u32 left;
@@ -505,7 +505,7 @@ TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fi
 }
 
 /* Set out_of_blocks so that GC collects only blocks without valid data. */
-TAP_TEST(what_has_no_place_fails, "writes without a free block make the device read-only")
+TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 {
 	u32 requests = 0;
 
@@ -521,7 +521,7 @@ TAP_TEST(what_has_no_place_fails, "writes without a free block make the device r
 	do_op(AFTL_OP_READ, 0, LINE);
 }
 
-TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one")
+TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 {
 	u32 lun;
 
@@ -553,7 +553,7 @@ static void reload(struct test_bytes *bytes)
 }
 
 /* The last word line has had a padded coarse pass; its fine pass follows. */
-TAP_TEST(a_block_goes_on_after_a_snapshot, "a loaded block continues with its fine pass")
+TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
@@ -584,7 +584,7 @@ TAP_TEST(a_block_goes_on_after_a_snapshot, "a loaded block continues with its fi
 }
 
 /* Forge a snapshot with a valid checksum: a block in another order. */
-TAP_TEST(no_block_has_one_pass, "a snapshot with a block of one pass is refused")
+TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -611,7 +611,7 @@ static void is_refused(const char *policy, const char *key, const char *value, c
 	CHECK_CONTAINS(device.error.text, why);
 }
 
-TAP_TEST(what_cannot_be_is_refused, "invalid parameters for two passes are refused")
+TAP_TEST(invalid_parameters_for_two_passes_are_refused)
 {
 	unsigned int i;
 
@@ -672,7 +672,7 @@ static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-TAP_TEST(wrong_policies_gain_nothing, "illegal passes of a policy are refused")
+TAP_TEST(illegal_passes_of_a_policy_are_refused)
 {
 	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
@@ -697,7 +697,7 @@ TAP_TEST(wrong_policies_gain_nothing, "illegal passes of a policy are refused")
 }
 
 /* On a two-pass device sparse blocks take one pass. */
-TAP_TEST(fewer_bits_take_one_pass, "sparse blocks take one pass")
+TAP_TEST(sparse_blocks_take_one_pass)
 {
 	open_device("baseline", ONE_DIE " op=40% buffer=256KiB buffer_hold=1s slc_static=10%");
 	do_op(AFTL_OP_WRITE, 0, 5);

@@ -39,7 +39,7 @@ static const struct aftl_handle_stats *stats_of(u32 handle)
 	return &aftl_stats(device.ftl)->handles[handle];
 }
 
-TAP_TEST(ids_have_blocks_of_their_own, "each placement id has its own blocks")
+TAP_TEST(each_placement_id_has_its_own_blocks)
 {
 	u32 i;
 
@@ -57,7 +57,7 @@ TAP_TEST(ids_have_blocks_of_their_own, "each placement id has its own blocks")
 }
 
 /* Without handles, ids have no effect. */
-TAP_TEST(without_handles_nothing_is_counted, "without handles nothing is counted")
+TAP_TEST(without_handles_nothing_is_counted)
 {
 	open_with("baseline", "0", "persistent", "0");
 	write_as(0, 2 * EACH, 0, 2);
@@ -67,7 +67,7 @@ TAP_TEST(without_handles_nothing_is_counted, "without handles nothing is counted
 	CHECK(!device.ftl->luns->handle_blocks);
 }
 
-TAP_TEST(units_left_early_are_told, "a partial reclaim unit is counted")
+TAP_TEST(a_partial_reclaim_unit_is_counted)
 {
 	u32 index;
 
@@ -85,7 +85,7 @@ TAP_TEST(units_left_early_are_told, "a partial reclaim unit is counted")
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
 
-TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
+TAP_TEST(data_with_a_handle_bypass_the_slc_cache)
 {
 	open_with("baseline", "2", "initial", "10%");
 	write_as(0, 3, 0, 2);
@@ -96,7 +96,7 @@ TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
 }
 
 /* A die failure closes its open reclaim units; other handles continue. */
-TAP_TEST(dead_dies_are_left, "handles leave a dead die")
+TAP_TEST(handles_leave_a_dead_die)
 {
 	u32 i;
 
@@ -153,7 +153,7 @@ static void check_statistics(void)
 	CHECK_EQ(erased, test_counters(&device)->array_erases * EACH);
 }
 
-TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy streams")
+TAP_TEST(persistent_isolation_equals_policy_streams)
 {
 	struct aftl_counters streams;
 	u64 now_ns;
@@ -170,7 +170,7 @@ TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy str
 }
 
 /* A policy cannot close a handle's block. */
-TAP_TEST(they_are_the_core_s, "a policy cannot close a handle's block")
+TAP_TEST(a_policy_cannot_close_a_handles_block)
 {
 	struct aftl_block *open;
 
@@ -184,7 +184,7 @@ TAP_TEST(they_are_the_core_s, "a policy cannot close a handle's block")
 }
 
 /* A policy with one relocation pass for all data that is still asked for classes. */
-TAP_TEST(what_stays_apart_moves_in_one_pass, "isolated data are relocated in one pass")
+TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");
 	struct aftl_random random = { 3 };
@@ -213,7 +213,7 @@ static void reload(struct test_bytes *bytes, u64 handles)
 }
 
 /* Handles keep their open blocks; blocks of removed handles are closed. */
-TAP_TEST(they_survive_a_snapshot, "handles survive a snapshot")
+TAP_TEST(handles_survive_a_snapshot)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
 	u32 i;
@@ -266,7 +266,7 @@ static void go_on_with(const char *policy, u64 seed)
 }
 
 /* If the new policy finds too few free blocks, the core relocates into its fallback block. */
-TAP_TEST(policies_follow_each_other, "a change of policy keeps handles working")
+TAP_TEST(a_change_of_policy_keeps_handles_working)
 {
 	static const char params[] =
 		"channels=1 chips=1 blocks=44 op=65% layers=4 word_lines=4 placement_handles=4 "
@@ -287,7 +287,7 @@ TAP_TEST(policies_follow_each_other, "a change of policy keeps handles working")
 }
 
 /* A fallback block belongs to no handle, even if it was a handle's block before. */
-TAP_TEST(the_core_s_own_block_is_of_no_handle, "the fallback block has no handle")
+TAP_TEST(the_fallback_block_has_no_handle)
 {
 	struct aftl_block *open;
 	struct aftl_lun *lun;
@@ -314,7 +314,7 @@ static void refused(const char *policy, const char *handles, const char *blocks,
 							 "blocks=%s", handles, blocks), why);
 }
 
-TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
+TAP_TEST(invalid_combinations_are_refused)
 {
 	refused("streams", "1", "128", "policy streams places by the host's ids itself");
 	refused("hybrid", "12", "128",

@@ -231,7 +231,7 @@ static void see_pair(u32 from, u32 to)
 		  aftl_policy_at(to)->name);
 }
 
-TAP_TEST(every_pair_is_seen, "each policy follows each other one")
+TAP_TEST(each_policy_follows_each_other_one)
 {
 	u32 policies = count_policies();
 	u32 from;
@@ -242,7 +242,7 @@ TAP_TEST(every_pair_is_seen, "each policy follows each other one")
 			see_pair(from, to);
 }
 
-TAP_TEST(all_seeds, "random devices survive repeated changes of policy")
+TAP_TEST(random_devices_survive_repeated_changes_of_policy)
 {
 	u64 seed;
 
@@ -273,7 +273,7 @@ static int load_changed(struct test_bytes *bytes, unsigned int index)
 	return ret;
 }
 
-TAP_TEST(shape_and_past_are_fixed, "geometry and history parameters cannot be changed")
+TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 {
 	struct test_bytes bytes = { 0 };
 	char sentence[60];
@@ -303,7 +303,7 @@ TAP_TEST(shape_and_past_are_fixed, "geometry and history parameters cannot be ch
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(live_parameters_change, "live parameters change on a loaded device")
+TAP_TEST(live_parameters_change_on_a_loaded_device)
 {
 	unsigned int i;
 
@@ -331,7 +331,7 @@ TAP_TEST(live_parameters_change, "live parameters change on a loaded device")
 		  "\"%s\"", device.error.text);
 }
 
-TAP_TEST(times_change_at_once, "changed times apply at once")
+TAP_TEST(changed_times_apply_at_once)
 {
 	u64 latency;
 
@@ -344,7 +344,7 @@ TAP_TEST(times_change_at_once, "changed times apply at once")
 }
 
 /* Frequent changes of parameters must not disturb operation. */
-TAP_TEST(parameters_change_under_load, "parameters change under load without data loss")
+TAP_TEST(parameters_change_under_load_without_data_loss)
 {
 	struct aftl_random random = { 5 };
 	static struct shadow_store store;

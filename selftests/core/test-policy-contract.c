@@ -395,17 +395,17 @@ static void check(u32 kind)
 	}
 }
 
-TAP_TEST(a_good_policy_has_no_bugs, "a correct policy has no refused proposals")
+TAP_TEST(a_correct_policy_has_no_refused_proposals)
 {
 	check(0);
 }
 
-TAP_TEST(wrong_places_are_refused, "illegal placements are refused and counted")
+TAP_TEST(illegal_placements_are_refused_and_counted)
 {
 	check(WILD_PLACE);
 }
 
-TAP_TEST(wrong_copies_lose_nothing, "illegal relocation answers lose no data")
+TAP_TEST(illegal_relocation_answers_lose_no_data)
 {
 	check(WILD_COPY);
 	check(WILD_MIX);
@@ -413,7 +413,7 @@ TAP_TEST(wrong_copies_lose_nothing, "illegal relocation answers lose no data")
 }
 
 /* Relocation into the block and other modes must be refused, everything else accepted. */
-TAP_TEST(less_is_for_host_writes, "sparse blocks take host writes only")
+TAP_TEST(sparse_blocks_take_host_writes_only)
 {
 	survive(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
@@ -422,12 +422,12 @@ TAP_TEST(less_is_for_host_writes, "sparse blocks take host writes only")
 	test_device_close(&device);
 }
 
-TAP_TEST(wrong_chores_are_ignored, "invalid idle-time tasks are ignored")
+TAP_TEST(invalid_idle_time_tasks_are_ignored)
 {
 	check(WILD_CHORE);
 }
 
-TAP_TEST(wrong_answers_are_tamed, "invalid answers are replaced")
+TAP_TEST(invalid_answers_are_replaced)
 {
 	check(WILD_ANSWERS);
 }
@@ -442,7 +442,7 @@ static u32 open_all(struct aftl_lun *lun, u32 cause)
 	return lun->free_blocks;
 }
 
-TAP_TEST(the_reserve_is_for_moves, "only relocation may use the reserve")
+TAP_TEST(only_relocation_may_use_the_reserve)
 {
 	open_wild(0, plain);
 	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
@@ -451,8 +451,7 @@ TAP_TEST(the_reserve_is_for_moves, "only relocation may use the reserve")
 }
 
 /* A host write that the policy declares a relocation must not use the reserve either. */
-TAP_TEST(nobody_else_takes_the_reserve,
-	 "a host write declared as relocation may not use the reserve")
+TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 {
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
 	struct aftl_lun *lun;
@@ -467,14 +466,14 @@ TAP_TEST(nobody_else_takes_the_reserve,
 }
 
 /* Programming one page of a one-shot word line is refused, or harmless. */
-TAP_TEST(short_programs_lose_nothing, "too short programs lose no data")
+TAP_TEST(too_short_programs_lose_no_data)
 {
 	survive(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
 /* The test does not decide which of them are legal. */
-TAP_TEST(company_loses_nothing, "piggybacked pages are programmed or refused")
+TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
 	survive(WILD_CARRY, one_shot, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
@@ -483,7 +482,7 @@ TAP_TEST(company_loses_nothing, "piggybacked pages are programmed or refused")
 }
 
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
-TAP_TEST(blocks_of_the_core_are_its_own, "a policy cannot use blocks of the core")
+TAP_TEST(a_policy_cannot_use_blocks_of_the_core)
 {
 	survive(WILD_SQUAT,
 		SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB", 6000);
@@ -492,7 +491,7 @@ TAP_TEST(blocks_of_the_core_are_its_own, "a policy cannot use blocks of the core
 	test_device_close(&device);
 }
 
-TAP_TEST(closings_lose_nothing, "a policy that closes arbitrary blocks loses no data")
+TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 {
 	static const char *const shapes[] = { plain, cached };
 	u32 i;
@@ -506,7 +505,7 @@ TAP_TEST(closings_lose_nothing, "a policy that closes arbitrary blocks loses no 
 }
 
 /* Open, free and full blocks, and blocks of other LUNs. */
-TAP_TEST(victims_that_are_none_are_refused, "invalid victims are refused")
+TAP_TEST(invalid_victims_are_refused)
 {
 	survive(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
@@ -514,14 +513,14 @@ TAP_TEST(victims_that_are_none_are_refused, "invalid victims are refused")
 	test_device_close(&device);
 }
 
-TAP_TEST(luns_that_are_none_are_refused, "invalid LUNs are refused")
+TAP_TEST(invalid_luns_are_refused)
 {
 	survive(WILD_LUN, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
-TAP_TEST(everything_at_once, "all illegal decisions together lose no data")
+TAP_TEST(all_illegal_decisions_together_lose_no_data)
 {
 	survive(WILD_ALL, plain, 6000);
 	test_device_close(&device);
@@ -609,7 +608,7 @@ static void check_state(u64 seed)
 }
 
 /* All arrays of a policy and of its part are saved and restored. */
-TAP_TEST(state_is_kept, "policy state is saved and restored")
+TAP_TEST(policy_state_is_saved_and_restored)
 {
 	struct aftl_policy_type type = stateful_type();
 	struct aftl_policy *policy;
@@ -637,7 +636,7 @@ TAP_TEST(state_is_kept, "policy state is saved and restored")
 }
 
 /* An array that is not wanted takes no memory and is not saved. */
-TAP_TEST(unwanted_state_is_not_there, "unwanted arrays are not allocated")
+TAP_TEST(unwanted_arrays_are_not_allocated)
 {
 	struct aftl_policy_type type = wild_type;
 	u64 memory;
@@ -659,7 +658,7 @@ TAP_TEST(unwanted_state_is_not_there, "unwanted arrays are not allocated")
 	test_device_close(&device);
 }
 
-TAP_TEST(impossible_state_is_refused, "invalid arrays are refused")
+TAP_TEST(invalid_arrays_are_refused)
 {
 	static const struct aftl_policy_array arrays[] = {
 		{ .count = 1, .width = 3, .each = AFTL_PER_LPN },
@@ -679,7 +678,7 @@ TAP_TEST(impossible_state_is_refused, "invalid arrays are refused")
 	}
 }
 
-TAP_TEST(every_policy_is_complete, "every policy is complete")
+TAP_TEST(every_policy_is_complete)
 {
 	unsigned int i;
 

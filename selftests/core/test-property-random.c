@@ -70,7 +70,7 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(random_devices, "random devices equal the model after every request")
+TAP_TEST(random_devices_equal_the_model_after_every_request)
 {
 	u64 seed;
 

@@ -301,7 +301,7 @@ static void with_every_policy(const char *what,
 	}
 }
 
-TAP_TEST(most_policies_were_tried, "most policies ran in these tests")
+TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 {
 	CHECK_MSG(devices >= 80, "only %u devices", devices);
 }
@@ -350,7 +350,7 @@ static void a_die_dies(const char *policy, const char *params)
  * GC alone leaves as many free blocks as the rebuild must leave, so that the rebuild proceeds only
  * if blocks are collected for it.
  */
-TAP_TEST(blocks_are_made_free_for_it, "GC makes room for the rebuild")
+TAP_TEST(gc_makes_room_for_the_rebuild)
 {
 	u32 seed;
 
@@ -402,7 +402,7 @@ static void a_second_one_dies(const char *policy, const char *params)
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
 }
 
-TAP_TEST(one_of_each_group_dies, "one dead die in each group loses no data")
+TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
@@ -413,7 +413,7 @@ TAP_TEST(one_of_each_group_dies, "one dead die in each group loses no data")
 }
 
 /* After a complete rebuild the second failure loses no data either. */
-TAP_TEST(one_dies_after_the_other, "a second failure after the rebuild loses no data")
+TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
@@ -453,7 +453,7 @@ static void dies_at_any_moment(const char *params, const char *policy)
 	}
 }
 
-TAP_TEST(a_die_dies_at_any_moment, "die failures at any time lose no recoverable data")
+TAP_TEST(die_failures_at_any_time_lose_no_recoverable_data)
 {
 	dies_at_any_moment(parity, "baseline");
 	dies_at_any_moment(buffered, "approxftl");
@@ -499,7 +499,7 @@ static u32 unit_of_lun(u32 lun)
  * A read suspends a program while a reconstruction needs the page that is being programmed. Its
  * data are in the controller; test_watch_array() checks that the page is not sensed.
  */
-TAP_TEST(a_suspended_page_is_not_sensed, "a reconstruction does not sense a suspended program")
+TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 {
 	u32 written = 64;
 	aftl_ppn_t ppn;
@@ -527,7 +527,7 @@ TAP_TEST(a_suspended_page_is_not_sensed, "a reconstruction does not sense a susp
 }
 
 /* Without room for a rebuild no more data are lost, and no request hangs. */
-TAP_TEST(a_full_device_loses_a_die, "a die failure of a full device loses no data")
+TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 {
 	open_device("baseline", dense);
 	store.full_disk = true;
@@ -539,7 +539,7 @@ TAP_TEST(a_full_device_loses_a_die, "a die failure of a full device loses no dat
 }
 
 /* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
-TAP_TEST(pages_beyond_ecc_are_recovered, "uncorrectable pages are recovered from their stripe")
+TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 {
 	u64 lost;
 
@@ -557,7 +557,7 @@ TAP_TEST(pages_beyond_ecc_are_recovered, "uncorrectable pages are recovered from
 }
 
 /* Bad blocks make a superblock smaller, but it keeps its parity. */
-TAP_TEST(blocks_go_bad, "superblocks with bad blocks keep their parity")
+TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 {
 	u32 i;
 
@@ -618,14 +618,14 @@ static void full_lives(const char *params, u32 lives)
  * Static allocation: a die without waiting writes has too few free blocks. Collecting open blocks
  * of the other die would not help it and would never end.
  */
-TAP_TEST(nobody_takes_open_blocks, "GC does not collect open blocks for ever")
+TAP_TEST(gc_does_not_collect_open_blocks_for_ever)
 {
 	full_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
 		   "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
 }
 
 /* In every superblock some LUN may have too many valid units to gain by its collection. */
-TAP_TEST(the_last_blocks_are_not_the_end, "no request fails with few free superblocks")
+TAP_TEST(no_request_fails_with_few_free_superblocks)
 {
 	full_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
 		   "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
@@ -635,7 +635,7 @@ TAP_TEST(the_last_blocks_are_not_the_end, "no request fails with few free superb
  * Without room for all units no request hangs: GC collects superblocks that yield space, then
  * stops.
  */
-TAP_TEST(what_has_become_read_only_rests, "a read-only device becomes idle")
+TAP_TEST(a_read_only_device_becomes_idle)
 {
 	static const char full[] =
 		"channels=4 chips=1 blocks=29 layers=3 word_lines=2 page=2KiB unit=512 op=46.4 "
@@ -662,7 +662,7 @@ TAP_TEST(what_has_become_read_only_rests, "a read-only device becomes idle")
 }
 
 /* Parity of a word line is programmed at once, though data word lines are filled in steps. */
-TAP_TEST(parity_waits_for_word_lines, "parity is programmed in whole word lines")
+TAP_TEST(parity_is_programmed_in_whole_word_lines)
 {
 	u32 i;
 
@@ -721,7 +721,7 @@ static void it_is_saved(const char *policy, const char *params)
 }
 
 /* Parity takes one block of each superblock, in rotation, and reduces capacity. */
-TAP_TEST(its_room, "parity takes one block of each superblock")
+TAP_TEST(parity_takes_one_block_of_each_superblock)
 {
 	u32 units;
 	u32 number;
@@ -737,7 +737,7 @@ TAP_TEST(its_room, "parity takes one block of each superblock")
 }
 
 /* A stripe of three pages takes one parity program, and healthy reads do not use it. */
-TAP_TEST(its_time, "a stripe takes one parity program")
+TAP_TEST(a_stripe_takes_one_parity_program)
 {
 	u64 latency = 0;
 	u32 unit = 0;
@@ -752,7 +752,7 @@ TAP_TEST(its_time, "a stripe takes one parity program")
 }
 
 /* Dies written in rotation fill blocks of the same number together. */
-TAP_TEST(its_blocks, "blocks of the same number are filled together")
+TAP_TEST(blocks_of_the_same_number_are_filled_together)
 {
 	const struct aftl_geometry *geo;
 	u32 each;
@@ -794,7 +794,7 @@ static bool is_full_superblock(u32 number)
 	return true;
 }
 
-TAP_TEST(its_victim, "the emptiest superblock is collected")
+TAP_TEST(the_emptiest_superblock_is_collected)
 {
 	u32 least = U32_MAX;
 	u32 victim;
@@ -975,7 +975,7 @@ static void check_bits_of_superblocks(void)
 }
 
 /* Host data are written to SLC superblocks, protected by parity, and folded. */
-TAP_TEST(slc_superblocks_are_folded, "superblocks of the SLC cache are folded")
+TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 {
 	u64 slc_units = 0;
 	u32 round;
@@ -1011,7 +1011,7 @@ TAP_TEST(slc_superblocks_are_folded, "superblocks of the SLC cache are folded")
  * While a group erases a superblock, an idle LUN must not begin with another one, or with the same
  * one again: which blocks of the first have been erased would be forgotten.
  */
-TAP_TEST(one_superblock_is_collected_at_a_time, "one superblock of a group is collected at a time")
+TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 {
 	struct aftl_die_group before = { .victim = AFTL_NIL };
 	struct aftl_die_group *group;
@@ -1035,7 +1035,7 @@ TAP_TEST(one_superblock_is_collected_at_a_time, "one superblock of a group is co
 }
 
 /* All that a current enterprise drive has is at work at once, in a smaller one. */
-TAP_TEST(an_enterprise_drive_works, "an enterprise drive works")
+TAP_TEST(an_enterprise_profile_with_rain_loses_no_data)
 {
 	const struct aftl_counters *counters;
 	u32 i;
@@ -1063,7 +1063,7 @@ TAP_TEST(an_enterprise_drive_works, "an enterprise drive works")
 
 static const char again[] = ROOMY " rain=on blocks=128 bits=2 one_shot=on";
 
-TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
+TAP_TEST(invalid_combinations_are_refused)
 {
 	static const char *const refused[][3] = {
 		{ "baseline", "rain=on", "set superblock to 2 dies or more" },

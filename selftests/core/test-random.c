@@ -6,7 +6,7 @@
 #include "tap.h"
 
 /* The published first outputs of splitmix64 for seed 1234567. */
-TAP_TEST(mix_is_splitmix64, "the mixer is splitmix64")
+TAP_TEST(the_mixing_function_is_splitmix64)
 {
 	static const u64 wanted[] = {
 		6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,
@@ -21,7 +21,7 @@ TAP_TEST(mix_is_splitmix64, "the mixer is splitmix64")
 	}
 }
 
-TAP_TEST(skips_draws, "skipping advances by the requested number of draws")
+TAP_TEST(skipping_advances_by_the_requested_number_of_draws)
 {
 	struct aftl_random drawn = { 12 };
 	struct aftl_random skipped = { 12 };
@@ -33,7 +33,7 @@ TAP_TEST(skips_draws, "skipping advances by the requested number of draws")
 	CHECK_EQ(aftl_random_next(&drawn), aftl_random_next(&skipped));
 }
 
-TAP_TEST(below_stays_below, "draws stay below their limit")
+TAP_TEST(draws_stay_below_their_limit)
 {
 	static const u32 limits[] = { 1, 2, 3, 7, 10, 1000, 65536, 1U << 31, U32_MAX };
 	struct aftl_random random = { 99 };
@@ -62,7 +62,7 @@ static void check_even(const u32 *counts, u32 cells, u32 draws)
 	}
 }
 
-TAP_TEST(below_is_even, "draws below ten are uniform")
+TAP_TEST(draws_below_ten_are_uniform)
 {
 	u32 counts[10] = { 0 };
 	struct aftl_random random = { 4 };
@@ -73,7 +73,7 @@ TAP_TEST(below_is_even, "draws below ten are uniform")
 	check_even(counts, 10, 1000000);
 }
 
-TAP_TEST(every_bit_is_even, "every bit is uniform")
+TAP_TEST(every_bit_is_uniform)
 {
 	u32 counts[128] = { 0 };
 	struct aftl_random random = { 8 };
@@ -90,8 +90,7 @@ TAP_TEST(every_bit_is_even, "every bit is uniform")
 		check_even(&counts[2 * bit], 2, 100000);
 }
 
-TAP_TEST(neighbouring_inputs_differ_in_half_of_the_bits,
-	 "neighbouring inputs differ in half of the bits")
+TAP_TEST(neighbouring_inputs_differ_in_half_of_the_bits)
 {
 	u64 differing = 0;
 	u32 bit;
@@ -104,7 +103,7 @@ TAP_TEST(neighbouring_inputs_differ_in_half_of_the_bits,
 	CHECK_RANGE(differing / 2000, 64 * 32 - 20, 64 * 32 + 20);
 }
 
-TAP_TEST(two_arguments_are_not_swapped, "the order of two arguments matters")
+TAP_TEST(the_order_of_two_arguments_matters)
 {
 	CHECK(aftl_hash64_pair(1, 2) != aftl_hash64_pair(2, 1));
 	CHECK(aftl_hash64_pair(0, 0) != aftl_hash64_pair(0, 1));

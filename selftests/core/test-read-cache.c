@@ -55,7 +55,7 @@ static u64 hits(void)
 /* Time */
 
 /* A hit uses neither array nor bus nor ECC, and takes the controller's time. */
-TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
+TAP_TEST(a_hit_takes_only_the_controllers_time)
 {
 	test_device_open_demo(&device, "baseline", CACHE);
 	CHECK_EQ(read_one(8), MISS_NS);
@@ -70,7 +70,7 @@ TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
 }
 
 /* A read of a unit that is being sensed waits for that sensing only. */
-TAP_TEST(nothing_is_sensed_twice, "a concurrent read waits for the sensing in progress")
+TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -100,7 +100,7 @@ static void on_read(struct test_listener *self, struct test_request *request,
 }
 
 /* A hit returns the bits as sensed, whatever the age of the cells is now. */
-TAP_TEST(a_hit_has_the_same_bits, "a hit returns the bits as first sensed")
+TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 {
 	static struct test_listener listener = { .read = on_read };
 	struct aftl_errors errors;
@@ -135,7 +135,7 @@ static u32 lost_among(u32 units)
 }
 
 /* Cached data passed ECC while they were correctable. */
-TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
+TAP_TEST(a_hit_survives_uncorrectable_cells)
 {
 	test_device_open_demo(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
 			      "ecc_bits=0 ecc_levels=0 refresh=0");
@@ -150,7 +150,7 @@ TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
-TAP_TEST(what_has_changed_is_read_again, "changed units are read again")
+TAP_TEST(changed_units_are_read_again)
 {
 	const struct aftl_lun *lun;
 	aftl_ppn_t ppn;
@@ -202,7 +202,7 @@ static void read_in_the_same_slot(const char *policy, const char *params, u32 wr
 	CHECK_EQ(hits(), 1);
 }
 
-TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed and erased units are read again")
+TAP_TEST(reprogrammed_and_erased_units_are_read_again)
 {
 	read_in_the_same_slot("ressd",
 			      "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 "
@@ -217,7 +217,7 @@ TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed and erased units 
 }
 
 /* Saving empties the cache, so that saved and loaded devices behave alike. */
-TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
+TAP_TEST(saving_empties_the_cache)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -232,7 +232,7 @@ TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
 
 /* Read-ahead */
 
-TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
+TAP_TEST(sequential_reads_start_read_ahead)
 {
 	u32 unit;
 
@@ -253,7 +253,7 @@ TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
 }
 
 /* Random and backward reads do not start read-ahead. */
-TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ahead")
+TAP_TEST(random_and_backward_reads_start_no_read_ahead)
 {
 	u32 i;
 
@@ -266,7 +266,7 @@ TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ah
 }
 
 /* Up to sixteen sequential readers are recognised. */
-TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
+TAP_TEST(sixteen_sequential_readers_are_recognised)
 {
 	u32 readers;
 	u32 i;
@@ -283,7 +283,7 @@ TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
 }
 
 /* A read of a unit about to be prefetched senses the whole page. */
-TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the page")
+TAP_TEST(a_read_before_its_prefetch_senses_the_page)
 {
 	u32 unit;
 
@@ -295,7 +295,7 @@ TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the p
 }
 
 /* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
-TAP_TEST(others_come_first, "other reads precede read-ahead")
+TAP_TEST(other_reads_precede_read_ahead)
 {
 	u32 i;
 
@@ -313,7 +313,7 @@ TAP_TEST(others_come_first, "other reads precede read-ahead")
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
-TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
+TAP_TEST(unused_prefetched_units_are_counted)
 {
 	const struct aftl_counters *counters;
 	u32 i;
@@ -334,7 +334,7 @@ TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
 	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
 }
 
-TAP_TEST(what_does_not_fit_is_refused, "a read-ahead larger than half the cache is refused")
+TAP_TEST(a_read_ahead_larger_than_half_the_cache_is_refused)
 {
 	test_device_refused(&device, "baseline",
 			    CACHE " read_ahead=513KiB", "set read_cache at least");
@@ -429,7 +429,7 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(readers_get_their_data, "readers of random devices get the right data")
+TAP_TEST(readers_of_random_devices_get_the_right_data)
 {
 	u64 seed;
 

@@ -189,7 +189,7 @@ static u32 mixed_blocks(u64 hours)
 	return mixed;
 }
 
-TAP_TEST(old_layers_are_off, "the published shares of old layers need shifted references")
+TAP_TEST(the_published_shares_of_old_layers_need_shifted_references)
 {
 	u64 steps;
 
@@ -203,7 +203,7 @@ TAP_TEST(old_layers_are_off, "the published shares of old layers need shifted re
 	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
 }
 
-TAP_TEST(what_is_off_stays_off, "a layer that needs shifted references always will")
+TAP_TEST(a_layer_that_needs_shifted_references_needs_them_at_every_age)
 {
 	u32 i;
 
@@ -219,7 +219,7 @@ TAP_TEST(what_is_off_stays_off, "a layer that needs shifted references always wi
 	}
 }
 
-TAP_TEST(new_flash_is_not_off, "new flash needs no shifted references at any age")
+TAP_TEST(new_flash_needs_no_shifted_references_at_any_age)
 {
 	u64 steps;
 
@@ -228,7 +228,7 @@ TAP_TEST(new_flash_is_not_off, "new flash needs no shifted references at any age
 }
 
 /* One retry for each step, whichever side it starts from. */
-TAP_TEST(each_step_is_a_retry, "each step between references is a retry")
+TAP_TEST(each_step_between_references_is_a_retry)
 {
 	u32 page;
 	u32 start;
@@ -251,7 +251,7 @@ TAP_TEST(each_step_is_a_retry, "each step between references is a retry")
 }
 
 /* Reads of other layers in between do not matter. */
-TAP_TEST(each_layer_has_its_reference, "a remembered reference is that of the layer")
+TAP_TEST(a_remembered_reference_is_that_of_the_layer)
 {
 	u32 unshifted = 0;
 	u32 i;
@@ -308,7 +308,7 @@ static const struct levels_case levels[] = {
 };
 
 /* Three costs when worn and a month old, one when new. Neighbours have the same mode. */
-TAP_TEST(levels_follow_errors, "sensing levels follow the errors of the page")
+TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 {
 	u32 i;
 	u32 k;
@@ -335,7 +335,7 @@ TAP_TEST(levels_follow_errors, "sensing levels follow the errors of the page")
 }
 
 /* With constant error rates the levels follow from the profile's rate. */
-TAP_TEST(levels_follow_constant_rates, "sensing levels follow constant error rates")
+TAP_TEST(sensing_levels_follow_constant_error_rates)
 {
 	static const u64 rates[] = { 10000, 1000000000, 3000000000ULL };
 	static const u64 wanted[][3] = {
@@ -356,7 +356,7 @@ TAP_TEST(levels_follow_constant_rates, "sensing levels follow constant error rat
 }
 
 /* Errors beyond hard-decision ECC cost one level each, in host reads and relocation. */
-TAP_TEST(further_levels_cost, "each extra sensing level takes time")
+TAP_TEST(each_extra_sensing_level_takes_time)
 {
 	u32 seen_levels = 0;
 	u32 unit;
@@ -402,7 +402,7 @@ static void read_old_data(const char *read_move)
 }
 
 /* Both host reads and relocation retry on old data; read_move is the time of one sensing. */
-TAP_TEST(moves_are_retried, "relocation reads are retried like host reads")
+TAP_TEST(relocation_reads_are_retried_like_host_reads)
 {
 	read_old_data("0");
 	read_old_data("7us");
@@ -438,7 +438,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *par
 }
 
 /* Relocation bypasses the host's ECC: copies of approximate data inherit the errors. */
-TAP_TEST(moves_bake_errors_in, "copies of approximate data inherit errors")
+TAP_TEST(copies_of_approximate_data_inherit_errors)
 {
 	const struct aftl_counters *counters = move_data("vth_b", SHAPE " cell_model=constant "
 							 "fill=sequential op=40");
@@ -486,7 +486,7 @@ static void read_programs(void)
 	}
 }
 
-TAP_TEST(flight_adds_no_errors, "data of a program in progress have only inherited errors")
+TAP_TEST(data_of_a_program_in_progress_have_only_inherited_errors)
 {
 	static struct test_listener listener = { .read = check_in_flight };
 	struct test_stream stream;
@@ -506,7 +506,7 @@ TAP_TEST(flight_adds_no_errors, "data of a program in progress have only inherit
 }
 
 /* Uncorrectable precise data are lost, and the copy is marked lost. */
-TAP_TEST(moves_of_too_many_errors_lose, "relocation of uncorrectable precise data loses them")
+TAP_TEST(relocation_of_uncorrectable_precise_data_loses_them)
 {
 	const struct aftl_counters *counters = move_data("baseline", SHAPE " cell_model=constant "
 							 "rber=5e-2 fill=sequential op=40");
@@ -533,7 +533,7 @@ static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* A piggybacked page is read first, with the retries that its age requires. */
-TAP_TEST(company_is_retried, "piggybacked pages are read with retries")
+TAP_TEST(piggybacked_pages_are_read_with_retries)
 {
 	struct aftl_policy_type type;
 	struct aftl_block *block;
@@ -566,7 +566,7 @@ static u64 rate_after(struct aftl_block *block, u64 reads_of_each_page)
 	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_hours(device.ftl));
 }
 
-TAP_TEST(reads_disturb, "reads raise the error rate of their block")
+TAP_TEST(reads_raise_the_error_rate_of_their_block)
 {
 	struct aftl_block *block;
 	u64 none;
@@ -590,7 +590,7 @@ TAP_TEST(reads_disturb, "reads raise the error rate of their block")
 	test_device_close(&device);
 }
 
-TAP_TEST(retries_disturb_too, "retries count as reads")
+TAP_TEST(retries_count_as_reads)
 {
 	u64 sensed = 0;
 	u32 i;
@@ -634,7 +634,7 @@ static void hammer(const char *limit, bool moves)
 	}
 }
 
-TAP_TEST(what_is_read_too_often_is_moved, "blocks at the read limit are relocated")
+TAP_TEST(blocks_at_the_read_limit_are_relocated)
 {
 	hammer("2", true);
 	hammer("0", false);
@@ -642,7 +642,7 @@ TAP_TEST(what_is_read_too_often_is_moved, "blocks at the read limit are relocate
 }
 
 /* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
-TAP_TEST(a_parked_device_forgets, "a suspended device drops pending refreshes")
+TAP_TEST(a_suspended_device_drops_pending_refreshes)
 {
 	const struct aftl_block *block;
 	u32 i;
@@ -757,7 +757,7 @@ static void attack(const struct adversary *adversary, const char *profile, bool 
 	test_device_close(&device);
 }
 
-TAP_TEST(nobody_beats_the_chip, "no policy reads faster than the chip allows")
+TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 {
 	unsigned int kind;
 	unsigned int i;

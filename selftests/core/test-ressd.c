@@ -22,7 +22,7 @@
 #define KIND_REPROGRAMMABLE 6
 
 /* The codes of these IDs, and that updates only raise voltages: selftests/physics. */
-TAP_TEST(ids_are_those_of_the_codes, "the distribution ID follows from the reprograms of each page")
+TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 {
 	/* By reprograms of the LSB and of the MSB page. */
 	static const u32 ids[3][3] = { { 0, 0, 1 }, { 1, 2 }, { 3 } };
@@ -219,17 +219,17 @@ static void check_rules(const char *params)
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 100, U32_MAX);
 }
 
-TAP_TEST(super_layers_are_kept, "super layers are used in order, word lines updated twice")
+TAP_TEST(super_layers_are_used_in_order_word_lines_updated_twice)
 {
 	check_rules(plain);
 }
 
-TAP_TEST(virtual_super_layers_are_kept, "virtual super layers are used in order")
+TAP_TEST(virtual_super_layers_are_used_in_order)
 {
 	check_rules(virtual);
 }
 
-TAP_TEST(rules_hold_under_load, "super layers are used in order under load")
+TAP_TEST(super_layers_are_used_in_order_under_load)
 {
 	check_rules(busy);
 }
@@ -271,7 +271,7 @@ static u32 count_notes(const struct aftl *ftl, u32 bits)
 	return count;
 }
 
-TAP_TEST(word_lines_survive_a_restart, "word-line state survives a restart")
+TAP_TEST(word_line_state_survives_a_restart)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -321,7 +321,7 @@ static u32 level_of(u32 unit)
 }
 
 /* An update is classified by the age of its block since the first write. */
-TAP_TEST(updates_find_their_zone, "updates are classified by the age of their block")
+TAP_TEST(updates_are_classified_by_the_age_of_their_block)
 {
 	static const u64 wait_ms[] = { 5, 30, 60, 200 };
 	static const u32 level[] = { 1, 2, 3, 0 };
@@ -339,7 +339,7 @@ TAP_TEST(updates_find_their_zone, "updates are classified by the age of their bl
 }
 
 /* Policy tlc, the comparison baseline, uses the same hotness classes in normal blocks. */
-TAP_TEST(updates_find_their_zone_in_tlc, "policy tlc uses the same hotness classes")
+TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 {
 	u32 page;
 
@@ -352,7 +352,7 @@ TAP_TEST(updates_find_their_zone_in_tlc, "policy tlc uses the same hotness class
 }
 
 /* If one unit is overwritten repeatedly, each word line takes two reprograms. */
-TAP_TEST(a_word_line_takes_four_pages, "a word line takes four pages")
+TAP_TEST(a_word_line_takes_four_pages)
 {
 	u64 opened_ns;
 	u32 page;
@@ -384,7 +384,7 @@ TAP_TEST(a_word_line_takes_four_pages, "a word line takes four pages")
 }
 
 /* Table 4 of the paper; one page per unit, negligible bus time. */
-TAP_TEST(times_are_the_papers, "program and read times are the paper's")
+TAP_TEST(program_and_read_times_are_the_papers)
 {
 	const u64 bus_ns = 16384 * 1000 / 100000 + 1;
 	u64 ns;
@@ -439,7 +439,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 }
 
 /* An update returns a candidate to use before it is reclaimed. */
-TAP_TEST(updates_return_candidates, "an update returns a candidate to use")
+TAP_TEST(an_update_returns_a_candidate_to_use)
 {
 	const struct aftl_block *block;
 	u32 unit = 0;
@@ -467,7 +467,7 @@ static void write_updated(u32 first, u32 end)
 }
 
 /* Reclaiming one candidate takes eight relocations, the other six, as its first line is used up. */
-TAP_TEST(the_cheapest_candidate_is_reclaimed, "the cheapest candidate is reclaimed")
+TAP_TEST(the_cheapest_candidate_is_reclaimed)
 {
 	const struct aftl_block *eight;
 	const struct aftl_block *six;
@@ -500,7 +500,7 @@ static void give_up(const struct aftl_block *block, u32 left)
 }
 
 /* If GC finds no other victim, the candidate with the least valid data becomes a normal block. */
-TAP_TEST(candidates_are_given_up, "candidates become normal blocks if GC needs them")
+TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 {
 	const struct aftl_block *fuller;
 	const struct aftl_block *other;
@@ -518,7 +518,7 @@ TAP_TEST(candidates_are_given_up, "candidates become normal blocks if GC needs t
 }
 
 /* A reclaimed super layer is relocated with host writes, two pages each. */
-TAP_TEST(host_writes_take_data_along, "reclaimed data are programmed with host writes")
+TAP_TEST(reclaimed_data_are_programmed_with_host_writes)
 {
 	const struct aftl_counters *c;
 	u64 moved;
@@ -536,7 +536,7 @@ TAP_TEST(host_writes_take_data_along, "reclaimed data are programmed with host w
 	CHECK_RANGE(c->programmed_rewrite_units, moved + 1, moved + 2);
 }
 
-TAP_TEST(idle_time_reclaims, "idle time reclaims candidates")
+TAP_TEST(idle_time_reclaims_candidates)
 {
 	u64 host_programs;
 	u32 unit = 0;
@@ -576,7 +576,7 @@ static struct aftl_block *open_displaced(void)
 }
 
 /* Reclamation may open a free block for relocated data, but not use the GC reserve. */
-TAP_TEST(idle_time_opens_a_block, "reclamation does not use the GC reserve")
+TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 {
 	struct aftl_lun *lun;
 	u32 unit = 0;
@@ -605,7 +605,7 @@ static void write_cold(const char *policy, struct aftl_counters *counters)
 	*counters = *test_counters(&device);
 }
 
-TAP_TEST(cold_data_is_stored_as_ever, "cold data are stored as by policy tlc")
+TAP_TEST(cold_data_are_stored_as_by_policy_tlc)
 {
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
@@ -633,7 +633,7 @@ static void write_page_by_page(const char *policy, struct aftl_counters *counter
 	*counters = *test_counters(&device);
 }
 
-TAP_TEST(other_geometries_are_tlcs, "other geometries behave as policy tlc")
+TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 {
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
@@ -666,7 +666,7 @@ static void drive_random(struct aftl_random *random)
 	}
 }
 
-TAP_TEST(random_devices, "random devices agree with the models")
+TAP_TEST(random_devices_agree_with_the_models)
 {
 	u64 reprograms = 0;
 	u32 lived = 0;

@@ -22,7 +22,7 @@ static struct aftl_config config_of(u64 channels, u64 shards)
 	return config;
 }
 
-TAP_TEST(one_is_the_device_itself, "a single shard equals the device")
+TAP_TEST(a_single_shard_equals_the_device)
 {
 	struct aftl_config config = config_of(2, 1);
 	struct aftl_geometry geo;
@@ -61,7 +61,7 @@ static void walk(const struct aftl_shards *shards)
 		    shards->geo.units);
 }
 
-TAP_TEST(each_unit_has_one_place, "units and shard addresses map one to one")
+TAP_TEST(units_and_shard_addresses_map_one_to_one)
 {
 	static const u32 counts[] = { 2, 3, 4, 6, 12 };
 	struct aftl_shards shards;
@@ -79,7 +79,7 @@ TAP_TEST(each_unit_has_one_place, "units and shard addresses map one to one")
 	}
 }
 
-TAP_TEST(pieces_end_where_a_run_does, "requests are split at the ends of runs")
+TAP_TEST(requests_are_split_at_the_ends_of_runs)
 {
 	struct aftl_config config = config_of(4, 4);
 	struct aftl_shards shards;
@@ -95,7 +95,7 @@ TAP_TEST(pieces_end_where_a_run_does, "requests are split at the ends of runs")
 }
 
 /* Compare with a count unit by unit. */
-TAP_TEST(ranges_are_ranges_in_each, "a range of the device is a range in each shard")
+TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 {
 	struct aftl_config config = config_of(6, 3);
 	struct aftl_shards shards;
@@ -115,7 +115,7 @@ TAP_TEST(ranges_are_ranges_in_each, "a range of the device is a range in each sh
 }
 
 /* A run must hold a whole program. */
-TAP_TEST(runs_are_as_long_as_programs, "a run holds at least one program")
+TAP_TEST(a_run_holds_at_least_one_program)
 {
 	struct aftl_config config = config_of(4, 2);
 	struct aftl_shards shards;
@@ -133,7 +133,7 @@ TAP_TEST(runs_are_as_long_as_programs, "a run holds at least one program")
 }
 
 /* Shared resources are divided among shards; per-shard parameters keep their value. */
-TAP_TEST(parts_make_the_whole, "shared resources are divided among shards")
+TAP_TEST(shared_resources_are_divided_among_shards)
 {
 	struct aftl_config config = config_of(8, 4);
 	struct aftl_config own[2];
@@ -158,7 +158,7 @@ TAP_TEST(parts_make_the_whole, "shared resources are divided among shards")
 }
 
 /* Each zone is in one shard, and zones follow each other without gaps. */
-TAP_TEST(runs_are_zones, "a run of a zoned device is a zone")
+TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 {
 	struct aftl_config config = config_of(4, 4);
 	struct aftl_shards shards;
@@ -184,7 +184,7 @@ static void refuses(u64 channels, u64 shards, const char *sentence)
 	CHECK_CONTAINS(error.text, sentence);
 }
 
-TAP_TEST(what_cannot_be_divided_is_refused, "what cannot be divided is refused")
+TAP_TEST(what_cannot_be_divided_is_refused)
 {
 	struct aftl_config config = config_of(4, 2);
 	struct aftl_geometry geo;
@@ -197,7 +197,7 @@ TAP_TEST(what_cannot_be_divided_is_refused, "what cannot be divided is refused")
 }
 
 /* All counters are added, but not the histograms behind them. */
-TAP_TEST(counts_add_up, "counters of shards are added")
+TAP_TEST(counters_of_shards_are_added)
 {
 	static struct aftl_stats sum, more;
 	size_t words = offsetof(struct aftl_stats, read_response) / sizeof(u64);

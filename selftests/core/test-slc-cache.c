@@ -120,7 +120,7 @@ static void write_random(u32 writes, u64 seed)
 #define EACH 16
 
 /* On a full, busy device the cache keeps its static blocks and gets no others. */
-TAP_TEST(kept_blocks_are_kept, "the cache keeps its static blocks")
+TAP_TEST(the_cache_keeps_its_static_blocks)
 {
 	u32 fewest = U32_MAX;
 	u32 i;
@@ -147,7 +147,7 @@ TAP_TEST(kept_blocks_are_kept, "the cache keeps its static blocks")
 }
 
 /* All free blocks beyond GC's target become cache blocks. */
-TAP_TEST(free_blocks_are_lent, "free blocks are cache blocks until GC needs them")
+TAP_TEST(free_blocks_are_cache_blocks_until_gc_needs_them)
 {
 	struct census census;
 	u32 lent;
@@ -171,7 +171,7 @@ TAP_TEST(free_blocks_are_lent, "free blocks are cache blocks until GC needs them
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 }
 
-TAP_TEST(idle_dies_fold, "idle LUNs fold")
+TAP_TEST(idle_luns_fold)
 {
 	open_with("baseline", "0", "50%", "none");
 	write_units(0, 3 * EACH + 5);
@@ -189,7 +189,7 @@ TAP_TEST(idle_dies_fold, "idle LUNs fold")
 }
 
 /* No fold before the idle time has passed, or while there is work. */
-TAP_TEST(busy_dies_do_not_fold, "busy LUNs do not fold")
+TAP_TEST(busy_luns_do_not_fold)
 {
 	u32 i;
 
@@ -203,7 +203,7 @@ TAP_TEST(busy_dies_do_not_fold, "busy LUNs do not fold")
 }
 
 /* Blocks without valid data are erased for new writes even without idle time. */
-TAP_TEST(overwritten_blocks_come_back, "cache blocks without valid data are reused")
+TAP_TEST(cache_blocks_without_valid_data_are_reused)
 {
 	u32 round;
 
@@ -225,7 +225,7 @@ static void write_whole(u32 first, u32 units)
 }
 
 /* Normal victims with less valid data are collected before dynamic SLC blocks are folded. */
-TAP_TEST(the_cheaper_block_goes_first, "cheaper victims are collected before folding")
+TAP_TEST(cheaper_victims_are_collected_before_folding)
 {
 	open_with("baseline", "0", "50%", "none");
 	write_units(0, 20 * EACH);
@@ -238,7 +238,7 @@ TAP_TEST(the_cheaper_block_goes_first, "cheaper victims are collected before fol
 }
 
 /* A fill does not use the cache. */
-TAP_TEST(a_fill_is_not_cached, "a fill is not cached")
+TAP_TEST(a_fill_is_not_cached)
 {
 	open_with("baseline", "10%", "50%", "sequential");
 	CHECK_EQ(count_all(), 0);
@@ -247,7 +247,7 @@ TAP_TEST(a_fill_is_not_cached, "a fill is not cached")
 }
 
 /* Data with a placement of the host bypass the cache. */
-TAP_TEST(placed_data_go_past_it, "data with a placement bypass the cache")
+TAP_TEST(data_with_a_placement_bypass_the_cache)
 {
 	open_with("streams", "10%", "0", "none");
 	device.hint.stream = 3;
@@ -268,7 +268,7 @@ static u32 class_of(u32 unit)
 }
 
 /* Folding separates both classes of a block into blocks of their own. */
-TAP_TEST(a_class_survives, "folding keeps the data class")
+TAP_TEST(folding_keeps_the_data_class)
 {
 	u32 i;
 
@@ -287,7 +287,7 @@ TAP_TEST(a_class_survives, "folding keeps the data class")
 }
 
 /* Requested GC also folds. */
-TAP_TEST(it_folds_when_asked, "requested GC folds")
+TAP_TEST(requested_gc_folds)
 {
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, 5 * EACH);
@@ -302,7 +302,7 @@ TAP_TEST(it_folds_when_asked, "requested GC folds")
 }
 
 /* Failing blocks and dies lose only data that no other block holds. */
-TAP_TEST(what_breaks, "failing cache blocks lose no other data")
+TAP_TEST(failing_cache_blocks_lose_no_other_data)
 {
 	u32 open;
 	u32 closed;
@@ -325,7 +325,7 @@ TAP_TEST(what_breaks, "failing cache blocks lose no other data")
 }
 
 /* A policy cannot close the core's open cache block. */
-TAP_TEST(it_is_the_core_s, "a policy cannot close a cache block")
+TAP_TEST(a_policy_cannot_close_a_cache_block)
 {
 	struct aftl_block *open;
 
@@ -359,7 +359,7 @@ static void reload(const char *policy, const char *kept_share, const char *lent_
 }
 
 /* The open cache block continues at the same page after a load. */
-TAP_TEST(it_survives_a_snapshot, "the cache survives a snapshot")
+TAP_TEST(the_cache_survives_a_snapshot)
 {
 	u64 digest;
 
@@ -382,7 +382,7 @@ TAP_TEST(it_survives_a_snapshot, "the cache survives a snapshot")
 }
 
 /* Turned off, cache blocks become normal victims; turned on, GC makes room for the cache. */
-TAP_TEST(it_is_turned_off_and_on, "the cache can be turned off and on")
+TAP_TEST(the_cache_can_be_turned_off_and_on)
 {
 	u32 i;
 
@@ -403,7 +403,7 @@ TAP_TEST(it_is_turned_off_and_on, "the cache can be turned off and on")
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 }
 
-TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
+TAP_TEST(invalid_combinations_are_refused)
 {
 	static const char tiny[] =
 		"bits=2 layers=1 word_lines=2 blocks=200 slc_static=5% page=16KiB op=70% "
@@ -493,7 +493,7 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(no_block_is_left_to_fold, "random devices fold all they can when they are idle")
+TAP_TEST(random_devices_fold_all_they_can_when_they_are_idle)
 {
 	u64 seed;
 

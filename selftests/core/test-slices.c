@@ -74,7 +74,7 @@ static void begin(const char *params)
 	test_device_set_all(device, params);
 }
 
-TAP_TEST(filling_pauses, "a fill pauses")
+TAP_TEST(a_fill_pauses)
 {
 	begin(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
@@ -84,7 +84,7 @@ TAP_TEST(filling_pauses, "a fill pauses")
 	test_audit(device);
 }
 
-TAP_TEST(filling_can_be_ended, "a fill can be interrupted")
+TAP_TEST(a_fill_can_be_interrupted)
 {
 	u32 end_at;
 
@@ -142,7 +142,7 @@ static void can_be_ended(int (*call)(void))
 	CHECK_EQ(call(), 0);
 }
 
-TAP_TEST(long_calls_can_be_ended, "audit, save and load can be interrupted")
+TAP_TEST(audit_save_and_load_can_be_interrupted)
 {
 	begin(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
@@ -186,7 +186,7 @@ static u32 most_asked_until(u64 ns)
 	return most;
 }
 
-TAP_TEST(a_day_is_searched_in_slices, "the daily search for old data is sliced")
+TAP_TEST(the_daily_search_for_old_data_is_sliced)
 {
 	open_counting();
 	asked = 0;
@@ -202,7 +202,7 @@ TAP_TEST(a_day_is_searched_in_slices, "the daily search for old data is sliced")
 }
 
 /* Old data on the second LUN are not delayed until the first LUN is finished. */
-TAP_TEST(each_lun_has_its_turn, "the search alternates between LUNs")
+TAP_TEST(the_search_for_old_data_alternates_between_luns)
 {
 	open_counting();
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
@@ -247,7 +247,7 @@ static void save_search(u64 at_ns)
 }
 
 /* A snapshot includes the progress of a search; both devices continue alike. */
-TAP_TEST(a_search_is_saved, "a snapshot keeps the progress of a search")
+TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 {
 	save_search(150000);
 	save_search(250000);
@@ -256,7 +256,7 @@ TAP_TEST(a_search_is_saved, "a snapshot keeps the progress of a search")
 }
 
 /* With refresh off time advances without daily events. */
-TAP_TEST(refresh_is_switched_off, "refresh can be switched off")
+TAP_TEST(refresh_can_be_switched_off)
 {
 	begin(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
@@ -374,7 +374,7 @@ static u32 awake(void)
 }
 
 /* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
-TAP_TEST(luns_are_woken_in_slices, "LUNs are woken in slices")
+TAP_TEST(luns_are_woken_in_slices)
 {
 	begin_counting(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
@@ -388,7 +388,7 @@ TAP_TEST(luns_are_woken_in_slices, "LUNs are woken in slices")
 	CHECK_EQ(awake(), 0);
 }
 
-TAP_TEST(flushes_are_bounded, "the work per call of a flush is bounded")
+TAP_TEST(the_work_per_call_of_a_flush_is_bounded)
 {
 	begin_counting(wide);
 	write_all(0, 16000);
@@ -399,7 +399,7 @@ TAP_TEST(flushes_are_bounded, "the work per call of a flush is bounded")
 	expect_bounds(16000 / CALL_WORK);
 }
 
-TAP_TEST(collection_is_bounded, "the work per call of GC is bounded")
+TAP_TEST(the_work_per_call_of_gc_is_bounded)
 {
 	u32 work, i;
 
@@ -425,7 +425,7 @@ TAP_TEST(collection_is_bounded, "the work per call of GC is bounded")
 	expect_bounds(4096);
 }
 
-TAP_TEST(discards_are_bounded, "the work per call of discards is bounded")
+TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;
 
@@ -439,7 +439,7 @@ TAP_TEST(discards_are_bounded, "the work per call of discards is bounded")
 	expect_bounds(250);
 }
 
-TAP_TEST(resets_are_bounded, "the work per call of a zone reset is bounded")
+TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 {
 	u32 zone_units, zones, i;
 
@@ -502,7 +502,7 @@ static u64 reset_and_go_on(bool at_once)
 	return digest;
 }
 
-TAP_TEST(others_wait_for_a_reset, "requests during a zone reset wait for it")
+TAP_TEST(requests_during_a_zone_reset_wait_for_it)
 {
 	u64 digest = reset_and_go_on(false);
 

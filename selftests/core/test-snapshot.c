@@ -166,7 +166,7 @@ static void with_every_policy(const char *what, const char *params)
 	}
 }
 
-TAP_TEST(a_new_device_round_trips, "a new device survives saving and loading")
+TAP_TEST(a_new_device_survives_saving_and_loading)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -177,7 +177,7 @@ TAP_TEST(a_new_device_round_trips, "a new device survives saving and loading")
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(a_busy_device_is_not_saved, "a busy device is not saved")
+TAP_TEST(a_busy_device_is_not_saved)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -191,7 +191,7 @@ TAP_TEST(a_busy_device_is_not_saved, "a busy device is not saved")
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(a_full_sink_is_reported, "write errors of the sink are reported")
+TAP_TEST(write_errors_of_the_sink_are_reported)
 {
 	struct test_bytes whole = { 0 };
 	struct test_bytes bytes = { 0 };
@@ -216,7 +216,7 @@ static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
 	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
 }
 
-TAP_TEST(cut_bytes_are_refused, "truncated snapshots are refused")
+TAP_TEST(truncated_snapshots_are_refused)
 {
 	struct test_bytes bytes = { 0 };
 	size_t whole;
@@ -231,7 +231,7 @@ TAP_TEST(cut_bytes_are_refused, "truncated snapshots are refused")
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(damaged_bytes_are_refused, "damaged snapshots are refused")
+TAP_TEST(damaged_snapshots_are_refused)
 {
 	struct test_bytes bytes = { 0 };
 	size_t at;
@@ -252,7 +252,7 @@ TAP_TEST(damaged_bytes_are_refused, "damaged snapshots are refused")
  * Change bytes and fix the checksum: the snapshot is refused, or yields a consistent working
  * device.
  */
-TAP_TEST(forged_bytes_do_no_harm, "forged snapshots are refused or consistent")
+TAP_TEST(forged_snapshots_are_refused_or_consistent)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_random random = { 8 };
@@ -289,7 +289,7 @@ TAP_TEST(forged_bytes_do_no_harm, "forged snapshots are refused or consistent")
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(loading_without_memory, "loading without memory fails cleanly")
+TAP_TEST(loading_without_memory_fails_cleanly)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -308,13 +308,13 @@ TAP_TEST(loading_without_memory, "loading without memory fails cleanly")
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(most_were_saved_again, "saving most loaded devices gives the same bytes")
+TAP_TEST(saving_most_loaded_devices_gives_the_same_bytes)
 {
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
 
 /* All lengths and alignments, in one call and split in two. */
-TAP_TEST(checksums_are_those_of_the_standard, "checksums are CRC-32C")
+TAP_TEST(checksums_are_crc_32c)
 {
 	u8 bytes[48];
 	u32 from, size, cut;

@@ -99,7 +99,7 @@ static u64 write_from(u64 ns)
 	return end(write) - ns;
 }
 
-TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
+TAP_TEST(a_program_suspends_an_erase)
 {
 	const struct aftl_counters *counters;
 
@@ -120,7 +120,7 @@ TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 }
 
 /* The cost of suspending a program is charged to the program. */
-TAP_TEST(so_has_a_program, "suspension is charged to the suspended program")
+TAP_TEST(suspension_is_charged_to_the_suspended_program)
 {
 	const struct aftl_counters *counters;
 	struct test_request *write;
@@ -143,7 +143,7 @@ TAP_TEST(so_has_a_program, "suspension is charged to the suspended program")
 }
 
 /* One suspension serves all programs that arrive meanwhile, up to the limit. */
-TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
+TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 {
 	struct test_request *writes[5];
 	u32 i;
@@ -160,7 +160,7 @@ TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
 	end_erase(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
-TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times")
+TAP_TEST(an_erase_is_suspended_at_most_suspend_limit_times)
 {
 	begin_erase(SHAPE " suspend_limit=2");
 	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
@@ -173,7 +173,7 @@ TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times"
 }
 
 /* A read begins after the latency, unless the die is suspended already. */
-TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die accepts it")
+TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 {
 	struct test_request *reads[4];
 	u32 i;
@@ -230,7 +230,7 @@ static void end_move(void)
 }
 
 /* Data that are being programmed are in the controller: reads of them need no array. */
-TAP_TEST(a_program_is_read_from_memory, "data of a program in progress are not sensed")
+TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 {
 	const u64 programs_ns = SENSE_NS + PAGE_NS;
 	const struct aftl_counters *counters;
@@ -262,7 +262,7 @@ TAP_TEST(a_program_is_read_from_memory, "data of a program in progress are not s
 }
 
 /* A page that is copied in one command: the program follows the sensing at once. */
-TAP_TEST(a_read_need_not_wait_for_a_program, "queued reads are served when their program begins")
+TAP_TEST(queued_reads_are_served_when_their_program_begins)
 {
 	struct test_request *other;
 	struct test_request *read;
@@ -278,7 +278,7 @@ TAP_TEST(a_read_need_not_wait_for_a_program, "queued reads are served when their
 }
 
 /* The die of the old version begins a read after the program of the new one has begun elsewhere. */
-TAP_TEST(a_read_does_not_follow_a_write, "a queued read is served from a program on another die")
+TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 {
 	struct test_request *writes[2];
 	struct test_request *read;
@@ -298,7 +298,7 @@ TAP_TEST(a_read_does_not_follow_a_write, "a queued read is served from a program
 }
 
 /* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
-TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fails the read")
+TAP_TEST(a_die_failure_during_the_suspend_latency_fails_the_read)
 {
 	struct test_request *read;
 
@@ -316,7 +316,7 @@ TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fa
 }
 
 /* Only one operation is suspended at a time. */
-TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspended an erase")
+TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -332,7 +332,7 @@ TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspe
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
 
-TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is suspended")
+TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -349,8 +349,7 @@ TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is su
 }
 
 /* Buffered data do not suspend an erase, except for a flush or a full buffer. */
-TAP_TEST(nobody_waits_for_what_is_buffered,
-	 "buffered data suspend only for a flush or lack of space")
+TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 {
 	static const char params[] = SHAPE " buffer=64KiB buffer_hold=0";
 	struct test_request *flush;
@@ -379,7 +378,7 @@ TAP_TEST(nobody_waits_for_what_is_buffered,
 }
 
 /* Programs suspend at a step boundary, like reads. */
-TAP_TEST(between_steps, "programs suspend erases at step boundaries")
+TAP_TEST(programs_suspend_erases_at_step_boundaries)
 {
 	begin_erase(SHAPE " suspend_step=400us");
 	CHECK_EQ(write_from(900000), 300000 + LATENCY_NS + WRITE_NS);
@@ -387,7 +386,7 @@ TAP_TEST(between_steps, "programs suspend erases at step boundaries")
 }
 
 /* A write that needs the block being erased waits for it. */
-TAP_TEST(room_comes_first, "a write that needs the erased block does not suspend")
+TAP_TEST(a_write_that_needs_the_erased_block_does_not_suspend)
 {
 	u32 free_blocks;
 
@@ -401,7 +400,7 @@ TAP_TEST(room_comes_first, "a write that needs the erased block does not suspend
 }
 
 /* Data on the dead die are lost, but the write in progress goes to another one. */
-TAP_TEST(a_die_dies_meanwhile, "a die failure during suspension loses no write")
+TAP_TEST(a_die_failure_during_suspension_loses_no_write)
 {
 	struct test_request *write;
 	u32 unit = 1000;

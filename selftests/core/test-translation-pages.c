@@ -81,7 +81,7 @@ static void rest(void)
 
 /* Time */
 
-TAP_TEST(a_miss_is_another_read, "a miss takes one more read")
+TAP_TEST(a_miss_takes_one_more_read)
 {
 	open_with("baseline", "4KiB", "sequential");
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
@@ -99,7 +99,7 @@ TAP_TEST(a_miss_is_another_read, "a miss takes one more read")
 	CHECK_EQ(test_counters(&device)->map_changes, 0);
 }
 
-TAP_TEST(the_least_recently_used_page_is_evicted, "the least recently used page is evicted")
+TAP_TEST(the_least_recently_used_page_is_evicted)
 {
 	u32 i;
 
@@ -113,7 +113,7 @@ TAP_TEST(the_least_recently_used_page_is_evicted, "the least recently used page 
 }
 
 /* A request that spans two translation pages waits for both. */
-TAP_TEST(trans_pages_of_a_request, "a read waits for all its translation pages")
+TAP_TEST(a_read_waits_for_all_its_translation_pages)
 {
 	u64 ns;
 
@@ -147,7 +147,7 @@ static struct test_request *begin_read(u32 unit)
 }
 
 /* Two dies load two translation pages in parallel, and misses of one page share a load. */
-TAP_TEST(misses_wait_side_by_side, "misses of two pages load in parallel")
+TAP_TEST(misses_of_two_pages_load_in_parallel)
 {
 	struct test_request *apart[2];
 	struct test_request *together[4];
@@ -166,7 +166,7 @@ TAP_TEST(misses_wait_side_by_side, "misses of two pages load in parallel")
 }
 
 /* A later read with a cached translation page completes first. */
-TAP_TEST(a_hit_does_not_wait, "a hit overtakes a miss")
+TAP_TEST(a_hit_overtakes_a_miss)
 {
 	struct test_request *late;
 	struct test_request *early;
@@ -199,7 +199,7 @@ static u32 trans_page_being_programmed(void)
 	return U32_MAX;
 }
 
-TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no load")
+TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 {
 	u32 number = U32_MAX;
 	u64 loads;
@@ -223,7 +223,7 @@ TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no l
 }
 
 /* Loads and data share few commands: all reads must still complete. */
-TAP_TEST(commands_run_out, "reads complete although commands run out")
+TAP_TEST(reads_complete_although_commands_run_out)
 {
 	u32 i;
 
@@ -241,7 +241,7 @@ TAP_TEST(commands_run_out, "reads complete although commands run out")
 /* Changes */
 
 /* A translation page that is used while its eviction waits stays cached. */
-TAP_TEST(what_is_used_stays, "a page used during eviction stays cached")
+TAP_TEST(a_page_used_during_eviction_stays_cached)
 {
 	u32 i;
 
@@ -267,7 +267,7 @@ TAP_TEST(what_is_used_stays, "a page used during eviction stays cached")
 /* Memory */
 
 /* Writes wait for evictions, so that the cache does not exceed its size. */
-TAP_TEST(writes_wait_for_room, "writes wait for evictions")
+TAP_TEST(writes_wait_for_evictions)
 {
 	const struct aftl_cmt *cmt;
 	u32 most = 0;
@@ -290,7 +290,7 @@ TAP_TEST(writes_wait_for_room, "writes wait for evictions")
 }
 
 /* A cache that holds the whole table causes no misses and no programs. */
-TAP_TEST(all_of_it_fits, "a cache for the whole table causes no misses")
+TAP_TEST(a_cache_for_the_whole_table_causes_no_misses)
 {
 	u32 i;
 
@@ -307,7 +307,7 @@ TAP_TEST(all_of_it_fits, "a cache for the whole table causes no misses")
 /* Space */
 
 /* Translation pages have their own blocks, which GC collects separately from data. */
-TAP_TEST(they_have_blocks_of_their_own, "translation pages have their own blocks")
+TAP_TEST(translation_pages_have_their_own_blocks)
 {
 	struct aftl_random random = { 1 };
 	u32 i;
@@ -323,7 +323,7 @@ TAP_TEST(they_have_blocks_of_their_own, "translation pages have their own blocks
 }
 
 /* A fill writes all translation pages and leaves none dirty. */
-TAP_TEST(a_fill_writes_the_map, "a fill writes all translation pages")
+TAP_TEST(a_fill_writes_all_translation_pages)
 {
 	u32 dirty = 0;
 	u32 i;
@@ -342,7 +342,7 @@ TAP_TEST(a_fill_writes_the_map, "a fill writes all translation pages")
 
 /* Failures */
 
-TAP_TEST(a_die_takes_no_map_along, "translation pages of a dead die are rebuilt")
+TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 {
 	struct aftl_lun *dead;
 	u32 i;
@@ -366,7 +366,7 @@ TAP_TEST(a_die_takes_no_map_along, "translation pages of a dead die are rebuilt"
 }
 
 /* Reads waiting for a translation page on the dead die continue, and so do evictions. */
-TAP_TEST(what_waits_at_a_dead_die_goes_on, "reads and evictions of a dead die continue")
+TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 {
 	struct test_request *requests[12];
 	u32 i;
@@ -391,7 +391,7 @@ TAP_TEST(what_waits_at_a_dead_die_goes_on, "reads and evictions of a dead die co
 }
 
 /* An eviction that waits on a dead die moves to another die. */
-TAP_TEST(what_leaves_a_dead_die, "pending evictions leave a dead die")
+TAP_TEST(pending_evictions_leave_a_dead_die)
 {
 	u32 i;
 
@@ -410,7 +410,7 @@ TAP_TEST(what_leaves_a_dead_die, "pending evictions leave a dead die")
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 }
 
-TAP_TEST(a_bad_block_of_the_map, "a bad block of translation pages is relocated")
+TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 {
 	u32 bad;
 
@@ -442,7 +442,7 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
  * GC would take the oldest block, whose valid data have no destination. Later blocks have no valid
  * data and can be erased.
  */
-TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translation pages")
+TAP_TEST(gc_frees_an_empty_block_for_translation_pages)
 {
 	u32 slots;
 
@@ -461,7 +461,7 @@ TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translati
  * fill it: the rest of the victim would have no destination, and the device would end read-only.
  * A static SLC cache keeps the number of free blocks at the reserve for most of the time.
  */
-TAP_TEST(evictions_leave_the_reserve_to_gc, "evictions leave the last free block to GC")
+TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 {
 	static const char shape[] =
 		"channels=2 chips=1 planes=4 plane_mode=shared blocks=128 layers=4 word_lines=4 "
@@ -525,7 +525,7 @@ static u32 remember(u32 *found)
 }
 
 /* A snapshot keeps the cached pages, their order, and pending evictions. */
-TAP_TEST(a_snapshot_has_the_same_future, "a loaded device behaves like the saved one")
+TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 {
 	struct test_bytes bytes = { 0 };
 	u32 before[39];
@@ -553,7 +553,7 @@ TAP_TEST(a_snapshot_has_the_same_future, "a loaded device behaves like the saved
 	test_bytes_free(&bytes);
 }
 
-TAP_TEST(another_policy_is_refused, "loading with another policy is refused")
+TAP_TEST(loading_with_another_policy_is_refused)
 {
 	struct test_bytes bytes = { 0 };
 
@@ -572,7 +572,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 }
 
 /* Even with minimal over-provisioning there is room for translation pages. */
-TAP_TEST(there_is_room_for_it, "capacity includes the translation pages")
+TAP_TEST(capacity_includes_the_translation_pages)
 {
 	u32 made = 0;
 	u32 op;
@@ -593,7 +593,7 @@ TAP_TEST(there_is_room_for_it, "capacity includes the translation pages")
 	CHECK_RANGE(made, 1, 319);
 }
 
-TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
+TAP_TEST(invalid_combinations_are_refused)
 {
 	struct aftl_error error;
 
@@ -710,8 +710,7 @@ static void run_seed(u64 seed)
 	test_random_finish(&device, policy, seed);
 }
 
-TAP_TEST(no_data_and_no_trans_page_is_lost,
-	 "random devices lose neither data nor translation pages")
+TAP_TEST(random_devices_lose_neither_data_nor_translation_pages)
 {
 	u64 seed;
 

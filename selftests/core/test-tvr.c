@@ -54,7 +54,7 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 }
 
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
-TAP_TEST(margins_take_steps, "program time follows from the margin")
+TAP_TEST(program_time_follows_from_the_margin)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
 	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
@@ -66,14 +66,14 @@ TAP_TEST(margins_take_steps, "program time follows from the margin")
 }
 
 /* If a word line has one page, its steps are the sum of both pages' steps. */
-TAP_TEST(one_page_in_a_word_line, "one-page word lines take the sum of both pages' steps")
+TAP_TEST(one_page_word_lines_take_the_sum_of_both_pages_steps)
 {
 	test_device_open_demo(&device, "tvr",
 			      SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
 	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
 }
 
-TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify short-lived data")
+TAP_TEST(update_intervals_identify_short_lived_data)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_short(1));
@@ -90,7 +90,7 @@ TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify shor
 }
 
 /* In mode tagged the class means lifetime: data have no errors. */
-TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
+TAP_TEST(tags_identify_short_lived_data)
 {
 	u32 class;
 	u32 i;
@@ -112,7 +112,7 @@ TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
 	check_blocks();
 }
 
-TAP_TEST(new_data_is_written_with_margins, "new data are programmed with margins")
+TAP_TEST(new_data_are_programmed_with_margins)
 {
 	test_device_open_demo(&device, "tvr", SHAPE);
 	write_ns(5);
@@ -143,7 +143,7 @@ static void check_ages(u32 budget_hours)
 }
 
 /* Ages are also checked just before each search, when data are oldest. */
-TAP_TEST(no_data_outlives_its_budget, "data without margins are refreshed in time")
+TAP_TEST(data_without_margins_are_refreshed_in_time)
 {
 	u32 hour;
 	u32 unit;
@@ -211,12 +211,12 @@ static void check_survivors(const char *mode, bool keep)
 	check_blocks();
 }
 
-TAP_TEST(survivors_get_margins_in_mode_block, "mode block relocates data with margins")
+TAP_TEST(mode_block_relocates_data_with_margins)
 {
 	check_survivors("block", false);
 }
 
-TAP_TEST(survivors_go_without_in_mode_device, "mode device relocates data without margins")
+TAP_TEST(mode_device_relocates_data_without_margins)
 {
 	check_survivors("device", true);
 }
@@ -227,7 +227,7 @@ static u64 ratio_q16(const u32 *table)
 }
 
 /* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
-TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
+TAP_TEST(program_and_erase_times_follow_the_cycles)
 {
 	u64 factor = ratio_q16(aftl_tvr_program_wear_q16);
 	u64 erase = ratio_q16(aftl_tvr_erase_ns[0]) + ratio_q16(aftl_tvr_erase_ns[1]);
@@ -242,7 +242,7 @@ TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
 		    3500000ULL * erase / new_ns - 100, 3500000ULL * erase / new_ns + 100);
 }
 
-TAP_TEST(new_blocks_have_the_configured_times, "new blocks have the configured times")
+TAP_TEST(new_blocks_have_the_configured_times)
 {
 	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on");
 	CHECK_EQ(write_ns(0), 400000);
@@ -273,7 +273,7 @@ static u64 rber_with(const char *margin, u64 age_ns)
 	return rber;
 }
 
-TAP_TEST(margins_are_what_retention_needs, "margins reduce errors by retention")
+TAP_TEST(margins_reduce_errors_by_retention)
 {
 	u64 fresh = rber_with("0", 0);
 	u64 week = rber_with("0", 20 * AFTL_HOUR_NS);

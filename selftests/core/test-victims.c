@@ -187,7 +187,7 @@ static u64 moved_with(const char *rule, const char *window)
 	return moved;
 }
 
-TAP_TEST(a_rule_has_its_parameters, "a victim selector has its own parameters")
+TAP_TEST(a_victim_selector_has_its_own_parameters)
 {
 	u64 fifo = moved_with("fifo", "5");
 
@@ -221,7 +221,7 @@ static void write_some(struct aftl_random *random, u32 part, u32 writes)
  * Without host writes the erase of the last victim seeds the next draw. Otherwise draws of full
  * blocks would repeat for ever.
  */
-TAP_TEST(chance_draws_anew, "d_choices draws anew for each victim")
+TAP_TEST(d_choices_draws_anew_for_each_victim)
 {
 	struct aftl_random random = { 5 };
 	const struct aftl_block *before[100];
@@ -276,7 +276,7 @@ static void programmed(struct test_listener *listener, aftl_ppn_t first)
 	line.taken++;
 }
 
-TAP_TEST(the_block_erased_first_is_next, "the block that was erased first is opened first")
+TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 {
 	struct aftl_random random = { 1 };
 	u32 index;
@@ -295,7 +295,7 @@ TAP_TEST(the_block_erased_first_is_next, "the block that was erased first is ope
 }
 
 /* A quarter of the blocks is free whenever the LUN is idle. */
-TAP_TEST(so_many_blocks_are_kept_free, "idle GC keeps the configured share of blocks free")
+TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 {
 	struct aftl_random random = { 2 };
 	u32 i;
@@ -330,7 +330,7 @@ static u32 least_valid_after(const char *gc_idle_valid)
 }
 
 /* Idle GC leaves fuller blocks, even if few blocks are free. */
-TAP_TEST(idle_collection_has_its_limit, "idle GC stops at gc_idle_valid")
+TAP_TEST(idle_gc_stops_at_gc_idle_valid)
 {
 	CHECK_RANGE(least_valid_after("50"), 51, 60);
 	CHECK_RANGE(least_valid_after("70"), 71, 80);
@@ -365,7 +365,7 @@ static struct aftl_block *fullest(void)
 }
 
 /* Below the reserve, e.g. after a change of policy, only GC may run. */
-TAP_TEST(room_comes_first, "below the reserve GC precedes other relocation")
+TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 {
 	struct aftl_lun *lun;
 	struct aftl_block *block;
@@ -389,7 +389,7 @@ TAP_TEST(room_comes_first, "below the reserve GC precedes other relocation")
 }
 
 /* Below the reserve GC takes the emptiest block, whatever the selector. */
-TAP_TEST(who_lacks_room_takes_the_emptiest, "below the reserve GC takes the emptiest block")
+TAP_TEST(below_the_reserve_gc_takes_the_emptiest_block)
 {
 	struct aftl_random random = { 6 };
 	struct aftl_lun *lun;
@@ -448,7 +448,7 @@ static u32 most_erases_with(const char *wear_gap)
 }
 
 /* Blocks with static data must take their share of the erases. */
-TAP_TEST(wear_is_levelled, "wear levelling empties the least erased block")
+TAP_TEST(wear_levelling_empties_the_least_erased_block)
 {
 	u32 without = most_erases_with("0");
 
@@ -456,7 +456,7 @@ TAP_TEST(wear_is_levelled, "wear levelling empties the least erased block")
 }
 
 /* The 16 blocks that were erased first are compared. */
-TAP_TEST(the_least_worn_block_is_next, "wear levelling opens the least worn free block")
+TAP_TEST(wear_levelling_opens_the_least_worn_free_block)
 {
 	struct aftl_lun *lun;
 	u32 index;
@@ -475,7 +475,7 @@ TAP_TEST(the_least_worn_block_is_next, "wear levelling opens the least worn free
 }
 
 /* Host data and relocated data fill separate blocks. */
-TAP_TEST(what_is_moved_has_its_blocks, "policy separated keeps relocated data in their own blocks")
+TAP_TEST(policy_separated_keeps_relocated_data_in_their_own_blocks)
 {
 	struct aftl_random random = { 5 };
 	const struct aftl_stats *stats;

@@ -79,7 +79,7 @@ static u64 run_seed(u64 seed, bool with_waits)
 	return digest;
 }
 
-TAP_TEST(reasons_add_up, "the reasons add up, and observing changes nothing")
+TAP_TEST(the_reasons_add_up_and_observing_changes_nothing)
 {
 	static const u8 rare[AFTL_WAITS] = { [AFTL_WAIT_OTHER] = 1, [AFTL_WAIT_PARITY] = 1,
 					      [AFTL_WAIT_HELD] = 1 };
@@ -130,7 +130,7 @@ static void waits_for(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
 	test_put(&device, request);
 }
 
-TAP_TEST(read_behind_an_erase, "a read behind an erase of 10 ms waits for the erase")
+TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_one_die("");
 	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
@@ -139,7 +139,7 @@ TAP_TEST(read_behind_an_erase, "a read behind an erase of 10 ms waits for the er
 	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
 }
 
-TAP_TEST(read_suspends_a_program, "a read that suspends a program waits for the suspend")
+TAP_TEST(a_read_that_suspends_a_program_waits_for_the_suspend)
 {
 	const struct aftl_work *work;
 
@@ -153,7 +153,7 @@ TAP_TEST(read_suspends_a_program, "a read that suspends a program waits for the 
 }
 
 /* A queue of weight 1 beside one of weight 200, which always has requests: it starves. */
-TAP_TEST(starved_queue, "a starved queue waits for the other queues")
+TAP_TEST(a_starved_queue_waits_for_the_other_queues)
 {
 	struct test_request *request;
 	u32 i;

@@ -55,7 +55,7 @@ static void expect(u32 zone, enum aftl_zone_state state, u32 written)
 	CHECK_EQ(found, written);
 }
 
-TAP_TEST(appends_say_where_they_are, "an append returns its address")
+TAP_TEST(an_append_returns_its_address)
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -74,7 +74,7 @@ TAP_TEST(appends_say_where_they_are, "an append returns its address")
 	test_put(&device, second);
 }
 
-TAP_TEST(implicit_closes_rotate, "implicit closes rotate among the zones")
+TAP_TEST(implicit_closes_rotate_among_the_zones)
 {
 	u32 i;
 
@@ -99,7 +99,7 @@ TAP_TEST(implicit_closes_rotate, "implicit closes rotate among the zones")
 }
 
 /* Small writes with flushes in between pad no page. */
-TAP_TEST(nothing_is_padded_before_the_end, "pages are padded only when a zone is finished")
+TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 {
 	u32 i;
 
@@ -132,7 +132,7 @@ static u32 free_blocks(void)
 }
 
 /* Erases the zone's own blocks immediately, without relocation. */
-TAP_TEST(a_reset_erases_its_blocks, "a reset erases the blocks of its zone only")
+TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 {
 	u32 all;
 
@@ -153,7 +153,7 @@ TAP_TEST(a_reset_erases_its_blocks, "a reset erases the blocks of its zone only"
 }
 
 /* Earlier writes that wait for buffer space complete before the reset. */
-TAP_TEST(a_reset_has_its_turn, "a reset waits for earlier writes")
+TAP_TEST(a_reset_waits_for_earlier_writes)
 {
 	struct test_request *writes[5];
 	struct test_request *reset;
@@ -180,7 +180,7 @@ TAP_TEST(a_reset_has_its_turn, "a reset waits for earlier writes")
 static const char queued[] = SHAPE " max_active_zones=4 buffer=256KiB queue_weights=1:3:2:5";
 
 /* Four queued writers each fill their zone, reset it and write again. */
-TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
+TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 {
 	static struct shadow_store store;
 	u32 i;
@@ -205,7 +205,7 @@ TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
 		expect(i, AFTL_ZONE_IMPLICIT, i + 1);
 }
 
-TAP_TEST(dead_blocks_cost_zones, "zones go offline when blocks are lacking")
+TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 {
 	u32 at = 0;
 	u32 i;
@@ -245,7 +245,7 @@ TAP_TEST(dead_blocks_cost_zones, "zones go offline when blocks are lacking")
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 }
 
-TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-only")
+TAP_TEST(a_die_failure_makes_its_zones_read_only)
 {
 	u32 i;
 
@@ -268,7 +268,7 @@ TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-onl
  * A zone smaller than a block per LUN uses fewer LUNs, so that other LUNs' failures do not affect
  * it.
  */
-TAP_TEST(small_zones_have_few_luns, "small zones use fewer LUNs")
+TAP_TEST(small_zones_use_fewer_luns)
 {
 	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
 	CHECK_EQ(device.ftl->geo.zone_luns, 2);
@@ -285,7 +285,7 @@ TAP_TEST(small_zones_have_few_luns, "small zones use fewer LUNs")
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
 }
 
-TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
+TAP_TEST(zones_survive_a_snapshot)
 {
 	struct aftl_block *block;
 
@@ -321,7 +321,7 @@ static int load(struct test_bytes *bytes)
 	return ret;
 }
 
-TAP_TEST(damaged_snapshots_are_refused, "damaged snapshots are refused")
+TAP_TEST(damaged_snapshots_are_refused)
 {
 	u32 states[] = { AFTL_ZONE_STATES, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EMPTY };
 	u32 i;
@@ -348,7 +348,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 	test_device_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
-TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
+TAP_TEST(invalid_combinations_are_refused)
 {
 	refused("baseline", "zoned", "192KiB",
 		"zoned: 196608 bytes are not a power of two");
@@ -373,7 +373,7 @@ TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 	refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
 }
 
-TAP_TEST(what_zones_have_not_is_refused, "requests that zones do not support are refused")
+TAP_TEST(requests_that_zones_do_not_support_are_refused)
 {
 	open_with("4", "0", "0");
 	CHECK_EQ(test_submit(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);

@@ -93,7 +93,7 @@ static void check(u64 chunks, u32 threads, bool slow)
 		CHECK_EQ(atomic_load(&watch.taken[i]), chunks);
 }
 
-TAP_TEST(everything_is_taken, "each lane processes all chunks in order")
+TAP_TEST(each_lane_processes_all_chunks_in_order)
 {
 	u32 threads;
 
@@ -102,13 +102,13 @@ TAP_TEST(everything_is_taken, "each lane processes all chunks in order")
 }
 
 /* A chunk stays unchanged while a slow lane uses it. */
-TAP_TEST(nobody_runs_away, "a slow lane keeps its chunk")
+TAP_TEST(a_slow_lane_keeps_its_chunk)
 {
 	check(CHUNKS, 3, true);
 	check(CHUNKS, LANES, true);
 }
 
-TAP_TEST(nothing_is_there, "the pipeline ends without chunks")
+TAP_TEST(the_pipeline_ends_without_chunks)
 {
 	check(0, 1, false);
 	check(0, 3, false);

@@ -38,7 +38,7 @@ static bool same(const struct aftl_record *a, const struct aftl_record *b)
 	       a->stream == b->stream && a->lat_100ns == b->lat_100ns && a->pid == b->pid;
 }
 
-TAP_TEST(records_survive, "records survive encoding")
+TAP_TEST(records_survive_encoding)
 {
 	struct aftl_random random = { 7 };
 	struct aftl_error error;
@@ -55,7 +55,7 @@ TAP_TEST(records_survive, "records survive encoding")
 	}
 }
 
-TAP_TEST(record_is_little_endian, "a record is little-endian")
+TAP_TEST(a_record_is_little_endian)
 {
 	static const u8 right[AFTL_RECORD_BYTES] = {
 		1,    2,    3,    4,	5,    6,    7,	  8,	0x11, 0x12, 0x13,
@@ -80,7 +80,7 @@ TAP_TEST(record_is_little_endian, "a record is little-endian")
 	CHECK(!memcmp(bytes, right, sizeof(right)));
 }
 
-TAP_TEST(header_survives, "a header survives encoding")
+TAP_TEST(a_header_survives_encoding)
 {
 	static struct aftl_record_header back;
 	struct aftl_error error;
@@ -109,7 +109,7 @@ static void refuse(const char *sentence)
 	aftl_record_header_init(&header);
 }
 
-TAP_TEST(encoder_refuses_what_nobody_could_read, "the encoder refuses unreadable values")
+TAP_TEST(the_encoder_refuses_unreadable_values)
 {
 	aftl_record_header_init(&header);
 	header.classes = 0;
@@ -135,7 +135,7 @@ TAP_TEST(encoder_refuses_what_nobody_could_read, "the encoder refuses unreadable
 }
 
 /* Decoding any bytes ends with success or an error. */
-TAP_TEST(noise_is_refused, "damaged headers are refused")
+TAP_TEST(damaged_headers_are_refused)
 {
 	static struct aftl_record_header back;
 	struct aftl_random random = { 3 };

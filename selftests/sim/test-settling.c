@@ -20,7 +20,7 @@ static struct settling_verdict judge(u64 count, u64 until, u64 early, u64 late, 
 	return settling_judge(&settling);
 }
 
-TAP_TEST(nothing_is_lost, "batches hold every response")
+TAP_TEST(batches_hold_every_response)
 {
 	struct settling settling;
 	u64 sum, i;
@@ -40,7 +40,7 @@ TAP_TEST(nothing_is_lost, "batches hold every response")
 }
 
 /* Joining three partial series gives the same result as adding all values to one. */
-TAP_TEST(put_in_any_order, "the series does not depend on the order of responses")
+TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 {
 	static const u64 counts[] = { 0, 1, 639, 640, 641, 1279, 1280, 50000, 409600 };
 	struct settling added, put[3];
@@ -67,7 +67,7 @@ TAP_TEST(put_in_any_order, "the series does not depend on the order of responses
 	}
 }
 
-TAP_TEST(steady, "a steady run has no warm-up")
+TAP_TEST(a_steady_run_has_no_warm_up)
 {
 	struct settling_verdict verdict = judge(50000, 0, 0, 1000000, 500000);
 
@@ -81,12 +81,12 @@ TAP_TEST(steady, "a steady run has no warm-up")
 }
 
 /* In a series of zeroes the error is 0. */
-TAP_TEST(nothing, "a series of zeroes has error 0")
+TAP_TEST(a_series_of_zeroes_has_error_0)
 {
 	CHECK_EQ(judge(5000, 0, 0, 0, 1).off, 0);
 }
 
-TAP_TEST(warm_up, "a warm-up is found")
+TAP_TEST(a_warm_up_is_found)
 {
 	struct settling_verdict verdict = judge(100000, 20000, 3000000, 1000000, 500000);
 
@@ -97,7 +97,7 @@ TAP_TEST(warm_up, "a warm-up is found")
 }
 
 /* Values that rise, with sums that need all 64 bits. */
-TAP_TEST(large, "sums of large values do not overflow")
+TAP_TEST(sums_of_large_values_do_not_overflow)
 {
 	struct settling_verdict verdict = judge(100000, 20000, 1ULL << 40, 1ULL << 46, 1ULL << 39);
 
@@ -106,7 +106,7 @@ TAP_TEST(large, "sums of large values do not overflow")
 	CHECK_RANGE(verdict.off, 1950, 2000);
 }
 
-TAP_TEST(drifting, "a drifting run does not settle")
+TAP_TEST(a_drifting_run_does_not_settle)
 {
 	struct settling settling;
 	struct settling_verdict verdict;
@@ -122,14 +122,14 @@ TAP_TEST(drifting, "a drifting run does not settle")
 }
 
 /* A change before the middle is cut off; a later one leaves too few values to judge. */
-TAP_TEST(halves, "a warm-up longer than half the run is not cut")
+TAP_TEST(a_warm_up_longer_than_half_the_run_is_not_cut)
 {
 	CHECK(judge(40960, 20000, 2000, 1000, 1).settled);
 	CHECK(!judge(40960, 21000, 2000, 1000, 1).settled);
 }
 
 /* The device kept up until value 35000. */
-TAP_TEST(late_change, "a run with a different end does not settle")
+TAP_TEST(a_run_with_a_different_end_does_not_settle)
 {
 	struct settling_verdict verdict = judge(40960, 35000, 1000, 2000, 100);
 
@@ -138,7 +138,7 @@ TAP_TEST(late_change, "a run with a different end does not settle")
 	CHECK(judge(40960, 39000, 1000, 1100, 500).settled);
 }
 
-TAP_TEST(short_run, "short runs are not judged")
+TAP_TEST(short_runs_are_not_judged)
 {
 	CHECK(!judge(639, 0, 0, 1000, 100).known);
 	CHECK(judge(640, 0, 0, 1000, 100).known);

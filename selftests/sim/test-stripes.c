@@ -43,7 +43,7 @@ static void check_places(u32 members, u32 chunk)
 	free(used);
 }
 
-TAP_TEST(units_have_places, "units map one to one to members")
+TAP_TEST(units_map_one_to_one_to_members)
 {
 	u32 members;
 
@@ -57,7 +57,7 @@ TAP_TEST(units_have_places, "units map one to one to members")
 }
 
 /* md's left-symmetric layout of three members, chunks of one: 0 1 P, 3 P 2, P 4 5. */
-TAP_TEST(the_layout_is_mds, "parity rotates as in md")
+TAP_TEST(parity_rotates_as_in_md)
 {
 	static const u32 expected[3][3] = { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 } };
 	const struct stripe_layout layout = { .members = 3, .chunk = 1 };
@@ -128,7 +128,7 @@ static void check_plan(u32 members, u32 dirty, u32 known)
 	CHECK_EQ(planned_parity(&plan, known | plan.read, dirty, data), parity_of(new, data));
 }
 
-TAP_TEST(plans_make_the_right_parity, "plans read the least and make the right parity")
+TAP_TEST(plans_read_the_least_and_make_the_right_parity)
 {
 	u32 members;
 	u32 dirty;
@@ -204,7 +204,7 @@ static u64 all_member_units(void)
 }
 
 /* A write of whole stripes reads nothing and writes one parity unit per row. */
-TAP_TEST(full_rows_read_nothing, "full rows read nothing")
+TAP_TEST(full_rows_read_nothing)
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -224,7 +224,7 @@ TAP_TEST(full_rows_read_nothing, "full rows read nothing")
  * One unit of four members: reconstruct-write reads two, read-modify-write two; reconstruct wins a
  * tie.
  */
-TAP_TEST(single_units_read_the_least, "single units read the least")
+TAP_TEST(single_units_read_the_least)
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -249,7 +249,7 @@ TAP_TEST(single_units_read_the_least, "single units read the least")
 }
 
 /* Writes that are merged in the cache share a parity write, and complete after it. */
-TAP_TEST(writes_meet_in_the_cache, "writes of one stripe are combined in the cache")
+TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 {
 	const struct raid_counters *c = &array.counters;
 	u32 i;
@@ -268,7 +268,7 @@ TAP_TEST(writes_meet_in_the_cache, "writes of one stripe are combined in the cac
 }
 
 /* In a row, one unit has a stream id and one a lifetime; parity has no hints. */
-TAP_TEST(hints_reach_the_members, "hints reach the members")
+TAP_TEST(hints_reach_the_members)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
 	static const u32 stream_of[] = { 7, AFTL_LIFETIME_SHORT, 0 };
@@ -287,7 +287,7 @@ TAP_TEST(hints_reach_the_members, "hints reach the members")
 	raid_array_release(&array);
 }
 
-TAP_TEST(reads_see_the_cache, "reads return cached writes")
+TAP_TEST(reads_return_cached_writes)
 {
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 1);
@@ -330,7 +330,7 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 	raid_array_release(&array);
 }
 
-TAP_TEST(degenerate_arrays_work, "degenerate arrays work")
+TAP_TEST(arrays_of_the_least_size_work)
 {
 	drive_degenerate(3, 1, 1, 0);
 	drive_degenerate(3, 64, 1, 3000000);
@@ -344,7 +344,7 @@ TAP_TEST(degenerate_arrays_work, "degenerate arrays work")
  * Without a hold time, each one-unit write is a row of its own. Recount everything with a model of
  * the cache that remembers the last rows.
  */
-TAP_TEST(counts_equal_a_recount, "counts equal a recount")
+TAP_TEST(member_counters_equal_a_recount)
 {
 	const struct stripe_layout layout = { .members = 5, .chunk = 4 };
 	u32 *known = calloc(UNITS, sizeof(u32));

@@ -34,7 +34,7 @@ static u32 parts_seen(const char *workload)
 	return (u32)__builtin_popcount(seen);
 }
 
-TAP_TEST(streams, "streams reach all of 64 TiB")
+TAP_TEST(streams_reach_all_of_64_tib)
 {
 	CHECK_EQ(parts_seen("uniform"), 16);
 	CHECK_EQ(parts_seen("zipf"), 16);
@@ -44,7 +44,7 @@ TAP_TEST(streams, "streams reach all of 64 TiB")
 }
 
 /* Cut a request of the last unit of one chunk and all of the next two, in three shards. */
-TAP_TEST(cuts, "shards get the units of their range")
+TAP_TEST(shards_get_the_units_of_their_range)
 {
 	const struct aftl_shards layout = { .count = 64, .chunk_shift = 4, .units = UNITS };
 	const struct sim_request request = {
