@@ -29,6 +29,7 @@ static const char plain[] = ROOMY;
 static const char parity[] = ROOMY " rain=on";
 static const char least_busy[] = ROOMY " rain=on allocate=least_busy";
 static const char buffered[] = ROOMY " rain=on buffer=256KiB";
+static const char caching[] = ROOMY " rain=on read_cache=256KiB read_ahead=64KiB";
 static const char suspending[] = ROOMY " rain=on suspend=both";
 static const char whole[] = ROOMY " rain=on superblock=8 bits=2 one_shot=on";
 static const char mirrored[] = ROOMY " rain=on superblock=2";
@@ -526,6 +527,33 @@ TAP_TEST(a_reconstruction_does_not_sense_a_suspended_program)
 	CHECK_EQ(check_reads(), 0);
 }
 
+static u64 stripe_reads_of(u32 unit)
+{
+	u64 before = test_counters(&device)->stripe_reads;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	return test_counters(&device)->stripe_reads - before;
+}
+
+TAP_TEST(reconstruct_each_time, "the read cache holds no reconstructed data")
+{
+	u32 unit = 0;
+	u64 hits;
+
+	open_device("baseline", ROOMY " rain=on read_cache=256KiB");
+	test_write_each(&device, 0, 64, AFTL_PRECISE);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	while (lun_of_ppn(test_lookup(&device, unit)) == lun_of_ppn(test_lookup(&device, 0)))
+		unit++;
+	kill_die(lun_of_ppn(test_lookup(&device, 0)));
+	CHECK(stripe_reads_of(0) > 0);
+	CHECK(stripe_reads_of(0) > 0);
+	CHECK_EQ(stripe_reads_of(unit), 0);
+	hits = test_counters(&device)->read_cache_units;
+	CHECK_EQ(stripe_reads_of(unit), 0);
+	CHECK_EQ(test_counters(&device)->read_cache_units, hits + 1);
+}
+
 /* Without room for a rebuild no more data are lost, and no request hangs. */
 TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 {
@@ -554,6 +582,30 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 	CHECK_MSG(lost < test_counters(&device)->read_recovered_units / 4, "%llu lost",
 		  (unsigned long long)lost);
 	CHECK(test_counters(&device)->moved_recovered_units > 0);
+}
+
+static u64 recovered_by_reading(u32 units)
+{
+	u64 before = test_counters(&device)->read_recovered_units;
+	u32 unit;
+
+	for (unit = 0; unit < units; unit++)
+		test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+	return test_counters(&device)->read_recovered_units - before;
+}
+
+TAP_TEST(recover_each_time, "the read cache holds no page that ECC could not correct")
+{
+	u64 recovered;
+
+	open_device("baseline",
+		    ROOMY " rain=on rber=4.2e-3 ecc_levels=0 read_cache=1MiB");
+	test_stream_fill(&stream, &device);
+	test_drain(&device);
+	recovered = recovered_by_reading(200);
+	CHECK(recovered > 0);
+	CHECK_EQ(recovered_by_reading(200), recovered);
+	CHECK(test_counters(&device)->read_cache_units > 0);
 }
 
 /* Bad blocks make a superblock smaller, but it keeps its parity. */
@@ -1069,8 +1121,6 @@ TAP_TEST(invalid_combinations_are_refused)
 		{ "baseline", "rain=on", "set superblock to 2 dies or more" },
 		{ "baseline", "superblock=3", "4 dies cannot be shared out in groups of 3" },
 		{ "baseline", "superblock=1", "it takes at least 2" },
-		{ "baseline", "superblock=4 rain=on read_cache=1MiB",
-		  "does not hold reconstructed data" },
 		{ "baseline", "superblock=4 zoned=64KiB", "a zone is already striped over dies" },
 		{ "ressd", again, "policy ressd has pages that parity cannot follow" },
 		{ "density", again, "policy density has pages that parity cannot follow" },
@@ -1097,6 +1147,7 @@ int main(void)
 	with_every_policy("a die dies", a_die_dies, parity);
 	with_every_policy("a die dies, with a buffer", a_die_dies, buffered);
 	with_every_policy("a die dies, word lines at once", a_die_dies, whole);
+	with_every_policy("a die dies, with a read cache", a_die_dies, caching);
 	with_every_policy("a second die dies", a_second_one_dies, parity);
 	with_every_policy("a second die dies, writes to the least busy die", a_second_one_dies,
 			  least_busy);

@@ -597,7 +597,6 @@ TAP_TEST(invalid_combinations_are_refused)
 {
 	struct aftl_error error;
 
-	refused("baseline", "placement_handles", "1", "4KiB", "does not go together with zoned");
 	refused("baseline", "zoned", "64KiB", "4KiB", "does not go together with zoned");
 	refused("baseline", "gc", "10%", "2047", "set at least 2048");
 	refused("baseline", "op", "4%", "4KiB", "policy baseline with a cached map keeps");
@@ -701,7 +700,7 @@ static void run_seed(u64 seed)
 	draw_shape(&random);
 	device.config.bad = 0;
 	device.config.endurance = 0;
-	device.config.placement_handles = 0;
+	device.config.placement_handles = aftl_random_below(&random, 4);
 	draw_cache(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;

@@ -187,12 +187,12 @@ static u32 max_victim_valid(const struct aftl *ftl)
 	return ftl->geo.block_ppns > waste ? ftl->geo.block_ppns - waste : 0;
 }
 
-/* Open blocks outside of the policy: those of active zones, of translation pages or of handles. */
+/* Open blocks outside of the policy: those of active zones, or of translation pages and handles. */
 static u32 count_handles(const struct aftl *ftl)
 {
 	if (ftl->geo.zones)
 		return (u32)ftl->config.max_active_zones;
-	return ftl->geo.trans_pages ? 1 : (u32)ftl->config.placement_handles;
+	return aftl_map_handles(ftl) + (u32)ftl->config.placement_handles;
 }
 
 /* New weights start a new round, whatever requests wait. */
@@ -335,7 +335,7 @@ static int build_device(struct aftl *ftl, struct aftl_error *error)
 		ret = aftl_cmt_check(ftl, error);
 	if (!ret)
 		ret = aftl_read_cache_check(ftl, error);
-	if (!ret && !ftl->geo.trans_pages)
+	if (!ret)
 		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
 	if (!ret && !ftl->geo.zones)
 		ret = check_capacity(ftl, error);

@@ -8,6 +8,7 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
 #include "core/ftl/policy-services.h"
 #include "core/ftl/read-cache.h"
 #include "core/ftl/superblock.h"
@@ -280,7 +281,7 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 /* Translation pages and data must not share blocks. */
 static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
-	bool of_map = aftl_ppn_block(&ftl->media, ppn)->handle;
+	bool of_map = aftl_block_has_map(ftl, aftl_ppn_block(&ftl->media, ppn));
 	bool is_tp = unit >= ftl->geo.units;
 
 	return ftl->geo.trans_pages && of_map != is_tp;

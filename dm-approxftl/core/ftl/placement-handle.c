@@ -14,18 +14,19 @@
  */
 int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 {
-	u32 most = AFTL_STREAMS - ftl->streams;
+	u32 most = AFTL_STREAMS - ftl->streams - aftl_map_handles(ftl);
+	u32 handles = (u32)ftl->config.placement_handles;
 
-	if (!ftl->handles)
+	if (!handles)
 		return 0;
 	if (ftl->type->host_streams)
 		return aftl_fail(error, -EINVAL,
 				 "placement_handles: policy %s places by the host's ids itself; set placement_handles 0",
 				 ftl->type->name);
-	if (ftl->handles > most)
+	if (handles > most)
 		return aftl_fail(error, -EINVAL,
 				 "placement_handles: policy %s leaves room for %u of them, not for %u",
-				 ftl->type->name, most, ftl->handles);
+				 ftl->type->name, most, handles);
 	return 0;
 }
 
@@ -57,14 +58,14 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 id = request->hint.stream ? request->hint.stream : request->hint.life;
 
-	if (id > ftl->handles) {
+	if (id > ftl->config.placement_handles) {
 		ftl->stats.counters.unknown_placement_requests++;
 		id = 0;
 	}
 	ftl->stats.handles[id].host_units += request->units;
 	if (!id)
 		return false;
-	request->stream = (u8)(ftl->streams + id - 1);
+	request->stream = (u8)(ftl->streams + aftl_map_handles(ftl) + id - 1);
 	return true;
 }
 
@@ -92,7 +93,7 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
  */
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
 {
-	struct aftl_handle_stats *stats = &ftl->stats.handles[block->handle];
+	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_placement(ftl, block)];
 
 	stats->changed_blocks++;
 	stats->partial_blocks += !aftl_block_full(&ftl->geo, block);

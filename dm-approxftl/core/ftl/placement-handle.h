@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Placement handles (FDP). */
+/*
+ * Placement handles (FDP), and the numbers of all open blocks that belong to the core instead of
+ * the policy: block->handle. A zoned device numbers its active zones from 1. On other devices
+ * translation pages come first, if they are on flash, and then the placement handles.
+ */
 #ifndef AFTL_PLACEMENT_HANDLE_H
 #define AFTL_PLACEMENT_HANDLE_H
 
@@ -7,19 +11,37 @@
 
 struct aftl_lun;
 
-/* Placement handle of a stream; 0, the default handle, for the streams of the policy. */
+/* Number of the core's open block for a stream; 0 for the streams of the policy. */
 static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
 }
 
+/* Number of open blocks for translation pages: 0 or 1. */
+static inline u32 aftl_map_handles(const struct aftl *ftl)
+{
+	return ftl->geo.trans_pages > 0;
+}
+
+static inline bool aftl_block_has_map(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return unlikely(block->handle) && block->handle <= aftl_map_handles(ftl);
+}
+
+/* Placement handle of @block; 0, the default one, also for translation pages. */
+static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return block->handle - min_t(u32, block->handle, aftl_map_handles(ftl));
+}
+
 /*
- * Stream to which valid pages of @block are relocated if they have to stay with their handle; 0 if
- * the policy chooses.
+ * Stream to which valid pages of @block are relocated if they have to stay apart from other data; 0
+ * if the policy chooses.
  */
 static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
 {
-	if (likely(!block->handle) || !(ftl->config.placement_isolation || ftl->geo.trans_pages))
+	if (likely(!block->handle) ||
+	    !(ftl->config.placement_isolation || aftl_block_has_map(ftl, block)))
 		return 0;
 	return ftl->streams + block->handle - 1;
 }

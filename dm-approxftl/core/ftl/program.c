@@ -416,7 +416,7 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 	struct aftl_block *from = aftl_ppn_block(&ftl->media, former);
 
 	if (ftl->handles) {
-		ftl->stats.handles[from->handle].reallocated_units++;
+		ftl->stats.handles[aftl_block_placement(ftl, from)].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
@@ -502,7 +502,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
 	if (ftl->handles)
-		ftl->stats.handles[placement->block->handle].media_units +=
+		ftl->stats.handles[aftl_block_placement(ftl, placement->block)].media_units +=
 			aftl_placement_units(ftl, placement);
 	ftl->stats.stream_units[moved][need->stream] += count - payload->piggybacked;
 	ftl->stats.stream_units[true][need->stream] += payload->piggybacked;
@@ -700,7 +700,8 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 {
 	account_erase(ftl, &lun->erased);
 	if (ftl->handles)
-		ftl->stats.handles[block->handle].erased_units += ftl->geo.block_ppns;
+		ftl->stats.handles[aftl_block_placement(ftl, block)].erased_units +=
+			ftl->geo.block_ppns;
 	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
 	if (block->listed)
 		aftl_victim_list_remove(ftl, lun, block);

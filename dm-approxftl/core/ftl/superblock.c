@@ -30,9 +30,6 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 	if (ftl->geo.passes > 1)
 		return aftl_fail(error, -EINVAL,
 				 "superblock: a superblock may be closed early for collection, and a block between a coarse and a fine pass cannot be; set superblock 0 or passes 1");
-	if (config->rain && ftl->read_cache.count)
-		return aftl_fail(error, -EINVAL,
-				 "rain: a read cache does not hold reconstructed data; set read_cache 0 or rain off");
 	if (config->rain && ftl->type->no_parity)
 		return aftl_fail(error, -EINVAL,
 				 "rain: policy %s has pages that parity cannot follow; set rain off",

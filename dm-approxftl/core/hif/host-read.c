@@ -472,25 +472,30 @@ static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bo
 	recent->flags = ahead ? AFTL_READ_CACHE_PREFETCHED : 0;
 }
 
-/* ECC failed or the die is dead: use the rest of the stripe, which costs reads on other LUNs. */
-static void read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
+/*
+ * ECC failed or the die is dead: use the rest of the stripe, which costs reads on other LUNs.
+ *
+ * Return: false if the data is that of the array.
+ */
+static bool read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
 {
 	if (!aftl_stripe_reconstruct(ftl, read->ppn, errors))
-		return;
+		return false;
 	ftl->stats.counters.read_recovered_units++;
 	read->flips = errors->flips;
 	aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, read->ppn))->reconstruct.wanted = true;
+	return true;
 }
 
-/* Read cache and RAIN exclude each other (aftl_superblock_check()). */
+/* Reconstructed data is not cached, and read-ahead reconstructs none. */
 static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
 				      struct aftl_read *read, struct aftl_errors *errors)
 {
+	if (request && ftl->config.rain && read_reconstruct(ftl, read, errors))
+		return;
 	if (ftl->read_cache.count)
 		read_cache_insert(ftl, read, !request,
 				  errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
-	else if (ftl->config.rain)
-		read_reconstruct(ftl, read, errors);
 }
 
 /*
@@ -751,10 +756,12 @@ static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
  */
 static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *lun)
 {
+	if (lun->reconstruct.kind)
+		return true;
 	while (ftl->read_cache.count && lun->reads.head != AFTL_NIL &&
 	       read_serve_from_cache(ftl, lun))
 		;
-	return lun->reconstruct.kind;
+	return false;
 }
 
 /* Let the last @units pages of command @index wait until @device_page is reconstructed. */
@@ -1083,8 +1090,8 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (ftl->waits)
 		aftl_wait_part_done(ftl, work->commands, work->service_ns);
-	if (ftl->read_cache.count)
-		return read_mark_arrived(ftl, lun);
+	if (ftl->read_cache.count && read_mark_arrived(ftl, lun))
+		return true;
 	if (!lun->reconstruct.wanted || work->planes)
 		return false;
 	read_wait_for_reconstruct(ftl, lun, work->commands, work->units, work->device_page,

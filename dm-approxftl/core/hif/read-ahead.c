@@ -9,6 +9,7 @@
 #include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
+#include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/read-cache.h"
 #include "core/ftl/run-queue.h"
@@ -48,10 +49,14 @@ static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);
+	aftl_ppn_t ppn;
 
 	if (ftl->geo.trans_pages)
 		limit = min(limit, aftl_trans_page_remaining(ftl, lpn));
-	return aftl_read_cache_find(ftl, lpn) ? 0 : aftl_read_run_length(ftl, lpn, limit);
+	if (aftl_read_cache_find(ftl, lpn) ||
+	    (aftl_l2p_lookup(ftl, lpn, &ppn) && aftl_ppn_in_dead_lun(ftl, ppn)))
+		return 0;
+	return aftl_read_run_length(ftl, lpn, limit);
 }
 
 static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)

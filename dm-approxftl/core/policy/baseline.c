@@ -12,7 +12,6 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.name = "baseline",
 	.about = "page mapping in sequential order, everything precise",
 	.kinds = { "precise" },
-	.two_passes = true,
 	.steady = true,
 	AFTL_FTL_POLICY(NULL, 1, 1),
 };

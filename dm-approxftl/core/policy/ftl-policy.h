@@ -79,6 +79,7 @@ struct aftl_ftl_policy {
 	.open_blocks = count,						\
 	.reserve = moved,						\
 	.ignores_tags = true,						\
+	.two_passes = true,						\
 	AFTL_OPEN_BLOCKS_METHODS,					\
 	.place = aftl_ftl_place
 

@@ -669,7 +669,6 @@ static const struct aftl_ftl_policy methods = {
 const struct aftl_policy_type aftl_policy_midas = {
 	.name = "midas",
 	.about = "page mapping, a chain of groups whose number and sizes follow the load",
-	.two_passes = true,
 	.size = sizeof(struct midas),
 	.arrays = {
 		[STAMPS] = AFTL_STATE(AFTL_PER_LPN, u32, u32),

@@ -118,7 +118,6 @@ static const struct aftl_ftl_policy methods = {
 const struct aftl_policy_type aftl_policy_sepbit = {
 	.name = "sepbit",
 	.about = "page mapping, data separated by the inferred time of its invalidation",
-	.two_passes = true,
 	.arrays = {
 		[WRITTEN] = AFTL_STATE(AFTL_PER_LPN, u32, u32),
 		[OPENED] = AFTL_STATE(AFTL_PER_BLOCK, u32, u32),
