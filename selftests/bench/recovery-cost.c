@@ -98,7 +98,8 @@ static const struct aftl_backing medium = {
 	.free = core_memory_free,
 };
 
-static void shape(struct aftl_volume_header *super, struct aftl_geometry *geo, const char *blocks)
+static void shape_volume(struct aftl_volume_header *super, struct aftl_geometry *geo,
+			 const char *blocks)
 {
 	const char *const pairs[] = {
 		"channels", "1", "chips", "4", "planes", "1", "bits", "1", "layers", "64",
@@ -134,7 +135,7 @@ static u32 *any_order(u32 units)
 	return order;
 }
 
-static int fill(struct aftl_volume *volume, const struct aftl_geometry *geo)
+static int fill_volume(struct aftl_volume *volume, const struct aftl_geometry *geo)
 {
 	u32 *order = any_order(geo->units);
 	int ret = order ? 0 : -ENOMEM;
@@ -155,7 +156,7 @@ static int fill(struct aftl_volume *volume, const struct aftl_geometry *geo)
 	return ret ? ret : aftl_volume_commit(volume);
 }
 
-static void recover(const struct aftl_volume_header *super)
+static void recover_volume(const struct aftl_volume_header *super)
 {
 	u64 elapsed_ns = clock_ns(CLOCK_MONOTONIC);
 	u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		give_up("usage: recovery-cost BLOCKS");
-	shape(&super, &geo, argv[1]);
+	shape_volume(&super, &geo, argv[1]);
 	disk.size = super.layout.data * AFTL_FRAME_BYTES;
 	disk.bytes = calloc(1, disk.size);
 	if (!disk.bytes)
@@ -197,11 +198,11 @@ int main(int argc, char **argv)
 	if (aftl_volume_format(&medium, &super, &error) ||
 	    aftl_volume_open(&volume, &medium, &error))
 		give_up(error.text);
-	if (fill(volume, &geo))
+	if (fill_volume(volume, &geo))
 		give_up("it cannot be filled");
 	aftl_volume_release(volume);
 	printf("%llu ", (unsigned long long)geo.ppns * geo.unit_bytes);
-	recover(&super);
+	recover_volume(&super);
 	free(disk.bytes);
 	return 0;
 }

@@ -36,7 +36,7 @@ static u64 access_ns(bool write, u32 unit)
 }
 
 /* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
-static void play(u32 unit, const char *accesses)
+static void play_accesses(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
 		access_ns(*accesses == 'W', unit);
@@ -83,7 +83,7 @@ TAP_TEST(the_write_mode_follows_from_windows_of_0_1_and_2_accesses)
 
 		test_device_open_demo(&device, "agcr", test_params(SHAPE " history=%s "
 								   "rewrite=off", mine->history));
-		play(3, mine->accesses);
+		play_accesses(3, mine->accesses);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
 	}
@@ -105,7 +105,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 
 		test_device_open_demo(&device, "agcr", test_params(SHAPE
 								   " history=%s", mine->history));
-		play(3, mine->accesses);
+		play_accesses(3, mine->accesses);
 		test_wait(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
@@ -116,8 +116,8 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 static void check_rewrite(const char *word, u32 low, u32 medium)
 {
 	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
-	play(1, "WRR");
-	play(2, "WRWRR");
+	play_accesses(1, "WRR");
+	play_accesses(2, "WRWRR");
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), low);
 	CHECK_EQ(mode_of(2), medium);
@@ -135,9 +135,9 @@ TAP_TEST(filled_data_have_medium_cost_and_no_history)
 {
 	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
-	play(1, "W");
+	play_accesses(1, "W");
 	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
-	play(2, "R");
+	play_accesses(2, "R");
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
 }
@@ -165,9 +165,9 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 TAP_TEST(a_queued_unit_is_checked_again_before_it_is_rewritten)
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
-	play(1, "WRRW");
-	play(2, "WRR");
-	play(3, "WRR");
+	play_accesses(1, "WRRW");
+	play_accesses(2, "WRR");
+	play_accesses(3, "WRR");
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
@@ -183,12 +183,12 @@ TAP_TEST(invalid_state_from_a_snapshot_is_made_valid)
 	u64 word;
 
 	test_device_open_demo(&device, "agcr", SHAPE);
-	play(1, "W");
+	play_accesses(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
 	aftl_policy_instance_restored(device.ftl->policy);
 	test_wait(&device, IDLE_NS);
-	play(1, "WRRW");
+	play_accesses(1, "WRRW");
 	test_wait(&device, IDLE_NS);
 }
 
@@ -204,14 +204,14 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	test_device_open_demo(&device, "agcr",
 			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_units(&device); unit += 2)
-		play(unit, "RR");
+		play_accesses(unit, "RR");
 	test_wait(&device, 2000000000);
 	aftl_lun_info(device.ftl, 0, &info);
 	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
 		    test_units(&device) / 2 - 1);
 	for (unit = 0; unit < test_units(&device); unit++)
-		play(unit, "W");
+		play_accesses(unit, "W");
 	CHECK_EQ(device.failed, 0);
 }
 

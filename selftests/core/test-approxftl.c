@@ -290,8 +290,8 @@ static void copied_written(struct test_listener *listener, u32 tag, aftl_lpn_t l
 	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
 
-static void copied(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
-		   aftl_ppn_t to)
+static void note_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		      aftl_ppn_t to)
 {
 	struct copies *copies = container_of(listener, struct copies, listener);
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -331,7 +331,7 @@ TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configure
 		copies = (struct copies){
 			.listener = {
 				.program = copied_written,
-				.copy = copied,
+				.copy = note_copy,
 				.erase = copied_erased,
 			},
 		};
@@ -473,7 +473,7 @@ static void write_letters(u32 unit, const char *classes)
 		write_one(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
 }
 
-static void discard(u32 unit)
+static void discard_unit(u32 unit)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 }
@@ -494,10 +494,10 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPAAP");
-	discard(4);
-	discard(7);
-	discard(1);
-	discard(2);
+	discard_unit(4);
+	discard_unit(7);
+	discard_unit(1);
+	discard_unit(2);
 	CHECK(is_victim(5));
 }
 
@@ -506,10 +506,10 @@ TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPPPPP");
-	discard(1);
-	discard(2);
-	discard(5);
-	discard(6);
+	discard_unit(1);
+	discard_unit(2);
+	discard_unit(5);
+	discard_unit(6);
 	CHECK(is_victim(0));
 	write_letters(9, "AAAA");
 	CHECK(is_victim(7));

@@ -39,7 +39,7 @@ static struct array arrays[LUNS_MAX];
 static u64 counts[AFTL_ARRAY_RESUME + 1];
 static u64 times[AFTL_ARRAY_RESUME + 1];
 
-static void suspended(struct array *array, const struct aftl_array_event *event)
+static void check_suspended(struct array *array, const struct aftl_array_event *event)
 {
 	CHECK(!array->parked);
 	CHECK_MSG(array->free_ns > event->begin_ns, "LUN %u: nothing to suspend", event->lun);
@@ -67,7 +67,7 @@ static void check_instead(struct array *array, const struct aftl_array_event *ev
 	CHECK(++array->yields <= config->suspend_limit);
 }
 
-static void begun(struct array *array, const struct aftl_array_event *event)
+static void check_begun(struct array *array, const struct aftl_array_event *event)
 {
 	CHECK_MSG(event->begin_ns >= array->free_ns, "LUN %u begins before it has ended",
 		  event->lun);
@@ -102,9 +102,9 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	counts[event->op]++;
 	times[event->op] += event->array_ns;
 	if (event->op == AFTL_ARRAY_SUSPEND)
-		suspended(array, event);
+		check_suspended(array, event);
 	else
-		begun(array, event);
+		check_begun(array, event);
 }
 
 static void check_sums(void)
@@ -123,7 +123,7 @@ static void check_sums(void)
 		 counters->array_suspends * 2 * aftl_config(device.ftl)->suspend_cost);
 }
 
-static void drive(struct aftl_random *random)
+static void drive_random(struct aftl_random *random)
 {
 	struct test_stream stream;
 
@@ -148,7 +148,7 @@ static void run_seed(u64 seed)
 	test_random_geometry(&device, &random);
 	test_random_options(&device, &random);
 	if (!test_device_create(&device, policy))
-		drive(&random);
+		drive_random(&random);
 	test_random_finish(&device, policy, seed);
 }
 

@@ -40,7 +40,7 @@ static void open_device(const char *policy, const char *params)
 	test_stream_init(&stream, 7);
 }
 
-static void send(u32 requests)
+static void send_with_bad_blocks(u32 requests)
 {
 	test_stream_run(&stream, &device, requests);
 }
@@ -88,7 +88,7 @@ TAP_TEST(bad_blocks_are_never_programmed)
 
 	open_device("vth_b", SMALL " op=60 bad=0.1");
 	CHECK(count_bad() > 3);
-	send(3000);
+	send_with_bad_blocks(3000);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		if (block_at(i)->state == AFTL_BLOCK_BAD)
 			CHECK_EQ(block_at(i)->programmed + block_at(i)->erases, 0);
@@ -129,13 +129,13 @@ static void blocks_fail(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(500);
+	send_with_bad_blocks(500);
 	fail_one(AFTL_BLOCK_FREE);
 	fail_one(AFTL_BLOCK_CLOSED);
 	fail_one(AFTL_BLOCK_OPEN);
-	send(500);
+	send_with_bad_blocks(500);
 	fail_one(AFTL_BLOCK_OPEN);
-	send(500);
+	send_with_bad_blocks(500);
 	CHECK_EQ(aftl_fail_block(device.ftl, aftl_geometry(device.ftl)->blocks), -EINVAL);
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
 	CHECK(!aftl_read_only(device.ftl));
@@ -189,10 +189,10 @@ static void blocks_fail_under_load(const char *policy, const char *params)
 	for (i = 0; i < 8; i++) {
 		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
 
-		send(100);
+		send_with_bad_blocks(100);
 		CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	}
-	send(1000);
+	send_with_bad_blocks(1000);
 	CHECK_EQ(device.failed, 0);
 }
 
@@ -282,7 +282,7 @@ static void all_blocks_fail(const char *policy, const char *params)
 		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
 
 		CHECK_EQ(aftl_fail_block(device.ftl, lun_wise), 0);
-		send(30);
+		send_with_bad_blocks(30);
 	}
 	test_drain(&device);
 	check_read_only();
@@ -302,7 +302,7 @@ static void blocks_wear_out(const char *policy, const char *params)
 	CHECK_MSG(aftl_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
-	send(300);
+	send_with_bad_blocks(300);
 	test_drain(&device);
 	check_read_only();
 	/* With an open block for each of eight groups, MiDAS soon lacks blocks to open. */

@@ -13,7 +13,7 @@ static struct test_device device;
 static u32 largest_share;
 
 /* Operator actions: advance the age, start GC, fail a block, set draining. */
-static void interfere(struct aftl_random *random)
+static void act_as_operator(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
@@ -44,7 +44,7 @@ static void lose_a_lun(struct aftl_random *random)
 }
 
 /* Quiesce and resume the device. */
-static void pause(void)
+static void pause_device(void)
 {
 	bool more = true;
 
@@ -59,7 +59,7 @@ static void pause(void)
 	test_end(&device);
 }
 
-static void drive(u64 seed)
+static void drive_bursts(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	struct test_stream stream;
@@ -72,9 +72,9 @@ static void drive(u64 seed)
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
 		if (!aftl_random_below(&random, 20))
-			interfere(&random);
+			act_as_operator(&random);
 	}
-	pause();
+	pause_device();
 	lose_a_lun(&random);
 	test_drain(&device);
 }
@@ -86,7 +86,7 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 	if (seed & 1)
 		test_device_set(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
-		drive(seed);
+		drive_bursts(seed);
 		largest_share = max(largest_share, device.largest_burst * 100 /
 						   aftl_max_host_calls(aftl_geometry(device.ftl)));
 	}

@@ -26,12 +26,12 @@ static void open_written(const char *params, u32 pages)
 	aftl_reset_stats(device.ftl);
 }
 
-static struct test_request *begin(enum aftl_op op, u32 page)
+static struct test_request *begin_command(enum aftl_op op, u32 page)
 {
 	return test_submit_kept(&device, op, 2 * page, 2, 0, 0, aftl_now(device.ftl));
 }
 
-static u64 end(struct test_request *request, u64 begun_ns)
+static u64 end_command(struct test_request *request, u64 begun_ns)
 {
 	u64 ns;
 
@@ -61,9 +61,9 @@ static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
 	open_written(params, 3);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		reads[i] = begin(AFTL_OP_READ, i);
+		reads[i] = begin_command(AFTL_OP_READ, i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(reads[i], begun_ns), SENSE_NS + page_ns + i * each_ns);
+		CHECK_EQ(end_command(reads[i], begun_ns), SENSE_NS + page_ns + i * each_ns);
 	CHECK_EQ(test_counters(&device)->array_read_ns, 3 * SENSE_NS);
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, SENSE_NS + page_ns + 2 * each_ns);
 }
@@ -87,14 +87,14 @@ TAP_TEST(a_cache_read_begins_when_its_request_arrives)
 
 	open_written(ONE_DIE " cache_commands=read", 2);
 	begun_ns = aftl_now(device.ftl);
-	reads[0] = begin(AFTL_OP_READ, 0);
+	reads[0] = begin_command(AFTL_OP_READ, 0);
 	test_wait(&device, SENSE_NS + 15000);
-	reads[1] = begin(AFTL_OP_READ, 1);
-	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(end(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
-	reads[0] = begin(AFTL_OP_READ, 0);
+	reads[1] = begin_command(AFTL_OP_READ, 1);
+	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_command(reads[1], begun_ns), SENSE_NS + 15000 + SENSE_NS + PAGE_NS);
+	reads[0] = begin_command(AFTL_OP_READ, 0);
 	begun_ns = aftl_now(device.ftl);
-	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
 	CHECK_EQ(cache_reads(), 1);
 }
 
@@ -113,11 +113,11 @@ TAP_TEST(a_cache_read_follows_a_multi_plane_read)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 4 * i, 4, 0, NULL), 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 4; i++)
-		reads[i] = begin(AFTL_OP_READ, pages[i]);
-	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(end(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
-	CHECK_EQ(end(reads[2], begun_ns), 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
-	CHECK_EQ(end(reads[3], begun_ns), 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
+		reads[i] = begin_command(AFTL_OP_READ, pages[i]);
+	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_command(reads[1], begun_ns), 2 * SENSE_NS + BUSY_NS + PAGE_NS);
+	CHECK_EQ(end_command(reads[2], begun_ns), 2 * SENSE_NS + BUSY_NS + 2 * PAGE_NS);
+	CHECK_EQ(end_command(reads[3], begun_ns), 3 * SENSE_NS + 2 * BUSY_NS + PAGE_NS);
 }
 
 TAP_TEST(a_read_after_a_program_is_no_cache_read)
@@ -128,17 +128,17 @@ TAP_TEST(a_read_after_a_program_is_no_cache_read)
 
 	open_written(ONE_DIE " cache_commands=both row=2 write_expire=0 order=fcfs", 2);
 	begun_ns = aftl_now(device.ftl);
-	reads[0] = begin(AFTL_OP_READ, 0);
-	write = begin(AFTL_OP_WRITE, 8);
-	reads[1] = begin(AFTL_OP_READ, 1);
-	CHECK_EQ(end(reads[0], begun_ns), SENSE_NS + PAGE_NS);
-	CHECK_EQ(end(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(end(reads[1], begun_ns), 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
+	reads[0] = begin_command(AFTL_OP_READ, 0);
+	write = begin_command(AFTL_OP_WRITE, 8);
+	reads[1] = begin_command(AFTL_OP_READ, 1);
+	CHECK_EQ(end_command(reads[0], begun_ns), SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_command(write, begun_ns), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(end_command(reads[1], begun_ns), 2 * SENSE_NS + 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(cache_reads() + cache_programs(), 0);
 }
 
 /* Collect a block that is half valid. Return: the time that takes. */
-static u64 relocate(const char *commands)
+static u64 relocate_half_valid(const char *commands)
 {
 	u64 begun_ns;
 	u32 i;
@@ -162,10 +162,10 @@ static u64 relocate(const char *commands)
 /* Two pages are read for each program, so the second reads overlap with transfers. */
 TAP_TEST(relocation_reads_with_cache_reads)
 {
-	u64 saved_ns = relocate("off");
+	u64 saved_ns = relocate_half_valid("off");
 
 	CHECK_EQ(cache_reads(), 0);
-	saved_ns -= relocate("read");
+	saved_ns -= relocate_half_valid("read");
 	CHECK_EQ(cache_reads(), test_counters(&device)->array_reads / 2);
 	CHECK_EQ(saved_ns, cache_reads() * (PAGE_NS - BUSY_NS));
 }
@@ -179,9 +179,9 @@ static void check_three_writes(const char *params, u64 each_ns)
 	open_written(params, 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		writes[i] = begin(AFTL_OP_WRITE, i);
+		writes[i] = begin_command(AFTL_OP_WRITE, i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(writes[i], begun_ns), PAGE_NS + PROGRAM_NS + i * each_ns);
+		CHECK_EQ(end_command(writes[i], begun_ns), PAGE_NS + PROGRAM_NS + i * each_ns);
 	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
 	CHECK_EQ(test_lun_info(&device, 0).busy_ns, PAGE_NS + PROGRAM_NS + 2 * each_ns);
 }
@@ -206,11 +206,11 @@ TAP_TEST(data_that_arrives_late_is_transferred_in_part)
 
 	open_written(ONE_DIE " cache_commands=program", 0);
 	begun_ns = aftl_now(device.ftl);
-	writes[0] = begin(AFTL_OP_WRITE, 0);
+	writes[0] = begin_command(AFTL_OP_WRITE, 0);
 	test_wait(&device, PAGE_NS + PROGRAM_NS - 5000);
-	writes[1] = begin(AFTL_OP_WRITE, 1);
-	CHECK_EQ(end(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
-	CHECK_EQ(end(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
+	writes[1] = begin_command(AFTL_OP_WRITE, 1);
+	CHECK_EQ(end_command(writes[0], begun_ns), PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(end_command(writes[1], begun_ns), 2 * PAGE_NS - 5000 + 2 * PROGRAM_NS);
 }
 
 /* A page takes 409.6 us on the channel of two dies, so that the data of one waits for the other. */
@@ -223,7 +223,7 @@ TAP_TEST(cached_data_waits_for_the_channel_of_another_die)
 	open_written("channels=1 chips=2 cache_commands=program bus=20", 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 4; i++)
-		writes[i] = begin(AFTL_OP_WRITE, i);
+		writes[i] = begin_command(AFTL_OP_WRITE, i);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(end(writes[i], begun_ns), 20 * (i + 1) * PAGE_NS + PROGRAM_NS);
+		CHECK_EQ(end_command(writes[i], begun_ns), 20 * (i + 1) * PAGE_NS + PROGRAM_NS);
 }

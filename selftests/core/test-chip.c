@@ -429,7 +429,7 @@ static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 sl
 }
 
 /* Shrink the device of a profile so that each block is erased several times. */
-static void shrink(const char *profile, u32 conditions)
+static void shrink_device(const char *profile, u32 conditions)
 {
 	static const char small[] =
 		"channels=2 chips=1 dies=1 planes=1 blocks=24 op=60 idle=20us read_first=0 "
@@ -449,7 +449,7 @@ static void shrink(const char *profile, u32 conditions)
 }
 
 /* Some policies need whole word lines, or blocks with more steps. */
-static bool fits(void)
+static bool policy_fits_chip(void)
 {
 	int ret = aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
 			      &device.error);
@@ -506,14 +506,14 @@ static void send_requests(u32 requests, bool aged)
 }
 
 /* Factor by which attacks are prolonged. */
-static u32 endurance(void)
+static u32 attack_factor(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
 
 	return text ? (u32)strtoul(text, NULL, 10) : 1;
 }
 
-static void attack(const char *profile, u32 conditions)
+static void attack_chip(const char *profile, u32 conditions)
 {
 	struct test_listener listener = { .erase = watch_erase };
 	struct shadow_store store;
@@ -522,7 +522,7 @@ static void attack(const char *profile, u32 conditions)
 	test_device_listen(&device, &listener);
 	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
 	store.full_disk = true;
-	send_requests(600 * endurance(), conditions & AGED);
+	send_requests(600 * attack_factor(), conditions & AGED);
 	end_attack(&store, profile, adversary.type.name, conditions);
 }
 
@@ -545,14 +545,14 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 	for (i = 0; (profile = aftl_profile_name(i)); i++) {
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
 			make(policy);
-			shrink(profile, conditions);
+			shrink_device(profile, conditions);
 			/* Some policies reserve many blocks. */
 			device.config.blocks = 48;
 			give_cache((i + conditions) % 2);
-			if (!fits())
+			if (!policy_fits_chip())
 				continue;
 			fitting++;
-			attack(profile, conditions);
+			attack_chip(profile, conditions);
 		}
 	}
 	CHECK_MSG(fitting >= 4 * CONDITIONS || tap_failures(), "%s fits %u devices", policy,
@@ -912,12 +912,12 @@ static void run_cheat(const char *profile, u32 conditions)
 	struct shadow_store store;
 
 	make_cheat("baseline");
-	shrink(profile, conditions);
+	shrink_device(profile, conditions);
 	device.config.program_follower = cheat->follower ? follower_ns(conditions) : 0;
 	begin_attack(&store);
 	test_device_listen(&device, &listener);
 	store.full_disk = true;
-	send_requests(500 * endurance(), conditions & AGED);
+	send_requests(500 * attack_factor(), conditions & AGED);
 	CHECK(account.programs.count > 40 || account.wrong[0]);
 	if (!account.wrong[0])
 		check_bugs();

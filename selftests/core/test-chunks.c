@@ -21,7 +21,7 @@ static u64 largest;
 /* The test will not touch the memory: allocate one byte only. */
 static bool untouched;
 
-static void *take(void *host, size_t bytes)
+static void *count_allocation(void *host, size_t bytes)
 {
 	CHECK(host == &left);
 	if (!left--)
@@ -31,7 +31,7 @@ static void *take(void *host, size_t bytes)
 	return calloc(1, untouched ? 1 : bytes);
 }
 
-static void give(void *host, void *memory, size_t bytes)
+static void count_free(void *host, void *memory, size_t bytes)
 {
 	CHECK(host == &left);
 	held -= bytes;
@@ -50,10 +50,10 @@ TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 
 		left = INT_MAX;
 		CHECK(!aftl_chunks_allocated(&chunks));
-		CHECK(aftl_chunks_alloc(&chunks, ends[i], sizeof(u32), take, &left));
+		CHECK(aftl_chunks_alloc(&chunks, ends[i], sizeof(u32), count_allocation, &left));
 		CHECK(aftl_chunks_allocated(&chunks));
 		CHECK_EQ(held, (u64)ends[i] * sizeof(u32));
-		aftl_chunks_free(&chunks, ends[i], sizeof(u32), give, &left);
+		aftl_chunks_free(&chunks, ends[i], sizeof(u32), count_free, &left);
 		CHECK_EQ(held, 0);
 		CHECK(!aftl_chunks_allocated(&chunks));
 	}
@@ -62,17 +62,17 @@ TAP_TEST(arrays_of_each_length_are_allocated_and_freed)
 /*
  * Allocate and free @entries of @size bytes; each allocation must be below INT_MAX, as in a kernel.
  */
-static void whole(u32 entries, u32 size)
+static void check_array_length(u32 entries, u32 size)
 {
 	struct aftl_chunks chunks = { 0 };
 
 	left = AFTL_CHUNKS;
 	largest = 0;
 	untouched = true;
-	CHECK(aftl_chunks_alloc(&chunks, entries, size, take, &left));
+	CHECK(aftl_chunks_alloc(&chunks, entries, size, count_allocation, &left));
 	CHECK(largest < INT_MAX);
 	CHECK_EQ(held, (u64)entries * size);
-	aftl_chunks_free(&chunks, entries, size, give, &left);
+	aftl_chunks_free(&chunks, entries, size, count_free, &left);
 	CHECK_EQ(held, 0);
 	untouched = false;
 }
@@ -82,7 +82,7 @@ TAP_TEST(no_allocation_exceeds_the_limit_of_a_kernel)
 	u32 size;
 
 	for (size = 1; size <= sizeof(u64); size++)
-		whole(AFTL_PPNS_MAX, size);
+		check_array_length(AFTL_PPNS_MAX, size);
 }
 
 /* OOB metadata of a page of 64 units take four hundred bytes. */
@@ -94,10 +94,10 @@ TAP_TEST(no_allocation_of_oob_metadata_exceeds_that_limit)
 	for (; geo.page_units <= AFTL_PROGRAM_UNITS_MAX; geo.page_units++) {
 		media.models_errors = !media.models_errors;
 		aftl_oob_layout_init(&media);
-		whole(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
+		check_array_length(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
 		media.models_errors = !media.models_errors;
 		aftl_oob_layout_init(&media);
-		whole(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
+		check_array_length(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
 	}
 }
 
@@ -115,14 +115,14 @@ TAP_TEST(oob_metadata_of_pages_do_not_overlap)
 	CHECK_EQ(media.oob_layout.near, NEAR);
 	left = INT_MAX;
 	size = media.oob_layout.bytes;
-	CHECK(aftl_chunks_alloc(&media.oob, 2 * NEAR + 1, size, take, &left));
+	CHECK(aftl_chunks_alloc(&media.oob, 2 * NEAR + 1, size, count_allocation, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		memset(aftl_oob_at(&media, at[i]), 'a' + (int)i, size);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		CHECK_EQ(*(char *)aftl_oob_at(&media, at[i]), 'a' + i);
 		CHECK_EQ(((char *)aftl_oob_at(&media, at[i]))[size - 1], 'a' + i);
 	}
-	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, give, &left);
+	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, count_free, &left);
 }
 
 TAP_TEST(array_entries_do_not_overlap)
@@ -134,13 +134,13 @@ TAP_TEST(array_entries_do_not_overlap)
 	u32 i;
 
 	left = INT_MAX;
-	CHECK(aftl_chunks_alloc(&chunks, AFTL_PPNS_MAX, sizeof(u64), take, &left));
+	CHECK(aftl_chunks_alloc(&chunks, AFTL_PPNS_MAX, sizeof(u64), count_allocation, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		*aftl_chunk_entry(&chunks, u64, at[i]) += i + 1;
 	for (i = 0; i < ARRAY_SIZE(at); i++)
 		CHECK_EQ(*aftl_chunk_entry(&chunks, u64, at[i]), i + 1);
 	CHECK(aftl_chunk_entry(&chunks, u64, 1) == aftl_chunk_entry(&chunks, u64, 0) + 1);
-	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), give, &left);
+	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), count_free, &left);
 }
 
 TAP_TEST(a_failed_allocation_leaks_no_memory)
@@ -151,9 +151,9 @@ TAP_TEST(a_failed_allocation_leaks_no_memory)
 		struct aftl_chunks chunks = { 0 };
 
 		left = fails;
-		CHECK(!aftl_chunks_alloc(&chunks, CHUNK + 1, sizeof(u16), take, &left));
+		CHECK(!aftl_chunks_alloc(&chunks, CHUNK + 1, sizeof(u16), count_allocation, &left));
 		left = INT_MAX;
-		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), give, &left);
+		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), count_free, &left);
 		CHECK_EQ(held, 0);
 	}
 }

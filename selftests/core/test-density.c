@@ -55,7 +55,7 @@ static void open_device(const char *bits, const char *params)
 	test_device_open(&device, "density", params);
 }
 
-static void run(u64 seed, u32 steps)
+static void run_density(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
 	test_stream_run(&stream, &device, steps);
@@ -79,7 +79,7 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 
 	open_device(bits, test_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
 	CHECK_EQ(sparse_blocks(0) + sparse_blocks(1), 0);
-	run(wanted, 6000);
+	run_density(wanted, 6000);
 	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
 	CHECK(programs[0][AFTL_PRECISE][false] > 500);
 	CHECK(programs[0][AFTL_APPROX][true] > 500);
@@ -107,7 +107,7 @@ TAP_TEST(each_block_holds_data_of_one_class)
 	u32 i;
 
 	open_device("3", "fill=sequential fill_approx=50%");
-	run(5, 6000);
+	run_density(5, 6000);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++) {
 		const struct aftl_block *block = &media->blocks[i];
@@ -138,7 +138,7 @@ TAP_TEST(the_share_of_sparse_blocks_is_as_configured)
 		CHECK_EQ(test_block_of(&device, unit++)->kind, KIND_PRECISE);
 	}
 	CHECK_EQ(sparse_blocks(0), 6);
-	run(3, 4000);
+	run_density(3, 4000);
 	CHECK_EQ(most_sparse, 6);
 }
 
@@ -168,13 +168,13 @@ TAP_TEST(a_freed_sparse_block_is_used_after_a_blocks_worth_of_steps)
 TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 {
 	open_device("1", NULL);
-	run(1, 2000);
+	run_density(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	open_device("3", "density_bits=3");
-	run(1, 2000);
+	run_density(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	test_device_open_demo(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
-	run(1, 2000);
+	run_density(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
@@ -185,7 +185,7 @@ static void open_as(const char *policy, const char *key, const char *value)
 	test_device_open_demo(&device, policy,
 			      test_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
 					  "density_share=0 %s=%s", key, value));
-	run(11, 12000);
+	run_density(11, 12000);
 	test_audit(&device);
 }
 
@@ -210,7 +210,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 	const u64 *kinds;
 
 	open_device("3", "density_approx=on fill=sequential fill_approx=50%");
-	run(2, 9000);
+	run_density(2, 9000);
 	CHECK(programs[2][AFTL_PRECISE][true] > 500);
 	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
 	CHECK_EQ(most_sparse, BLOCKS / 10);
@@ -224,7 +224,7 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
-	run(4, 6000);
+	run_density(4, 6000);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);

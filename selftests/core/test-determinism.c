@@ -38,7 +38,7 @@ struct witness {
 
 static struct stamped requests[REQUESTS];
 
-static void generate(u64 seed, u32 units, u32 gap_ns)
+static void generate_requests(u64 seed, u32 units, u32 gap_ns)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u64 at_ns = 0;
@@ -80,7 +80,7 @@ static void note_completion(struct test_listener *listener, struct test_request 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
 
 /* aftl_run_to_completion() stops at a completion, with no event of that time left. */
-static void serve(struct aftl *ftl, u64 until)
+static void serve_events(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event(ftl) <= until) {
 		u32 pending = aftl_pending_requests(ftl);
@@ -109,7 +109,7 @@ static void pass_time(struct test_device *device, enum habit habit, u64 until,
 			aftl_advance(device->ftl, aftl_next_event(device->ftl));
 		break;
 	case COMPLETIONS:
-		serve(device->ftl, until);
+		serve_events(device->ftl, until);
 		break;
 	case SMALL_STEPS:
 		for (; now < until; now += 7777)
@@ -131,8 +131,8 @@ static void pass_time(struct test_device *device, enum habit habit, u64 until,
 	}
 }
 
-static void conclude(struct test_device *device, const struct witness *witness,
-		     struct outcome *outcome)
+static void record_outcome(struct test_device *device, const struct witness *witness,
+			   struct outcome *outcome)
 {
 	CHECK_EQ(device->pending, 0);
 	outcome->digest = aftl_digest(device->ftl);
@@ -144,7 +144,8 @@ static void conclude(struct test_device *device, const struct witness *witness,
 	test_device_close(device);
 }
 
-static void run(const char *policy, const char *params, enum habit habit, struct outcome *outcome)
+static void run_with_habit(const char *policy, const char *params, enum habit habit,
+			   struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = note_completion } };
 	struct aftl_random random = { 9 };
@@ -166,7 +167,7 @@ static void run(const char *policy, const char *params, enum habit habit, struct
 	}
 	pass_time(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
 	aftl_advance(device.ftl, last);
-	conclude(&device, &witness, outcome);
+	record_outcome(&device, &witness, outcome);
 }
 
 static void check_same(const struct outcome *first, const struct outcome *other, const char *what)
@@ -178,15 +179,15 @@ static void check_same(const struct outcome *first, const struct outcome *other,
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare(const char *policy, const char *params)
+static void compare_habits(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run(policy, params, ONLY_SUBMIT, first);
+	run_with_habit(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run(policy, params, habit, other);
+		run_with_habit(policy, params, habit, other);
 		check_same(first, other, habit_names[habit]);
 	}
 	free(first);
@@ -231,7 +232,7 @@ static void run_at_once(const char *policy, const char *params, bool alone, stru
 		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event(device.ftl));
 	}
 	aftl_drain(device.ftl);
-	conclude(&device, &witness, outcome);
+	record_outcome(&device, &witness, outcome);
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
@@ -270,16 +271,16 @@ static void every_policy(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
-	generate(gap_ns, 900, gap_ns);
+	generate_requests(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare(aftl_policy_at(i)->name, params);
+		compare_habits(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 {
 	unsigned int i;
 
-	generate(1000000, 900, 1000000);
+	generate_requests(1000000, 900, 1000000);
 	for (i = 0; aftl_policy_at(i); i++) {
 		compare_alone(aftl_policy_at(i)->name, plain);
 		compare_alone(aftl_policy_at(i)->name, behind);
@@ -315,9 +316,9 @@ TAP_TEST(another_seed_changes_the_bit_errors_only)
 	struct outcome *a = malloc(sizeof(*a));
 	struct outcome *b = malloc(sizeof(*b));
 
-	generate(1, 900, 1000000);
-	run("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
-	run("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
+	generate_requests(1, 900, 1000000);
+	run_with_habit("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run_with_habit("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);
@@ -457,7 +458,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 }
 
 /* Each changed byte must change the digest. */
-static void tells(const struct test_device *device, void *place)
+static void digest_tells_change(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);
 	u8 *byte = place;
@@ -481,12 +482,12 @@ TAP_TEST(the_digest_changes_with_each_part_of_the_state)
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		tells(&device, aftl_page_attr_at(&device.ftl->media, i));
-	tells(&device, aftl_l2p_entry(device.ftl, 0));
-	tells(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
-	tells(&device, &block->erases);
-	tells(&device, &block->wear);
-	tells(&device, &block->kind);
+		digest_tells_change(&device, aftl_page_attr_at(&device.ftl->media, i));
+	digest_tells_change(&device, aftl_l2p_entry(device.ftl, 0));
+	digest_tells_change(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
+	digest_tells_change(&device, &block->erases);
+	digest_tells_change(&device, &block->wear);
+	digest_tells_change(&device, &block->kind);
 	usual = aftl_digest(device.ftl);
 	map = aftl_l2p_entry(device.ftl, 0);
 	i = map[1];

@@ -57,7 +57,7 @@ static u32 count_used(const struct test_device *device)
 	return count;
 }
 
-static void play(struct test_device *device, u32 requests)
+static void play_requests(struct test_device *device, u32 requests)
 {
 	struct test_stream stream;
 
@@ -115,7 +115,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK_EQ(frugal.held_bytes, least);
 }
 
-static bool same(const struct test_bytes *a, const struct test_bytes *b)
+static bool same_state(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
 }
@@ -128,7 +128,7 @@ static void check_same(void)
 	CHECK_EQ(count_used(&usual), count_extras(&frugal));
 	test_device_save(&frugal, &bytes[0]);
 	test_device_save(&usual, &bytes[1]);
-	CHECK_MSG(same(&bytes[0], &bytes[1]), "the two are saved as different devices");
+	CHECK_MSG(same_state(&bytes[0], &bytes[1]), "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);
 }
@@ -141,8 +141,8 @@ static u32 grow_old(const char *policy, const char *params)
 
 	open_shape(policy, params);
 	for (round = 0; round < 40; round++) {
-		play(&frugal, 40);
-		play(&usual, 40);
+		play_requests(&frugal, 40);
+		play_requests(&usual, 40);
 		extras += count_extras(&frugal);
 		aftl_age(frugal.ftl, 5 * AFTL_HOUR_NS);
 		aftl_age(usual.ftl, 5 * AFTL_HOUR_NS);
@@ -177,8 +177,8 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 		check_same();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
 		grow_old(policies[i], with_room);
-		play(&frugal, 3000);
-		play(&usual, 3000);
+		play_requests(&frugal, 3000);
+		play_requests(&usual, 3000);
 		CHECK(aftl_stats(frugal.ftl)->counters.array_erases);
 		check_same();
 		check_erased(&frugal);

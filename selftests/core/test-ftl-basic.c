@@ -160,8 +160,8 @@ TAP_TEST(invalid_requests_are_refused)
 	CHECK_EQ(read_ns(0, units), 0);
 }
 
-/* Submit a request now; end() returns its latency. */
-static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
+/* Submit a request now; end_timed() returns its latency. */
+static struct test_request *begin_timed(enum aftl_op op, u32 unit, u32 units)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
 							aftl_now(device.ftl));
@@ -171,7 +171,7 @@ static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
 	return request;
 }
 
-static u64 end(struct test_request *request)
+static u64 end_timed(struct test_request *request)
 {
 	u64 latency = 0;
 
@@ -191,12 +191,12 @@ TAP_TEST(reads_go_before_writes)
 
 	open_device("demo", "baseline", ONE_DIE " order=read_first");
 	write_ns(0, 2);
-	first = begin(AFTL_OP_WRITE, 10, 2);
-	second = begin(AFTL_OP_WRITE, 20, 2);
-	read = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(read), WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(first), WRITE_NS);
-	CHECK_EQ(end(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	first = begin_timed(AFTL_OP_WRITE, 10, 2);
+	second = begin_timed(AFTL_OP_WRITE, 20, 2);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end_timed(read), WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(first), WRITE_NS);
+	CHECK_EQ(end_timed(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arrival")
@@ -208,14 +208,14 @@ TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arr
 
 	open_device("demo", "baseline", ONE_DIE " order=fcfs");
 	write_ns(0, 2);
-	first = begin(AFTL_OP_WRITE, 10, 2);
-	second = begin(AFTL_OP_WRITE, 20, 2);
-	read = begin(AFTL_OP_READ, 0, 1);
-	third = begin(AFTL_OP_WRITE, 30, 2);
-	CHECK_EQ(end(first), WRITE_NS);
-	CHECK_EQ(end(second), 2 * WRITE_NS);
-	CHECK_EQ(end(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	first = begin_timed(AFTL_OP_WRITE, 10, 2);
+	second = begin_timed(AFTL_OP_WRITE, 20, 2);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
+	third = begin_timed(AFTL_OP_WRITE, 30, 2);
+	CHECK_EQ(end_timed(first), WRITE_NS);
+	CHECK_EQ(end_timed(second), 2 * WRITE_NS);
+	CHECK_EQ(end_timed(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(a_read_suspends_a_program)
@@ -225,12 +225,12 @@ TAP_TEST(a_read_suspends_a_program)
 
 	open_device("demo", "baseline", ONE_DIE " suspend=program");
 	write_ns(0, 2);
-	write = begin(AFTL_OP_WRITE, 10, 2);
+	write = begin_timed(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	read = begin(AFTL_OP_READ, 0, 1);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
 	/* 20 us until the die accepts the read, and 20 us for the resume. */
-	CHECK_EQ(end(read), 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+	CHECK_EQ(end_timed(read), 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 }
 
@@ -240,11 +240,11 @@ TAP_TEST(a_write_suspends_nothing)
 	struct test_request *second;
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both");
-	first = begin(AFTL_OP_WRITE, 10, 2);
+	first = begin_timed(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	second = begin(AFTL_OP_WRITE, 20, 2);
-	CHECK_EQ(end(first), WRITE_NS);
-	CHECK_EQ(end(second), 2 * WRITE_NS - 100000);
+	second = begin_timed(AFTL_OP_WRITE, 20, 2);
+	CHECK_EQ(end_timed(first), WRITE_NS);
+	CHECK_EQ(end_timed(second), 2 * WRITE_NS - 100000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -256,13 +256,13 @@ TAP_TEST(a_program_is_suspended_at_most_suspend_limit_times)
 
 	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=3");
 	write_ns(0, 2);
-	write = begin(AFTL_OP_WRITE, 10, 2);
+	write = begin_timed(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_ns(0, 1), step);
 	/* Each of three reads delays the program, and its resume takes 20 us; the fourth waits. */
 	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(write), WRITE_NS + 3 * (step + 20000));
+	CHECK_EQ(end_timed(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 }
 
@@ -278,10 +278,10 @@ TAP_TEST(a_program_is_suspended_at_a_step_boundary)
 	for (i = 0; i < ARRAY_SIZE(when); i++) {
 		open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=200us");
 		write_ns(0, 2);
-		write = begin(AFTL_OP_WRITE, 10, 2);
+		write = begin_timed(AFTL_OP_WRITE, 10, 2);
 		test_wait(&device, when[i]);
 		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
-		CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
+		CHECK_EQ(end_timed(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	}
 }
@@ -293,10 +293,10 @@ TAP_TEST(the_last_step_of_a_program_is_not_interrupted)
 
 	open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=350us");
 	write_ns(0, 2);
-	write = begin(AFTL_OP_WRITE, 10, 2);
+	write = begin_timed(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS + 400000);
 	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(write), WRITE_NS);
+	CHECK_EQ(end_timed(write), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 }
 
@@ -311,11 +311,11 @@ TAP_TEST(reads_wait_for_row_programs_at_most)
 	/* The previous row of programs has ended because no program was pending. */
 	test_wait(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
-		writes[i] = begin(AFTL_OP_WRITE, 10 * (i + 1), 2);
-	read = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(writes[2]), 3 * WRITE_NS);
-	CHECK_EQ(end(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
+		writes[i] = begin_timed(AFTL_OP_WRITE, 10 * (i + 1), 2);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end_timed(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(writes[2]), 3 * WRITE_NS);
+	CHECK_EQ(end_timed(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(read_times_depend_on_the_position_in_the_word_line)
@@ -368,16 +368,16 @@ TAP_TEST(transfers_in_one_direction_of_the_link_are_serialised)
 	open_device("demo", "baseline", "link=100 link_command=3us controller=7us");
 	CHECK_EQ(write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
 	CHECK_EQ(write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
-	reads[0] = begin(AFTL_OP_READ, 0, 1);
-	reads[1] = begin(AFTL_OP_READ, 2, 1);
-	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
-	CHECK_EQ(end(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
+	reads[0] = begin_timed(AFTL_OP_READ, 0, 1);
+	reads[1] = begin_timed(AFTL_OP_READ, 2, 1);
+	CHECK_EQ(end_timed(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	CHECK_EQ(end_timed(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
 	/* Both directions are independent; a discard transfers no data. */
-	write = begin(AFTL_OP_WRITE, 4, 2);
+	write = begin_timed(AFTL_OP_WRITE, 4, 2);
 	test_wait(&device, WRITE_NS - SENSE_NS - UNIT_NS);
-	reads[0] = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(write), WRITE_NS + 3000 + 2 * cross + 7000);
-	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	reads[0] = begin_timed(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end_timed(write), WRITE_NS + 3000 + 2 * cross + 7000);
+	CHECK_EQ(end_timed(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
 }
 
@@ -392,23 +392,23 @@ TAP_TEST(link_and_controller_times_overlap)
 	open_device("demo", "baseline", "channels=1 chips=1 buffer=1MiB link=1000 "
 		    "controller_command=10us controller=7us");
 	for (i = 0; i < 3; i++)
-		requests[i] = begin(AFTL_OP_READ, 100 * i, 1);
+		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
+		CHECK_EQ(end_timed(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
 	test_wait(&device, 1000000);
 	now_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		requests[i] = begin(AFTL_OP_READ, 100 * i, 5);
+		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
+		CHECK_EQ(end_timed(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
 	/* Writes and reads use separate directions and do not delay each other. */
 	test_wait(&device, 1000000);
-	requests[0] = begin(AFTL_OP_READ, 0, 1);
-	requests[1] = begin(AFTL_OP_WRITE, 0, 1);
-	requests[2] = begin(AFTL_OP_DISCARD, 0, 1);
-	CHECK_EQ(end(requests[0]), 10000 + unit_ns + 7000);
-	CHECK_EQ(end(requests[1]), 10000 + unit_ns + 7000);
-	CHECK_EQ(end(requests[2]), 20000 + 7000);
+	requests[0] = begin_timed(AFTL_OP_READ, 0, 1);
+	requests[1] = begin_timed(AFTL_OP_WRITE, 0, 1);
+	requests[2] = begin_timed(AFTL_OP_DISCARD, 0, 1);
+	CHECK_EQ(end_timed(requests[0]), 10000 + unit_ns + 7000);
+	CHECK_EQ(end_timed(requests[1]), 10000 + unit_ns + 7000);
+	CHECK_EQ(end_timed(requests[2]), 20000 + 7000);
 	CHECK(aftl_now(device.ftl) > now_ns);
 }
 
@@ -419,9 +419,9 @@ TAP_TEST(controller_time_applies_without_a_link_too)
 
 	open_device("demo", "baseline", "controller_command=10us");
 	for (i = 0; i < 3; i++)
-		requests[i] = begin(AFTL_OP_READ, 100 * i, 1 + i);
+		requests[i] = begin_timed(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(requests[i]), (i + 1) * 10000);
+		CHECK_EQ(end_timed(requests[i]), (i + 1) * 10000);
 }
 
 TAP_TEST(suspending_is_off_by_default)
@@ -431,11 +431,11 @@ TAP_TEST(suspending_is_off_by_default)
 
 	open_device("demo", "baseline", ONE_DIE);
 	write_ns(0, 2);
-	write = begin(AFTL_OP_WRITE, 10, 2);
+	write = begin_timed(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
-	read = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
-	CHECK_EQ(end(write), WRITE_NS);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end_timed(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(write), WRITE_NS);
 }
 
 TAP_TEST(buffered_writes_complete_at_once)
@@ -480,12 +480,12 @@ TAP_TEST(a_flush_does_not_wait_for_later_writes)
 	struct test_request *flush;
 
 	open_device("demo", "baseline", ONE_DIE);
-	before = begin(AFTL_OP_WRITE, 0, 2);
-	flush = begin(AFTL_OP_FLUSH, 0, 0);
-	after = begin(AFTL_OP_WRITE, 2, 2);
-	CHECK_EQ(end(flush), WRITE_NS);
-	CHECK_EQ(end(before), WRITE_NS);
-	CHECK_EQ(end(after), 2 * WRITE_NS);
+	before = begin_timed(AFTL_OP_WRITE, 0, 2);
+	flush = begin_timed(AFTL_OP_FLUSH, 0, 0);
+	after = begin_timed(AFTL_OP_WRITE, 2, 2);
+	CHECK_EQ(end_timed(flush), WRITE_NS);
+	CHECK_EQ(end_timed(before), WRITE_NS);
+	CHECK_EQ(end_timed(after), 2 * WRITE_NS);
 }
 
 /* Without a flush a partial page stays in the buffer. */
@@ -493,10 +493,10 @@ TAP_TEST(what_is_pending_is_worked_off,
 	 "aftl_drain() completes all requests and holds partial pages")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
-	begin(AFTL_OP_WRITE, 0, 1);
+	begin_timed(AFTL_OP_WRITE, 0, 1);
 	aftl_drain(device.ftl);
 	CHECK_EQ(aftl_now(device.ftl), 0);
-	begin(AFTL_OP_FLUSH, 0, 0);
+	begin_timed(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 1);
 	aftl_drain(device.ftl);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
@@ -668,11 +668,11 @@ TAP_TEST(a_write_waits_while_the_buffer_is_full)
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
 	CHECK_EQ(aftl_tag_count(device.ftl), 4);
 	CHECK_EQ(write_ns(0, 4), 0);
-	late = begin(AFTL_OP_WRITE, 10, 1);
-	CHECK_EQ(end(late), WRITE_NS);
-	late = begin(AFTL_OP_WRITE, 20, 8);
+	late = begin_timed(AFTL_OP_WRITE, 10, 1);
+	CHECK_EQ(end_timed(late), WRITE_NS);
+	late = begin_timed(AFTL_OP_WRITE, 20, 8);
 	test_drain(&device);
-	end(late);
+	end_timed(late);
 }
 
 TAP_TEST(discard_and_write_zeroes_unmap_units)
@@ -708,12 +708,12 @@ TAP_TEST(a_discard_supersedes_every_earlier_write)
 		for (wait = 0; wait < 1000000; wait += 300000) {
 			open_device("demo", "baseline", test_params(ONE_DIE
 								    " buffer=%s", buffers[i]));
-			begin(AFTL_OP_WRITE, 10, 2)->keep = false;
-			write = begin(AFTL_OP_WRITE, 5, 2);
+			begin_timed(AFTL_OP_WRITE, 10, 2)->keep = false;
+			write = begin_timed(AFTL_OP_WRITE, 5, 2);
 			test_wait(&device, wait);
 			CHECK_EQ(latency_of(AFTL_OP_DISCARD, 5, 1, 0), 0);
 			CHECK_EQ(read_ns(5, 1), 0);
-			end(write);
+			end_timed(write);
 			test_wait(&device, 10000000);
 			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
@@ -733,12 +733,12 @@ TAP_TEST(a_discard_frees_buffer_space_for_waiting_writes)
 	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
 	write_ns(0, 2);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
-	read = begin(AFTL_OP_READ, 0, 1);
+	read = begin_timed(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(write_ns(10, 4), 0);
-	late = begin(AFTL_OP_WRITE, 20, 1);
+	late = begin_timed(AFTL_OP_WRITE, 20, 1);
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 10, 4, 0), 0);
-	CHECK_RANGE(end(late), 0, SENSE_NS + UNIT_NS);
-	end(read);
+	CHECK_RANGE(end_timed(late), 0, SENSE_NS + UNIT_NS);
+	end_timed(read);
 }
 
 /* All read commands wait for the die; the discard unmaps the data they would read. */
@@ -750,13 +750,13 @@ TAP_TEST(a_discard_frees_commands_for_waiting_reads)
 
 	open_device("demo", "baseline", ONE_DIE " depth=16");
 	write_ns(0, 34);
-	write = begin(AFTL_OP_WRITE, 40, 1);
-	read = begin(AFTL_OP_READ, 0, 32);
-	late = begin(AFTL_OP_READ, 32, 1);
+	write = begin_timed(AFTL_OP_WRITE, 40, 1);
+	read = begin_timed(AFTL_OP_READ, 0, 32);
+	late = begin_timed(AFTL_OP_READ, 32, 1);
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 32, 0), 0);
-	CHECK_EQ(end(write), WRITE_NS);
-	CHECK_EQ(end(read), WRITE_NS);
-	CHECK_EQ(end(late), WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end_timed(write), WRITE_NS);
+	CHECK_EQ(end_timed(read), WRITE_NS);
+	CHECK_EQ(end_timed(late), WRITE_NS + SENSE_NS + UNIT_NS);
 }
 
 TAP_TEST(wide_planes_are_programmed_together)
@@ -796,13 +796,13 @@ static void check_joint_reads(u32 first, u32 second, bool together)
 	u64 reads = test_counters(&device)->multi_plane_reads;
 	u64 sensed_ns = test_counters(&device)->array_read_ns;
 	u64 busy_ns = busy_time();
-	struct test_request *blocker = begin(AFTL_OP_READ, 0, 1);
-	struct test_request *a = begin(AFTL_OP_READ, first, 2);
-	struct test_request *b = begin(AFTL_OP_READ, second, 2);
-	u64 blocked_ns = end(blocker);
+	struct test_request *blocker = begin_timed(AFTL_OP_READ, 0, 1);
+	struct test_request *a = begin_timed(AFTL_OP_READ, first, 2);
+	struct test_request *b = begin_timed(AFTL_OP_READ, second, 2);
+	u64 blocked_ns = end_timed(blocker);
 
-	CHECK_EQ(end(a), blocked_ns + PLANES_NS(1));
-	CHECK_EQ(end(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
+	CHECK_EQ(end_timed(a), blocked_ns + PLANES_NS(1));
+	CHECK_EQ(end_timed(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
 	CHECK_EQ(test_counters(&device)->multi_plane_reads - reads, together);
 	CHECK_EQ(test_counters(&device)->array_read_ns - sensed_ns, (together ? 2 : 3) * SENSE_NS);
 	CHECK_EQ(busy_time() - busy_ns,
@@ -838,16 +838,16 @@ TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read)
 	u64 begin_ns;
 
 	open_four_planes("same_block");
-	blocker = begin(AFTL_OP_READ, 0, 1);
-	reads[0] = begin(AFTL_OP_READ, 8, 2);
-	reads[1] = begin(AFTL_OP_READ, 24, 2);
-	reads[2] = begin(AFTL_OP_READ, 10, 2);
-	reads[3] = begin(AFTL_OP_READ, 26, 2);
-	begin_ns = end(blocker);
-	CHECK_EQ(end(reads[0]), begin_ns + PLANES_NS(1));
-	CHECK_EQ(end(reads[2]), begin_ns + PLANES_NS(2));
-	CHECK_EQ(end(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
-	CHECK_EQ(end(reads[3]), begin_ns + 2 * PLANES_NS(2));
+	blocker = begin_timed(AFTL_OP_READ, 0, 1);
+	reads[0] = begin_timed(AFTL_OP_READ, 8, 2);
+	reads[1] = begin_timed(AFTL_OP_READ, 24, 2);
+	reads[2] = begin_timed(AFTL_OP_READ, 10, 2);
+	reads[3] = begin_timed(AFTL_OP_READ, 26, 2);
+	begin_ns = end_timed(blocker);
+	CHECK_EQ(end_timed(reads[0]), begin_ns + PLANES_NS(1));
+	CHECK_EQ(end_timed(reads[2]), begin_ns + PLANES_NS(2));
+	CHECK_EQ(end_timed(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
+	CHECK_EQ(end_timed(reads[3]), begin_ns + 2 * PLANES_NS(2));
 }
 
 TAP_TEST(independent_planes_execute_separate_programs)
@@ -919,9 +919,9 @@ TAP_TEST(a_flush_covers_data_that_are_overwritten_meanwhile)
 	/* The die is busy, so that the next writes stay in the buffer. */
 	write_ns(10, 2);
 	write_ns(3, 1);
-	flush = begin(AFTL_OP_FLUSH, 0, 0);
+	flush = begin_timed(AFTL_OP_FLUSH, 0, 0);
 	write_ns(3, 1);
-	end(flush);
+	end_timed(flush);
 	test_drain(&device);
 	test_wait(&device, 20000000);
 }
@@ -934,10 +934,10 @@ TAP_TEST(a_request_stamped_in_the_past_arrives_now)
 	test_wait(&device, 5000000);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
 	CHECK_EQ(request->request.arrival_ns, 5000000);
-	CHECK_EQ(end(request), WRITE_NS);
+	CHECK_EQ(end_timed(request), WRITE_NS);
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
 	CHECK_EQ(aftl_now(device.ftl), 90000000);
-	CHECK_EQ(end(request), WRITE_NS);
+	CHECK_EQ(end_timed(request), WRITE_NS);
 }
 
 static u32 requests_left;

@@ -121,7 +121,7 @@ TAP_TEST(each_page_is_asked_for, "stream() is called once for each page of a hos
 		CHECK_EQ(test_block_of(&device, i)->kind, i % 2);
 }
 
-static void run(const char *pairs)
+static void run_with_params(const char *pairs)
 {
 	struct shadow_store store;
 	struct test_stream stream;
@@ -153,16 +153,16 @@ static void run(const char *pairs)
 
 TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 {
-	run(SHAPE);
-	run(SHAPE " buffer=64KiB");
-	run(SHAPE " superblock=2");
+	run_with_params(SHAPE);
+	run_with_params(SHAPE " buffer=64KiB");
+	run_with_params(SHAPE " superblock=2");
 }
 
 /* test_device_finish() fails if a proposal was refused. */
 TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;
-	run(SHAPE);
+	run_with_params(SHAPE);
 	fickle = false;
 }
 

@@ -11,7 +11,7 @@
 static u32 refused;
 static u32 lived;
 
-static void overwrite(struct test_device *device, struct test_stream *stream)
+static void overwrite_device(struct test_device *device, struct test_stream *stream)
 {
 	u64 wanted = 3ULL * test_units(device);
 
@@ -24,7 +24,7 @@ static void overwrite(struct test_device *device, struct test_stream *stream)
 	test_drain(device);
 }
 
-static void drive(struct test_device *device)
+static void drive_geometry(struct test_device *device)
 {
 	struct test_stream stream;
 
@@ -33,7 +33,7 @@ static void drive(struct test_device *device)
 	stream.discard = 0;
 	stream.depth = 8;
 	stream.units_max = 4;
-	overwrite(device, &stream);
+	overwrite_device(device, &stream);
 	test_audit(device);
 	CHECK_MSG(!device->failed, "%llu requests fail", (unsigned long long)device->failed);
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
@@ -51,7 +51,7 @@ static void try_policy(const struct test_device *shape, const char *policy)
 			  device.error.text);
 	} else if (test_units(&device) <= UNITS_MAX) {
 		lived++;
-		drive(&device);
+		drive_geometry(&device);
 	}
 	test_random_finish(&device, policy, 0);
 }
@@ -119,7 +119,7 @@ TAP_TEST(the_least_accepted_over_provisioning_suffices)
 		}
 		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
-			drive(&device);
+			drive_geometry(&device);
 		test_random_finish(&device, aftl_policy_at(i)->name, 0);
 	}
 }

@@ -91,7 +91,7 @@ static void check_pages(u32 units)
 	CHECK_RANGE(pages, 100, units);
 }
 
-static void hear(const char *more)
+static void install_hint_listener(const char *more)
 {
 	u32 writes = 0;
 	u32 units;
@@ -117,12 +117,12 @@ static void hear(const char *more)
 
 TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
 {
-	hear(NULL);
+	install_hint_listener(NULL);
 }
 
 TAP_TEST(write_hints_pass_through_the_write_buffer)
 {
-	hear("buffer=256KiB");
+	install_hint_listener("buffer=256KiB");
 }
 
 /* Relocated data have no hint: flash does not store it. */
@@ -153,7 +153,7 @@ TAP_TEST(invalid_lifetimes_are_refused)
 #define PLACE_UNITS 4
 
 /* Mix hot and cold data: nine of ten writes go to a tenth of the address space. */
-static void mix(const char *policy, bool hinted)
+static void mix_hot_and_cold(const char *policy, bool hinted)
 {
 	static const char mixed[] =
 		"channels=2 chips=1 blocks=80 layers=4 word_lines=4 op=50 fill=random errors=off";
@@ -180,7 +180,7 @@ static void mix(const char *policy, bool hinted)
 }
 
 /* Write amplification in 1/1000 since the statistics were reset. */
-static u64 amplification(void)
+static u64 amplification_permille(void)
 {
 	return test_programmed_units(&device) * 1000 /
 	       test_counters(&device)->programmed_host_units;
@@ -191,15 +191,15 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	u64 without;
 	u64 same;
 
-	mix("streams", false);
-	without = amplification();
-	mix("baseline", true);
-	same = amplification();
-	mix("streams", true);
+	mix_hot_and_cold("streams", false);
+	without = amplification_permille();
+	mix_hot_and_cold("baseline", true);
+	same = amplification_permille();
+	mix_hot_and_cold("streams", true);
 	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
-		 (unsigned long long)amplification(), (unsigned long long)without,
+		 (unsigned long long)amplification_permille(), (unsigned long long)without,
 		 (unsigned long long)same);
-	CHECK_RANGE(amplification(), 1000, without * 9 / 10);
+	CHECK_RANGE(amplification_permille(), 1000, without * 9 / 10);
 }
 
 /* Each stream has its open block, and relocation keeps data in their stream. */
@@ -208,7 +208,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	const struct aftl_stats *stats;
 	u32 i;
 
-	mix("streams", true);
+	mix_hot_and_cold("streams", true);
 	stats = aftl_stats(device.ftl);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		bool used = i == AFTL_LIFETIME_SHORT || i == AFTL_LIFETIME_EXTREME;
@@ -252,7 +252,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
 		u64 units[2] = { 0 };
 
-		mix(policies[i], true);
+		mix_hot_and_cold(policies[i], true);
 		stats = aftl_stats(device.ftl);
 		for (j = 0; j < 2 * AFTL_STREAMS; j++)
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];
@@ -261,7 +261,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 	}
 }
 
-static int swallow(void *host, const void *data, size_t bytes)
+static int discard_bytes(void *host, const void *data, size_t bytes)
 {
 	return 0;
 }
@@ -269,7 +269,7 @@ static int swallow(void *host, const void *data, size_t bytes)
 /* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
-	const struct aftl_snapshot_sink sink = { .write = swallow };
+	const struct aftl_snapshot_sink sink = { .write = discard_bytes };
 	const struct aftl_lane_lun *bind;
 	u8 id;
 

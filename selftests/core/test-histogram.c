@@ -45,7 +45,7 @@ TAP_TEST(bins_are_narrow, "a bin is at most 1/32 wide")
 	}
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_u64(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a;
 	u64 y = *(const u64 *)b;
@@ -62,7 +62,7 @@ static void fill(struct aftl_random *random, int count, unsigned int shift)
 		samples[i] = aftl_random_next(random) >> (shift + aftl_random_below(random, 8));
 		aftl_histogram_add(&histogram, samples[i]);
 	}
-	qsort(samples, count, sizeof(samples[0]), ascending);
+	qsort(samples, count, sizeof(samples[0]), compare_u64);
 }
 
 /* Smallest sample such that at least @share of all samples are not larger. */

@@ -89,7 +89,7 @@ static void choose(struct model *model)
 	remove_at(model->others, &model->count, index);
 }
 
-static void arrive(struct model *model, const struct test_request *mine)
+static void model_arrival(struct model *model, const struct test_request *mine)
 {
 	struct waiter waiter = {
 		.version = mine->version,
@@ -133,7 +133,7 @@ struct write_watch {
 static void write_submitted(struct test_listener *self, struct test_request *request)
 {
 	if (request->request.op == AFTL_OP_WRITE)
-		arrive(&container_of(self, struct write_watch, listener)->model, request);
+		model_arrival(&container_of(self, struct write_watch, listener)->model, request);
 }
 
 static void write_accepted(struct test_listener *self, struct test_request *request,
@@ -172,7 +172,7 @@ static void set_weights(struct model *model, struct aftl_random *random)
 }
 
 /* Vary the depth, and change the weights while requests wait. */
-static void load(enum aftl_op op, struct model *model, struct aftl_random *random)
+static void load_queues(enum aftl_op op, struct model *model, struct aftl_random *random)
 {
 	u32 i;
 
@@ -204,7 +204,7 @@ static void writes_of_seed(u64 seed)
 		test_device_set(&device, "buffer", "128KiB");
 	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
-	load(AFTL_OP_WRITE, &watch.model, &random);
+	load_queues(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
 	test_device_finish(&device);
 }
@@ -235,7 +235,7 @@ struct tenants {
 	struct aftl_random random;
 };
 
-static void send(struct tenants *tenants, u32 queue)
+static void send_as_tenant(struct tenants *tenants, u32 queue)
 {
 	u32 unit = aftl_random_below(&tenants->random, test_units(&device));
 
@@ -251,7 +251,7 @@ static void tenant_done(struct test_listener *self, struct test_request *request
 		return;
 	tenants->done[request->request.queue]++;
 	tenants->left--;
-	send(tenants, request->request.queue);
+	send_as_tenant(tenants, request->request.queue);
 }
 
 static void let_them(struct tenants *tenants, const char *weights, enum aftl_op op)
@@ -269,7 +269,7 @@ static void let_them(struct tenants *tenants, const char *weights, enum aftl_op 
 	test_device_listen(&device, &tenants->listener);
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
-			send(tenants, queue);
+			send_as_tenant(tenants, queue);
 	test_device_finish(&device);
 }
 

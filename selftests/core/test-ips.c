@@ -55,7 +55,7 @@ static void open_device(const char *params)
 	test_device_open(&device, "ips", params);
 }
 
-static void run(u64 seed, u32 steps)
+static void run_ips(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
 	test_stream_run(&stream, &device, steps);
@@ -246,7 +246,7 @@ TAP_TEST(only_later_programs_disturb_a_cached_word_line)
 TAP_TEST(relocated_data_fill_the_other_bits_of_cached_word_lines)
 {
 	open_device("fill=sequential fill_approx=30%");
-	run(4, 9000);
+	run_ips(4, 9000);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 200);
 	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
@@ -300,7 +300,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 	test_device_open_demo(&device, policy,
 			      test_params(SHAPE " fill=sequential fill_approx=30%% %s=%s %s=%s",
 					  key, value, other, set));
-	run(11, 12000);
+	run_ips(11, 12000);
 	test_audit(&device);
 }
 
@@ -320,7 +320,7 @@ TAP_TEST(without_cache_blocks_the_policy_equals_approxftl)
 TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 {
 	open_device("ips_approx=on fill=sequential fill_approx=50%");
-	run(2, 9000);
+	run_ips(2, 9000);
 	CHECK_EQ(approximate_cached, 0);
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
@@ -330,7 +330,7 @@ TAP_TEST(with_approxftl_on_approximate_data_are_not_cached)
 static void check_without(const char *params)
 {
 	test_device_open_demo(&device, "ips", params);
-	run(1, 3000);
+	run_ips(1, 3000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 }
@@ -339,7 +339,7 @@ static void check_without(const char *params)
 TAP_TEST(devices_that_cannot_switch_have_no_cache)
 {
 	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
-	run(1, 3000);
+	run_ips(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 	check_without("bits=2 one_shot=on");

@@ -25,7 +25,7 @@ static u16 attr_of(u32 block, u32 page)
 	return *aftl_page_attr_at(media, block * media->geo->pages + page);
 }
 
-static bool lends(u32 block, u32 page)
+static bool page_lends(u32 block, u32 page)
 {
 	return aftl_page_mode(attr_of(block, page)) == AFTL_MODE_LENDING;
 }
@@ -74,8 +74,8 @@ static void check_at(u32 unit, u32 with, u32 page, u32 kind)
 
 static bool unit_lends(u32 unit)
 {
-	return lends(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
-		     page_of(unit));
+	return page_lends(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
+			  page_of(unit));
 }
 
 TAP_TEST(approximate_pages_lend_to_precise_pages_half_a_block_before)
@@ -169,7 +169,7 @@ TAP_TEST(loans_save_sensing_levels)
 	check_loans("6e-3", "0", 0);
 }
 
-static bool taken(u32 block, u32 page, u32 class)
+static bool take_page(u32 block, u32 page, u32 class)
 {
 	struct aftl_program_command program = {
 		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
@@ -192,21 +192,21 @@ TAP_TEST(the_chip_refuses_illegal_loans)
 	media = &device.ftl->media;
 	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
-	CHECK(!taken(index, HALF - 1, AFTL_APPROX));
+	CHECK(!take_page(index, HALF - 1, AFTL_APPROX));
 	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
-	CHECK(taken(index, HALF, AFTL_APPROX));
-	CHECK(!taken(index, HALF, AFTL_PRECISE));
-	CHECK(!taken(index, HALF + 1, AFTL_APPROX));
+	CHECK(take_page(index, HALF, AFTL_APPROX));
+	CHECK(!take_page(index, HALF, AFTL_PRECISE));
+	CHECK(!take_page(index, HALF + 1, AFTL_APPROX));
 	kept = *aftl_page_attr_at(media, index * STEPS);
 	*aftl_page_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
-	CHECK(!taken(index, HALF, AFTL_APPROX));
+	CHECK(!take_page(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_at(media, index * STEPS) = 0;
-	CHECK(!taken(index, HALF, AFTL_APPROX));
+	CHECK(!take_page(index, HALF, AFTL_APPROX));
 	*aftl_page_attr_at(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
-	CHECK(!taken(index, HALF, AFTL_APPROX));
+	CHECK(!take_page(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
-	CHECK(taken(index, HALF, AFTL_APPROX));
+	CHECK(take_page(index, HALF, AFTL_APPROX));
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */

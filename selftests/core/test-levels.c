@@ -21,7 +21,7 @@ static void open_device(const char *policy, const char *params, u8 level)
 	device.level = level;
 }
 
-static void play(u32 requests)
+static void play_levels(u32 requests)
 {
 	struct test_stream stream;
 
@@ -45,11 +45,11 @@ static void try_alike(const char *policy, const char *params)
 	unsigned int i;
 
 	open_device(policy, params, 0);
-	play(4000);
+	play_levels(4000);
 	plain = *test_counters(&device);
 	ended_ns = aftl_now(device.ftl);
 	open_device(policy, params, AFTL_LEVELS);
-	play(4000);
+	play_levels(4000);
 	CHECK_EQ(aftl_now(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_MSG(counts_levels(i) || aftl_counter_get(&plain, i) ==
@@ -125,7 +125,7 @@ TAP_TEST(policy_levels_never_mixes_levels_in_a_page)
 		u32 pages[AFTL_LEVELS] = { 0 };
 
 		open_device("levels", shapes[i], AFTL_LEVELS);
-		play(12000);
+		play_levels(12000);
 		check_pages(pages, true);
 		check_all_there(pages);
 		CHECK(test_counters(&device)->programmed_gc_units > 1000);
@@ -143,7 +143,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	u32 round;
 
 	open_device("lending", wide, AFTL_LEVELS);
-	play(3000);
+	play_levels(3000);
 	CHECK(!aftl_save(device.ftl, &sink, &device.error));
 	digest = aftl_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -154,7 +154,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 			    &device, &device.error));
 	/* Check mixed pages as long as they exist. */
 	for (round = 0; round < 20; round++) {
-		play(600);
+		play_levels(600);
 		check_pages(pages, false);
 	}
 	check_all_there(pages);

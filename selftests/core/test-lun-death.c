@@ -27,7 +27,7 @@ static void open_device(const char *policy, const char *params)
 	stream.partial = 10;
 }
 
-static void send(u32 requests)
+static void send_until_failure(u32 requests)
 {
 	test_stream_run(&stream, &device, requests);
 }
@@ -88,22 +88,22 @@ static void a_lun_dies(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(500);
+	send_until_failure(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	test_audit(&device);
 	check_dead(2);
 	CHECK(!aftl_read_only(device.ftl));
-	send(1500);
+	send_until_failure(1500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	check_dead(2);
 	check_lost(2);
-	send(500);
+	send_until_failure(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 4), -EINVAL);
 }
 
 static u32 policies_with_room;
 
-static bool fits(const char *policy, const char *params)
+static bool policy_fits_device(const char *policy, const char *params)
 {
 	int ret;
 
@@ -123,7 +123,7 @@ static void with_every_policy(const char *what,
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *name = aftl_policy_at(i)->name;
 
-		if (!fits(name, params))
+		if (!policy_fits_device(name, params))
 			continue;
 		tap_begin("%s: %s", what, name);
 		body(name, params);
@@ -146,12 +146,12 @@ static void a_lun_dies_at_any_moment(const char *params)
 		open_device("approxftl", params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
-		send(20 + aftl_random_below(&random, 300));
+		send_until_failure(20 + aftl_random_below(&random, 300));
 		aftl_advance(device.ftl, aftl_now(device.ftl) +
 			     aftl_random_below(&random, 1000000));
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
 		test_audit(&device);
-		send(100);
+		send_until_failure(100);
 	}
 }
 
@@ -173,10 +173,10 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
 	CHECK(aftl_read_only(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
-	send(300);
+	send_until_failure(300);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
-	send(300);
+	send_until_failure(300);
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
@@ -199,7 +199,7 @@ TAP_TEST(a_dead_lun_is_saved_and_loaded)
 	aftl_destroy(device.ftl);
 	device.ftl = again;
 	check_lost(1);
-	send(500);
+	send_until_failure(500);
 	test_bytes_free(&bytes);
 }
 
@@ -215,7 +215,7 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(1500);
+	send_until_failure(1500);
 	test_drain(&device);
 	test_wait(&device, 1000000000);
 	for (i = 0; i < 4; i++)

@@ -45,24 +45,24 @@ static void write_page(u32 unit)
 }
 
 /* Number of elements that @letter denotes, and the distance of two neighbours. */
-static u32 many(char letter)
+static u32 letter_count(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
 }
 
-static u32 apart(char letter)
+static u32 letter_distance(char letter)
 {
 	static const char letters[] = "cwdp";
 	const char *before;
 	u32 step = 1;
 
 	for (before = letters; *before != letter; before++)
-		step *= many(*before);
+		step *= letter_count(*before);
 	return step;
 }
 
 /* The first letter is the innermost of four nested loops. */
-static void expect(const char *word, u32 expected[LUNS])
+static void expect_order(const char *word, u32 expected[LUNS])
 {
 	u32 i = 0;
 	u32 a;
@@ -70,12 +70,14 @@ static void expect(const char *word, u32 expected[LUNS])
 	u32 c;
 	u32 d;
 
-	for (d = 0; d < many(word[3]); d++)
-		for (c = 0; c < many(word[2]); c++)
-			for (b = 0; b < many(word[1]); b++)
-				for (a = 0; a < many(word[0]); a++)
-					expected[i++] = a * apart(word[0]) + b * apart(word[1]) +
-							c * apart(word[2]) + d * apart(word[3]);
+	for (d = 0; d < letter_count(word[3]); d++)
+		for (c = 0; c < letter_count(word[2]); c++)
+			for (b = 0; b < letter_count(word[1]); b++)
+				for (a = 0; a < letter_count(word[0]); a++)
+					expected[i++] = a * letter_distance(word[0]) + b *
+ letter_distance(word[1]) +
+							c * letter_distance(word[2]) + d *
+ letter_distance(word[3]);
 }
 
 static void try_stripe(const char *word)
@@ -83,7 +85,7 @@ static void try_stripe(const char *word)
 	u32 expected[LUNS];
 	u32 i;
 
-	expect(word, expected);
+	expect_order(word, expected);
 	open_device("rotate", word);
 	for (i = 0; i < 2 * LUNS; i++)
 		write_page(7 * i % 100);

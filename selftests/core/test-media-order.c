@@ -43,12 +43,12 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 	one.block.order = order;
 }
 
-static bool allowed(u32 page, u32 pages)
+static bool is_allowed(u32 page, u32 pages)
 {
 	return aftl_order_allows(&one.media, &one.block, page, pages);
 }
 
-static bool used(u32 page)
+static bool is_used(u32 page)
 {
 	return aftl_page_programmed(&one.media, &one.block, page);
 }
@@ -72,7 +72,7 @@ static bool sequential_rule(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (i < page ? !used(i) : used(i))
+		if (i < page ? !is_used(i) : is_used(i))
 			return false;
 	return true;
 }
@@ -90,12 +90,12 @@ static bool two_pass_rule(u32 page)
 	u32 step = page / one.geo.program_pages;
 	u32 i;
 
-	if (used(page))
+	if (is_used(page))
 		return false;
 	for (i = 0; i < steps; i++) {
 		bool before = first_colour(i) == first_colour(step) ? i < step : first_colour(i);
 
-		if (used(i * one.geo.program_pages) != before)
+		if (is_used(i * one.geo.program_pages) != before)
 			return false;
 	}
 	return true;
@@ -106,7 +106,7 @@ static bool leader_rule(u32 page)
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
 	u32 leader = page / layer_pages * layer_pages;
 
-	return !used(page) && (page == leader || used(page - one.geo.program_pages));
+	return !is_used(page) && (page == leader || is_used(page - one.geo.program_pages));
 }
 
 /* Two layers are open: the highest used one and the one below; or the next one may be opened. */
@@ -117,13 +117,13 @@ static bool super_layer_rule(u32 page)
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
-		if (used(i))
+		if (is_used(i))
 			highest = max(i / layer_pages, 1U);
-	return !used(page) && page / layer_pages + 1 >= highest &&
+	return !is_used(page) && page / layer_pages + 1 >= highest &&
 	       page / layer_pages <= highest + 1;
 }
 
-static bool rule(u32 page)
+static bool page_rule(u32 page)
 {
 	switch (one.block.order) {
 	case AFTL_ORDER_SEQUENTIAL:
@@ -140,7 +140,7 @@ static bool rule(u32 page)
 static u64 histories;
 
 /* Explore every legal history from here, and check that all illegal steps are refused. */
-static void explore(void)
+static void explore_histories(void)
 {
 	struct aftl_block block = one.block;
 	u32 oob[PAGES_MAX][2];
@@ -149,9 +149,9 @@ static void explore(void)
 
 	memcpy(oob, one.oob, sizeof(oob));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
-		bool yes = rule(page);
+		bool yes = page_rule(page);
 
-		if (!CHECK_MSG(allowed(page, one.geo.program_pages) == yes,
+		if (!CHECK_MSG(is_allowed(page, one.geo.program_pages) == yes,
 			       "order %u: page %u with %u programmed: %s", one.block.order, page,
 			       one.block.programmed, yes ? "refused" : "allowed"))
 			return;
@@ -159,7 +159,7 @@ static void explore(void)
 			continue;
 		legal++;
 		program(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
-		explore();
+		explore_histories();
 		one.block = block;
 		memcpy(one.oob, oob, sizeof(oob));
 	}
@@ -176,7 +176,7 @@ static void explore_shape(enum aftl_order order, u32 layers, u32 word_lines, u32
 	for (flip = 0; flip < 2; flip++) {
 		new_block(order, layers, word_lines, line_pages, program_pages);
 		one.block.flip = flip;
-		explore();
+		explore_histories();
 	}
 }
 
@@ -239,7 +239,7 @@ TAP_TEST(only_open_blocks_are_programmed)
 		for (state = 0; state <= AFTL_BLOCK_BAD; state++) {
 			new_block(order, 4, 2, 2, 1);
 			one.block.state = state;
-			CHECK_EQ(allowed(0, 1), state == AFTL_BLOCK_OPEN);
+			CHECK_EQ(is_allowed(0, 1), state == AFTL_BLOCK_OPEN);
 		}
 }
 
@@ -249,15 +249,15 @@ TAP_TEST(steps_of_wrong_size_or_alignment_are_refused)
 
 	for (order = 0; order < AFTL_ORDER_SWITCHED; order++) {
 		new_block(order, 4, 2, 3, 3);
-		CHECK(!allowed(0, 0));
-		CHECK(!allowed(0, 4));
-		CHECK(!allowed(0, U32_MAX));
-		CHECK(!allowed(one.geo.pages, 1));
-		CHECK(!allowed(U32_MAX, 1));
-		CHECK(!allowed(U32_MAX, 3));
-		CHECK(allowed(0, 3));
+		CHECK(!is_allowed(0, 0));
+		CHECK(!is_allowed(0, 4));
+		CHECK(!is_allowed(0, U32_MAX));
+		CHECK(!is_allowed(one.geo.pages, 1));
+		CHECK(!is_allowed(U32_MAX, 1));
+		CHECK(!is_allowed(U32_MAX, 3));
+		CHECK(is_allowed(0, 3));
 		if (order != AFTL_ORDER_SUPER_LAYER)
-			CHECK(!allowed(1, 1));
+			CHECK(!is_allowed(1, 1));
 	}
 }
 
@@ -266,10 +266,10 @@ TAP_TEST(a_step_does_not_overlap_programmed_pages)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program(3, 3, MLC_ATTR);
-	CHECK(allowed(0, 3));
-	CHECK(allowed(0, 2));
-	CHECK_MSG(!allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
-	CHECK_MSG(!allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
+	CHECK(is_allowed(0, 3));
+	CHECK(is_allowed(0, 2));
+	CHECK_MSG(!is_allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
+	CHECK_MSG(!is_allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
 }
 
 static void set_valid(u32 page)
@@ -281,13 +281,13 @@ TAP_TEST(only_dead_mlc_data_is_reprogrammed)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	CHECK(allowed(0, 1));
-	CHECK(!allowed(0, 2));
+	CHECK(is_allowed(0, 1));
+	CHECK(!is_allowed(0, 2));
 	set_valid(0);
-	CHECK_MSG(!allowed(0, 1), "valid data may be reprogrammed");
-	CHECK(allowed(1, 1));
+	CHECK_MSG(!is_allowed(0, 1), "valid data may be reprogrammed");
+	CHECK(is_allowed(1, 1));
 	*aftl_page_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
+	CHECK_MSG(!is_allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
 TAP_TEST(a_page_is_reprogrammed_at_most_twice)
@@ -295,9 +295,9 @@ TAP_TEST(a_page_is_reprogrammed_at_most_twice)
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
-	CHECK(allowed(0, 1));
+	CHECK(is_allowed(0, 1));
 	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
-	CHECK_MSG(!allowed(0, 1), "a third reprogram is allowed");
+	CHECK_MSG(!is_allowed(0, 1), "a third reprogram is allowed");
 }
 
 /* The limit applies to the word line: its pages share cells. */
@@ -306,7 +306,7 @@ TAP_TEST(a_word_line_is_reprogrammed_at_most_twice)
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
-	CHECK_MSG(!allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
+	CHECK_MSG(!is_allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
 }
 
 /* The cells hold two bits, so the third page of the word line cannot be programmed. */
@@ -314,7 +314,7 @@ TAP_TEST(the_third_page_of_an_mlc_word_line_stays_empty)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	CHECK_MSG(!allowed(2, 1), "a third bit fits a word line in MLC mode");
+	CHECK_MSG(!is_allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
 TAP_TEST(only_the_open_super_layer_is_reprogrammed)
@@ -322,16 +322,16 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	program(6, 2, MLC_ATTR);
-	CHECK(allowed(0, 1));
-	CHECK(allowed(6, 1));
-	CHECK_MSG(!allowed(18, 2), "a layer is left out");
+	CHECK(is_allowed(0, 1));
+	CHECK(is_allowed(6, 1));
+	CHECK_MSG(!is_allowed(18, 2), "a layer is left out");
 	program(12, 2, MLC_ATTR);
-	CHECK_MSG(!allowed(0, 1), "a closed layer may be reprogrammed");
-	CHECK_MSG(!allowed(3, 2), "a closed layer may be programmed");
-	CHECK_MSG(allowed(6, 1), "the lower of two open layers may not be reprogrammed");
-	CHECK(allowed(9, 2));
-	CHECK(allowed(12, 1));
-	CHECK(!allowed(36, 2));
+	CHECK_MSG(!is_allowed(0, 1), "a closed layer may be reprogrammed");
+	CHECK_MSG(!is_allowed(3, 2), "a closed layer may be programmed");
+	CHECK_MSG(is_allowed(6, 1), "the lower of two open layers may not be reprogrammed");
+	CHECK(is_allowed(9, 2));
+	CHECK(is_allowed(12, 1));
+	CHECK(!is_allowed(36, 2));
 }
 
 TAP_TEST(the_next_two_pass_position_is_the_legal_one)
@@ -344,7 +344,7 @@ TAP_TEST(the_next_two_pass_position_is_the_legal_one)
 		one.block.flip = flip;
 		while ((page = aftl_two_pass_next(&one.media, &one.block)) < one.geo.pages) {
 			CHECK(two_pass_rule(page));
-			CHECK(allowed(page, 2));
+			CHECK(is_allowed(page, 2));
 			program(page, 2, aftl_page_attr(0, 0, 0));
 			if (tap_failures())
 				return;
@@ -366,7 +366,7 @@ static bool switched_rule(u32 page, u32 pages)
 		bool lower = i < first || (page % 3 && i % 3 == 0 && i < first + layers);
 		bool earlier = i < page && (i % 3 != 0) == (page % 3 != 0);
 
-		if (used(i) != (lower || earlier))
+		if (is_used(i) != (lower || earlier))
 			return false;
 	}
 	return true;
@@ -386,7 +386,7 @@ static void explore_switched(u32 layers, u32 word_lines)
 			for (pages = 0; pages < 5; pages++) {
 				bool yes = switched_rule(page, pages);
 
-				CHECK_MSG(allowed(page, pages) == yes, "page %u of %u: %u", page,
+				CHECK_MSG(is_allowed(page, pages) == yes, "page %u of %u: %u", page,
 					  one.block.programmed, pages);
 				if (yes)
 					legal = page * 8 + pages;
@@ -408,10 +408,10 @@ TAP_TEST(switched_blocks, "switched: exactly the one legal history is accepted")
 			explore_switched(layers, lines);
 	new_block(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
 	one.geo.passes = 1;
-	CHECK_MSG(!allowed(0, 1), "a word line that is not programmed at once is switched");
+	CHECK_MSG(!is_allowed(0, 1), "a word line that is not programmed at once is switched");
 	new_block(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
 	one.geo.passes = 1;
-	CHECK_MSG(!allowed(0, 1), "a word line of four bits is switched");
+	CHECK_MSG(!is_allowed(0, 1), "a word line of four bits is switched");
 }
 
 TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
@@ -428,5 +428,5 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	CHECK_EQ(one.block.kind, 0);
 	CHECK_EQ(one.block.programmed, 0);
 	CHECK_EQ(one.block.frontier, 0);
-	CHECK(!used(0) && !used(1));
+	CHECK(!is_used(0) && !is_used(1));
 }

@@ -203,7 +203,7 @@ static void open_device(const char *params)
 }
 
 /* Submit a request for @count sectors from @first on. */
-static void submit(enum aftl_op op, u32 first, u32 count)
+static void submit_sectors(enum aftl_op op, u32 first, u32 count)
 {
 	u32 end = first + count;
 	u32 unit = first / UNIT_SECTORS;
@@ -216,7 +216,7 @@ static void submit(enum aftl_op op, u32 first, u32 count)
 
 static void write_sectors(u32 first, u32 count)
 {
-	submit(AFTL_OP_WRITE, first, count);
+	submit_sectors(AFTL_OP_WRITE, first, count);
 }
 
 static u64 do_write(u32 first, u32 count)
@@ -233,7 +233,7 @@ static void check_page(u32 unit)
 {
 	memcpy(completed + unit * UNIT_SECTORS, submitted + unit * UNIT_SECTORS,
 	       UNIT_SECTORS * sizeof(u32));
-	submit(AFTL_OP_READ, unit * UNIT_SECTORS, UNIT_SECTORS);
+	submit_sectors(AFTL_OP_READ, unit * UNIT_SECTORS, UNIT_SECTORS);
 	test_drain(&device);
 }
 
@@ -278,8 +278,8 @@ static void run_random(const char *params, u64 seed)
 		if (aftl_random_below(&random, 100) < 2)
 			test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
 				    aftl_now(device.ftl));
-		submit(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ, first,
-		       count);
+		submit_sectors(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ,
+			       first, count);
 		test_drain_to(&device, depth);
 	}
 	test_drain(&device);
@@ -430,13 +430,13 @@ TAP_TEST(a_discard_of_a_part_frees_nothing)
 
 	open_device(timed);
 	do_write(0, 3 * UNIT_SECTORS);
-	submit(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
+	submit_sectors(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_discard_units, 1);
 	check_stamp(1, 1);
 	check_stamp(3 * UNIT_SECTORS - 2, 1);
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
-	submit(AFTL_OP_DISCARD, 1, 1);
+	submit_sectors(AFTL_OP_DISCARD, 1, 1);
 	test_drain(&device);
 	check_stamp(1, 1);
 }

@@ -61,7 +61,7 @@ static void check_pass(const struct aftl_array_event *event, u32 lines, u32 line
 	fine_passes++;
 }
 
-static void watch(void *host, const struct aftl_array_event *event)
+static void watch_events(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
@@ -96,7 +96,7 @@ static void open_device(const char *policy, const char *params)
 {
 	forget_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch;
+	device.ops.array = watch_events;
 	test_device_open(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 5);
@@ -428,7 +428,7 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
 		forget_accounts();
 		test_device_init(&device, "demo");
-		device.ops.array = watch;
+		device.ops.array = watch_events;
 		test_device_open(&device, policies[policy],
 				 SHAPE " op=50% buffer=256KiB fill=random fill_overwrite=150%");
 		CHECK_EQ(aftl_fill(device.ftl), 0);
@@ -447,7 +447,7 @@ static void run_one(const char *policy, u32 shape, u32 option)
 
 	forget_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch;
+	device.ops.array = watch_events;
 	test_device_set_all(&device, shapes[shape]);
 	test_device_set_all(&device, more[option]);
 	if (test_device_create(&device, policy))
@@ -541,13 +541,13 @@ TAP_TEST(pending_data_of_a_dead_die_move_to_another_one)
 	CHECK_EQ(device.ftl->fine_pending_units, 0);
 }
 
-static void reload(struct test_bytes *bytes)
+static void reload_passes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
 	test_device_close(&device);
 	test_device_init(&device, "demo");
-	device.ops.array = watch;
+	device.ops.array = watch_events;
 	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), 0);
 	device.config = *aftl_config(device.ftl);
 }
@@ -562,7 +562,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 
 	forget_accounts();
 	test_device_init(&device, "demo");
-	device.ops.array = watch;
+	device.ops.array = watch_events;
 	test_device_open(&device, "baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
@@ -575,7 +575,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 		digest[i] = aftl_digest(device.ftl);
 		if (i)
 			break;
-		reload(&bytes);
+		reload_passes(&bytes);
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);
@@ -681,7 +681,7 @@ TAP_TEST(illegal_passes_of_a_policy_are_refused)
 		may_end_early = true;
 		type.place = place_wrongly;
 		test_device_init(&device, "demo");
-		device.ops.array = watch;
+		device.ops.array = watch_events;
 		test_device_open_type(&device, &type, slow);
 		shadow_open(&store, &device, false);
 		store.full_disk = true;

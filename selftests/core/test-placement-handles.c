@@ -202,7 +202,7 @@ TAP_TEST(isolated_data_are_relocated_in_one_pass)
 	CHECK(stats_of(1)->reallocated_units > 1000);
 }
 
-static void reload(struct test_bytes *bytes, u64 handles)
+static void reload_handles(struct test_bytes *bytes, u64 handles)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -223,18 +223,18 @@ TAP_TEST(handles_survive_a_snapshot)
 		write_as(i * EACH, EACH, 0, (u8)i);
 	write_as(6 * EACH, 5, 0, 5);
 	test_device_save(&device, &bytes);
-	reload(&bytes, 5);
+	reload_handles(&bytes, 5);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i);
 	write_as(6 * EACH + 5, 1, 0, 5);
 	CHECK(test_block_of(&device, 6 * EACH + 5) == test_block_of(&device, 6 * EACH));
-	reload(&bytes, 2);
+	reload_handles(&bytes, 2);
 	for (i = 1; i < 6; i++)
 		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
 	write_as(0, test_units(&device), 0, 2);
 	test_audit(&device);
-	reload(&bytes, 0);
+	reload_handles(&bytes, 0);
 	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
 	write_as(0, test_units(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -307,8 +307,8 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	CHECK_EQ(open->handle, 0);
 }
 
-static void refused(const char *policy, const char *handles, const char *blocks,
-		    const char *why)
+static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
+				  const char *why)
 {
 	test_device_refused(&device, policy, test_params("placement_handles=%s "
 							 "blocks=%s", handles, blocks), why);
@@ -316,8 +316,10 @@ static void refused(const char *policy, const char *handles, const char *blocks,
 
 TAP_TEST(invalid_combinations_are_refused)
 {
-	refused("streams", "1", "128", "policy streams places by the host's ids itself");
-	refused("hybrid", "12", "128",
-		"policy hybrid leaves room for 11 of them, not for 12");
-	refused("baseline", "15", "40", "policy baseline with handles keeps 18 of the 40 blocks");
+	check_handles_refused("streams", "1", "128",
+			      "policy streams places by the host's ids itself");
+	check_handles_refused("hybrid", "12", "128",
+			      "policy hybrid leaves room for 11 of them, not for 12");
+	check_handles_refused("baseline", "15", "40",
+			      "policy baseline with handles keeps 18 of the 40 blocks");
 }

@@ -50,7 +50,7 @@ static u32 index_of(const struct aftl_policy_type *type)
 }
 
 /* A flush does not empty a persistent buffer: wait until buffer_hold has passed. */
-static void save(struct test_bytes *bytes)
+static void save_when_idle(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 	u32 tries = 0;
@@ -137,7 +137,7 @@ static void note_change(const struct aftl_policy_type *from, const struct aftl_p
 		short_luns += test_lun_info(&device, luns).free_blocks <= to->reserve;
 }
 
-static void change(struct aftl_random *random, const struct aftl_policy_type *type)
+static void change_policy(struct aftl_random *random, const struct aftl_policy_type *type)
 {
 	const struct aftl_policy_type *from = aftl_policy_type(device.ftl);
 	struct aftl_config config = *aftl_config(device.ftl);
@@ -146,7 +146,7 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 	struct aftl *next = NULL;
 	int ret;
 
-	save(&bytes);
+	save_when_idle(&bytes);
 	source = test_bytes_source(&bytes);
 	change_config(&config, random);
 	ret = aftl_load_as(&next, &source, type, &config, &device.ops, &device, &device.error);
@@ -168,7 +168,7 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 }
 
 /* @next: policy after the first change. */
-static void drive(struct aftl_random *random, const struct aftl_policy_type *next)
+static void drive_changes(struct aftl_random *random, const struct aftl_policy_type *next)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -192,7 +192,7 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 		}
 		shadow_compare(&store);
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		change(random, changes ? any_policy(random) : next);
+		change_policy(random, changes ? any_policy(random) : next);
 		shadow_compare(&store);
 		CHECK_MSG(!aftl_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
@@ -207,7 +207,7 @@ static void run_pair(u64 seed, struct aftl_random *random, const struct aftl_pol
 	test_random_options(&device, random);
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
-		drive(random, to);
+		drive_changes(random, to);
 	test_random_finish(&device, from->name, seed);
 }
 
@@ -280,7 +280,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	unsigned int i;
 
 	test_device_open_demo(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
-	save(&bytes);
+	save_when_idle(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
 		int ret = load_changed(&bytes, i);
 

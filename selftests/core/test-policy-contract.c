@@ -70,7 +70,7 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 			wild->less[i] = NULL;
 }
 
-static u32 draw(struct wild *wild, u32 n)
+static u32 draw_wild(struct wild *wild, u32 n)
 {
 	return aftl_random_below(&wild->random, n);
 }
@@ -79,7 +79,7 @@ static struct aftl_block *any_block(struct wild *wild)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 
-	return draw(wild, 9) ? &media->blocks[draw(wild, media->geo->blocks)] : NULL;
+	return draw_wild(wild, 9) ? &media->blocks[draw_wild(wild, media->geo->blocks)] : NULL;
 }
 
 /* Propose a place that is legal only on another LUN. */
@@ -102,17 +102,17 @@ static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
-	struct aftl_block *block = draw(wild, 2) ? mine : any_block(wild);
+	struct aftl_block *block = draw_wild(wild, 2) ? mine : any_block(wild);
 
 	wrong_places++;
-	if (draw(wild, 4) == 0 && propose_elsewhere(wild, lun, placement))
+	if (draw_wild(wild, 4) == 0 && propose_elsewhere(wild, lun, placement))
 		return;
 	placement->block = block;
-	placement->page = draw(wild, media->geo->pages + 3);
-	if (draw(wild, 3) == 0)
-		placement->page = U32_MAX - draw(wild, 3);
-	placement->pages = draw(wild, 3) ? media->geo->program_pages : draw(wild, 9);
-	placement->mode = draw(wild, 2) ? AFTL_MODE_NORMAL : draw(wild, 20);
+	placement->page = draw_wild(wild, media->geo->pages + 3);
+	if (draw_wild(wild, 3) == 0)
+		placement->page = U32_MAX - draw_wild(wild, 3);
+	placement->pages = draw_wild(wild, 3) ? media->geo->program_pages : draw_wild(wild, 9);
+	placement->mode = draw_wild(wild, 2) ? AFTL_MODE_NORMAL : draw_wild(wild, 20);
 	if (block && placement->page == block->frontier)
 		placement->page++;
 }
@@ -125,14 +125,14 @@ static void carry_something(struct wild *wild, struct aftl_placement *placement)
 	u32 i;
 
 	placement->piggyback = wild->piggyback;
-	placement->piggybacked = draw(wild, CARRY);
-	if (draw(wild, 30) == 0)
+	placement->piggybacked = draw_wild(wild, CARRY);
+	if (draw_wild(wild, 30) == 0)
 		placement->piggybacked = U32_MAX;
 	for (i = 0; i < CARRY; i++) {
-		wild->piggyback[i].from = draw(wild, 4) ? from : any_block(wild);
-		wild->piggyback[i].page = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
+		wild->piggyback[i].from = draw_wild(wild, 4) ? from : any_block(wild);
+		wild->piggyback[i].page = draw_wild(wild, 40) ? draw_wild(wild, pages) : U32_MAX;
 	}
-	if (draw(wild, 4) == 0)
+	if (draw_wild(wild, 4) == 0)
 		wild->piggyback[1] = wild->piggyback[0];
 }
 
@@ -152,8 +152,8 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
 	if (!*less || (wrong && aftl_is_last_program_step(geo, *less)))
 		return false;
 	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
-	if (*less && !draw(wild, 4)) {
-		placement->mode = (placement->mode + 1 + draw(wild, 20)) % 20;
+	if (*less && !draw_wild(wild, 4)) {
+		placement->mode = (placement->mode + 1 + draw_wild(wild, 20)) % 20;
 		wrong |= placement->mode != AFTL_MODE_SLC;
 	}
 	wrong_places += wrong;
@@ -184,14 +184,14 @@ static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 	bool host = need->cause == AFTL_CAUSE_HOST;
 	int ret;
 
-	if (!block || (host && draw(wild, 2)))
+	if (!block || (host && draw_wild(wild, 2)))
 		return aftl_place_sequential(&wild->policy, lun, need, block ? &block : open, 0,
 					     placement);
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
 	if (ret || !*open || !host)
 		return ret;
 	wild->piggyback[0] = (struct aftl_piggyback){ .from = block,
-						      .page = draw(wild, block->frontier) };
+						      .page = draw_wild(wild, block->frontier) };
 	placement->piggyback = wild->piggyback;
 	placement->piggybacked = 1;
 	return 0;
@@ -208,24 +208,24 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 	struct wild *wild = to_wild(policy);
 	int ret;
 
-	if (wildness & WILD_SQUAT && draw(wild, 3) == 0) {
+	if (wildness & WILD_SQUAT && draw_wild(wild, 3) == 0) {
 		ret = place_among_strangers(wild, lun, need, placement);
 		wrong_places += !ret && is_among_strangers(placement);
 		return ret;
 	}
-	if (wildness & WILD_PLACE && draw(wild, 4) == 0) {
+	if (wildness & WILD_PLACE && draw_wild(wild, 4) == 0) {
 		propose_nonsense(wild, lun, placement);
 		return 0;
 	}
 	/* Not before there is garbage to collect: a device without any becomes read-only. */
 	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
-	    lun->free_blocks < lun->good_blocks / 2 && draw(wild, 8) == 0)
+	    lun->free_blocks < lun->good_blocks / 2 && draw_wild(wild, 8) == 0)
 		return -ENOSPC;
-	if (wildness & WILD_LESS && draw(wild, 3) && place_in_less(wild, lun, need, placement))
+	if (wildness & WILD_LESS && draw_wild(wild, 3) && place_in_less(wild, lun, need, placement))
 		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
-	if (!ret && wildness & WILD_SHORT && draw(wild, 8) == 0)
+	if (!ret && wildness & WILD_SHORT && draw_wild(wild, 8) == 0)
 		placement->pages = 1;
 	/* The block is closed after its last step, which must not be refused. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
@@ -240,7 +240,7 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
 		any_block(to_wild(policy)),
 	};
-	struct aftl_block *block = blocks[draw(to_wild(policy), ARRAY_SIZE(blocks))];
+	struct aftl_block *block = blocks[draw_wild(to_wild(policy), ARRAY_SIZE(blocks))];
 
 	if (!(wildness & WILD_CLOSE) || !block)
 		return;
@@ -258,13 +258,13 @@ static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move,
 	if (wildness & WILD_MIX)
 		return true;
 	if (wildness & WILD_LEAVE)
-		return move->class == move->pass && draw(wild, 2);
+		return move->class == move->pass && draw_wild(wild, 2);
 	if (!(wildness & WILD_COPY))
 		return move->class == move->pass;
-	*class = draw(wild, 2);
-	*stream = draw(wild, 100);
+	*class = draw_wild(wild, 2);
+	*stream = draw_wild(wild, 100);
 	wrong_places += *stream >= WILD_STREAMS;
-	return draw(wild, 2);
+	return draw_wild(wild, 2);
 }
 
 static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
@@ -273,16 +273,16 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 
 	if (!(wildness & WILD_CHORE))
 		return;
-	chore->kind = draw(wild, AFTL_IDLE_TASK_RELOCATE + 2);
-	chore->page = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
-	chore->pages = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
-	chore->lpn = to_lpn(draw(wild, 2) ? draw(wild, 1000) : U32_MAX);
+	chore->kind = draw_wild(wild, AFTL_IDLE_TASK_RELOCATE + 2);
+	chore->page = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
+	chore->pages = draw_wild(wild, 9) ? draw_wild(wild, 20) : U32_MAX - draw_wild(wild, 5);
+	chore->lpn = to_lpn(draw_wild(wild, 2) ? draw_wild(wild, 1000) : U32_MAX);
 	chore->block = any_block(wild);
 }
 
 static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	u32 answer = wildness & WILD_ANSWERS ? draw(to_wild(policy), 100) : 0;
+	u32 answer = wildness & WILD_ANSWERS ? draw_wild(to_wild(policy), 100) : 0;
 
 	wrong_places += answer >= WILD_STREAMS;
 	return answer;
@@ -291,13 +291,14 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
-	return wildness & WILD_ANSWERS ? U32_MAX : draw(to_wild(policy), 100);
+	return wildness & WILD_ANSWERS ? U32_MAX : draw_wild(to_wild(policy), 100);
 }
 
 static struct aftl_block *victim(struct aftl_policy *policy,
 				 const struct aftl_victim_candidates *closed)
 {
-	return wildness & WILD_VICTIM && draw(to_wild(policy), 2) ? any_block(to_wild(policy)) :
+	return wildness & WILD_VICTIM && draw_wild(to_wild(policy), 2) ?
+ any_block(to_wild(policy)) :
 								    NULL;
 }
 
@@ -306,7 +307,8 @@ static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *bindin
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_LUN)
-		return draw(wild, 3) ? draw(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
+		return draw_wild(wild, 3) ?
+ draw_wild(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
@@ -319,7 +321,7 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_placement *placement,
 		       const struct aftl_program_result *outcome)
 {
-	return wildness & WILD_ANSWERS && draw(to_wild(policy), 20) == 0;
+	return wildness & WILD_ANSWERS && draw_wild(to_wild(policy), 20) == 0;
 }
 
 static const struct aftl_policy_type wild_type = {
@@ -355,7 +357,7 @@ static void open_wild(u32 kind, const char *params)
 	test_device_open_type(&device, &wild_type, params);
 }
 
-static void survive(u32 kind, const char *params, u32 requests)
+static void survive_policy(u32 kind, const char *params, u32 requests)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -380,13 +382,13 @@ static const char one_shot[] = SHAPE " bits=3 one_shot=on";
 static const char cached[] = SHAPE " bits=3 one_shot=on slc_static=5 slc_dynamic=20";
 static const char buffered[] = SHAPE " buffer=64KiB";
 
-static void check(u32 kind)
+static void check_kind(u32 kind)
 {
 	static const char *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
-		survive(kind, shapes[i], 6000);
+		survive_policy(kind, shapes[i], 6000);
 		/* A policy that mixes streams is detected once and not asked again. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
@@ -397,25 +399,25 @@ static void check(u32 kind)
 
 TAP_TEST(a_correct_policy_has_no_refused_proposals)
 {
-	check(0);
+	check_kind(0);
 }
 
 TAP_TEST(illegal_placements_are_refused_and_counted)
 {
-	check(WILD_PLACE);
+	check_kind(WILD_PLACE);
 }
 
 TAP_TEST(illegal_relocation_answers_lose_no_data)
 {
-	check(WILD_COPY);
-	check(WILD_MIX);
-	check(WILD_LEAVE);
+	check_kind(WILD_COPY);
+	check_kind(WILD_MIX);
+	check_kind(WILD_LEAVE);
 }
 
 /* Relocation into the block and other modes must be refused, everything else accepted. */
 TAP_TEST(sparse_blocks_take_host_writes_only)
 {
-	survive(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
+	survive_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 300, U64_MAX);
 	CHECK_RANGE(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
@@ -424,12 +426,12 @@ TAP_TEST(sparse_blocks_take_host_writes_only)
 
 TAP_TEST(invalid_idle_time_tasks_are_ignored)
 {
-	check(WILD_CHORE);
+	check_kind(WILD_CHORE);
 }
 
 TAP_TEST(invalid_answers_are_replaced)
 {
-	check(WILD_ANSWERS);
+	check_kind(WILD_ANSWERS);
 }
 
 static u32 open_all(struct aftl_lun *lun, u32 cause)
@@ -468,14 +470,14 @@ TAP_TEST(a_host_write_declared_as_relocation_may_not_use_the_reserve)
 /* Programming one page of a one-shot word line is refused, or harmless. */
 TAP_TEST(too_short_programs_lose_no_data)
 {
-	survive(WILD_SHORT, one_shot, 6000);
+	survive_policy(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
 /* The test does not decide which of them are legal. */
 TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 {
-	survive(WILD_CARRY, one_shot, 6000);
+	survive_policy(WILD_CARRY, one_shot, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 20, U64_MAX);
 	test_device_close(&device);
@@ -484,8 +486,9 @@ TAP_TEST(piggybacked_pages_are_programmed_or_refused)
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
 TAP_TEST(a_policy_cannot_use_blocks_of_the_core)
 {
-	survive(WILD_SQUAT,
-		SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB", 6000);
+	survive_policy(WILD_SQUAT,
+		       SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB",
+		       6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 500, U64_MAX);
 	test_device_close(&device);
@@ -498,7 +501,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		closings = 0;
-		survive(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
+		survive_policy(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
 		CHECK_RANGE(closings, 5, U32_MAX);
 		test_device_close(&device);
 	}
@@ -507,7 +510,7 @@ TAP_TEST(a_policy_that_closes_arbitrary_blocks_loses_no_data)
 /* Open, free and full blocks, and blocks of other LUNs. */
 TAP_TEST(invalid_victims_are_refused)
 {
-	survive(WILD_VICTIM, plain, 6000);
+	survive_policy(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 50, U64_MAX);
 	test_device_close(&device);
@@ -515,16 +518,16 @@ TAP_TEST(invalid_victims_are_refused)
 
 TAP_TEST(invalid_luns_are_refused)
 {
-	survive(WILD_LUN, plain, 6000);
+	survive_policy(WILD_LUN, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
 TAP_TEST(all_illegal_decisions_together_lose_no_data)
 {
-	survive(WILD_ALL, plain, 6000);
+	survive_policy(WILD_ALL, plain, 6000);
 	test_device_close(&device);
-	survive(WILD_ALL, buffered, 6000);
+	survive_policy(WILD_ALL, buffered, 6000);
 	test_device_close(&device);
 }
 
@@ -543,7 +546,7 @@ static bool create_whole(struct aftl_policy *policy)
 	return aftl_policy_part(policy, &part_type);
 }
 
-static bool never(const struct aftl_policy *policy)
+static bool refuse_always(const struct aftl_policy *policy)
 {
 	return false;
 }
@@ -650,7 +653,7 @@ TAP_TEST(unwanted_arrays_are_not_allocated)
 	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + bytes_of(&type.arrays[0]),
 		    memory + bytes_of(&type.arrays[0]) + 64);
 	test_device_close(&device);
-	type.arrays[0].wanted = never;
+	type.arrays[0].wanted = refuse_always;
 	CHECK_EQ(create_with(&type), 0);
 	CHECK(!device.ftl->policy->arrays[0] &&
 	      !aftl_policy_instance_save(device.ftl->policy, 0, &word));

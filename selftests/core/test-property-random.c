@@ -27,7 +27,7 @@ static void check_sentence(const struct test_device *device)
 	CHECK_EQ(device->ret, -EINVAL);
 }
 
-static void drive(struct test_device *device, struct aftl_random *random)
+static void drive_model(struct test_device *device, struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -65,7 +65,7 @@ static void run_seed(u64 seed)
 		check_sentence(&device);
 	} else {
 		survived++;
-		drive(&device, &random);
+		drive_model(&device, &random);
 	}
 	test_random_finish(&device, policy, seed);
 }

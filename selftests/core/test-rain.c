@@ -125,7 +125,7 @@ static void check_erases(void)
 	}
 }
 
-static void send(u32 requests)
+static void send_to_rain(u32 requests)
 {
 	while (requests-- && !tap_failures()) {
 		test_stream_step(&stream, &device);
@@ -311,7 +311,7 @@ static void superblocks_are_erased_together(const char *policy, const char *para
 {
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(4000);
+	send_to_rain(4000);
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
 	check_erases();
@@ -328,11 +328,11 @@ static void a_die_dies(const char *policy, const char *params)
 
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(700);
+	send_to_rain(700);
 	kill_die(2);
 	held = valid_in(2);
 	CHECK(held > 20);
-	send(200);
+	send_to_rain(200);
 	CHECK_EQ(check_reads(), 0);
 	CHECK(test_counters(&device)->stripe_reads > 0);
 	wait_for_rebuild(2);
@@ -343,7 +343,7 @@ static void a_die_dies(const char *policy, const char *params)
 	held = valid_in(2);
 	CHECK_EQ(check_reads(), 0);
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
-	send(3000);
+	send_to_rain(3000);
 	CHECK_EQ(check_reads(), 0);
 }
 
@@ -360,9 +360,9 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 			    "channels=2 chips=2 blocks=48 word_lines=2 op=72 superblock=4 rain=on");
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
-		send(600);
+		send_to_rain(600);
 		kill_die(1);
-		send(seed * 20);
+		send_to_rain(seed * 20);
 		wait_for_rebuild(1);
 		CHECK_MSG(!valid_in(1), "seed %u: %u units are not rebuilt", seed, valid_in(1));
 		CHECK_EQ(check_reads(), 0);
@@ -390,12 +390,12 @@ static void a_second_one_dies(const char *policy, const char *params)
 {
 	open_device(policy, params);
 	test_stream_fill(&stream, &device);
-	send(300);
+	send_to_rain(300);
 	kill_die(1);
 	kill_die(3);
 	CHECK_MSG(check_reads() > 20, "nothing is lost");
 	check_nothing_more_is_lost(true);
-	send(500);
+	send_to_rain(500);
 	wait_for_rebuild(1);
 	wait_for_rebuild(3);
 	check_reads();
@@ -407,7 +407,7 @@ TAP_TEST(one_dead_die_in_each_group_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
-	send(300);
+	send_to_rain(300);
 	kill_die(1);
 	kill_die(6);
 	CHECK_EQ(check_reads(), 0);
@@ -418,7 +418,7 @@ TAP_TEST(a_second_failure_after_the_rebuild_loses_no_data)
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
-	send(300);
+	send_to_rain(300);
 	kill_die(1);
 	test_drain(&device);
 	wait_for_rebuild(1);
@@ -439,14 +439,14 @@ static void dies_at_any_moment(const char *params, const char *policy)
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		test_stream_fill(&stream, &device);
-		send(20 + aftl_random_below(&random, 400));
+		send_to_rain(20 + aftl_random_below(&random, 400));
 		aftl_advance(device.ftl, aftl_now(device.ftl) +
 			     aftl_random_below(&random, 1000000));
 		kill_die(die);
-		send(aftl_random_below(&random, 200));
+		send_to_rain(aftl_random_below(&random, 200));
 		if (i % 2)
 			kill_die((die + 1 + i % 7) % LUNS);
-		send(100);
+		send_to_rain(100);
 		if (i % 2 == 0)
 			CHECK_EQ(check_reads(), 0);
 		else
@@ -535,7 +535,7 @@ static u64 stripe_reads_of(u32 unit)
 	return test_counters(&device)->stripe_reads - before;
 }
 
-TAP_TEST(reconstruct_each_time, "the read cache holds no reconstructed data")
+TAP_TEST(the_read_cache_holds_no_reconstructed_data)
 {
 	u32 unit = 0;
 	u64 hits;
@@ -560,9 +560,9 @@ TAP_TEST(a_die_failure_of_a_full_device_loses_no_data)
 	open_device("baseline", dense);
 	store.full_disk = true;
 	test_stream_fill(&stream, &device);
-	send(1000);
+	send_to_rain(1000);
 	kill_die(5);
-	send(1000);
+	send_to_rain(1000);
 	CHECK_EQ(check_reads(), 0);
 }
 
@@ -574,7 +574,7 @@ TAP_TEST(uncorrectable_pages_are_recovered_from_their_stripe)
 	open_device("baseline", worn);
 	stream.read = 50;
 	test_stream_fill(&stream, &device);
-	send(6000);
+	send_to_rain(6000);
 	test_drain(&device);
 	lost = test_counters(&device)->read_lost_units;
 	CHECK_MSG(test_counters(&device)->read_recovered_units > 100, "%llu recovered",
@@ -594,7 +594,7 @@ static u64 recovered_by_reading(u32 units)
 	return test_counters(&device)->read_recovered_units - before;
 }
 
-TAP_TEST(recover_each_time, "the read cache holds no page that ECC could not correct")
+TAP_TEST(the_read_cache_holds_no_page_that_ecc_could_not_correct)
 {
 	u64 recovered;
 
@@ -622,7 +622,7 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
 	for (i = 1; i < 12 && !tap_failures(); i++) {
 		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
-		send(300);
+		send_to_rain(300);
 	}
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
@@ -661,7 +661,7 @@ static void full_lives(const char *params, u32 lives)
 		open_device("baseline", params);
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
-		send(1500);
+		send_to_rain(1500);
 		CHECK_EQ(device.failed, 0);
 	}
 }
@@ -701,9 +701,9 @@ TAP_TEST(a_read_only_device_becomes_idle)
 		open_device("separated", full);
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
-		send(seed * 37 % 1000);
+		send_to_rain(seed * 37 % 1000);
 		kill_die(seed % 4);
-		send(200 + seed * 91 % 2500);
+		send_to_rain(200 + seed * 91 % 2500);
 		aftl_set_draining(device.ftl, true);
 		for (steps = 0; aftl_busy(device.ftl) && steps < 200000; steps++)
 			test_step(&device);
@@ -721,14 +721,14 @@ TAP_TEST(parity_is_programmed_in_whole_word_lines)
 	open_device("ips", "channels=4 chips=1 blocks=40 layers=1 word_lines=4 bits=3 one_shot=on "
 		    "page=4KiB op=89 superblock=4 rain=on");
 	for (i = 0; i < 300 && !tap_failures(); i++) {
-		send(1);
+		send_to_rain(1);
 		test_audit(&device);
 	}
 }
 
 static struct test_device twin;
 
-static void play(struct test_device *on, u64 seed)
+static void play_with_failures(struct test_device *on, u64 seed)
 {
 	struct test_stream load;
 
@@ -749,7 +749,7 @@ static void it_is_saved(const char *policy, const char *params)
 	unsigned int i;
 
 	test_device_open_demo(&device, policy, params);
-	play(&device, 1);
+	play_with_failures(&device, 1);
 	if (device.config.rain)
 		kill_die(6);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -760,8 +760,8 @@ static void it_is_saved(const char *policy, const char *params)
 		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
 		aftl_reset_stats(device.ftl);
 		aftl_reset_stats(twin.ftl);
-		play(&device, 2);
-		play(&twin, 2);
+		play_with_failures(&device, 2);
+		play_with_failures(&twin, 2);
 		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
 		for (i = 0; i < AFTL_COUNTERS; i++)
 			CHECK_MSG(aftl_counter_get(test_counters(&device), i) ==
@@ -854,7 +854,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
-	send(600);
+	send_to_rain(600);
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
 	aftl_quiesce(device.ftl);
@@ -928,7 +928,7 @@ static void selectors_rank_superblocks(const char *selector)
 	CHECK_EQ(aftl_set_param(device.ftl, "victim", selector, &device.error), 0);
 	test_stream_fill(&stream, &device);
 	for (round = 0; round < 30 && !tap_failures(); round++) {
-		send(100);
+		send_to_rain(100);
 		test_drain(&device);
 		test_wait(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
@@ -1037,7 +1037,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	stream.read = 0;
 	test_stream_fill(&stream, &device);
 	for (round = 0; round < 40 && !tap_failures(); round++) {
-		send(100);
+		send_to_rain(100);
 		check_bits_of_superblocks();
 		for (i = 0; i < 48 * LUNS; i++)
 			if (device.ftl->media.blocks[i].bits == 1)
@@ -1053,7 +1053,7 @@ TAP_TEST(superblocks_of_the_slc_cache_are_folded)
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit(&device);
-	send(40);
+	send_to_rain(40);
 	kill_die(1);
 	CHECK_EQ(check_reads(), 0);
 	check_bits_of_superblocks();

@@ -37,17 +37,17 @@ static u64 read_one(u32 unit)
 	return read_units(unit, 1);
 }
 
-static void rest(void)
+static void wait_until_idle(void)
 {
 	test_wait(&device, 1000000000);
 }
 
-static u64 sensed(void)
+static u64 sensed_pages(void)
 {
 	return test_counters(&device)->array_reads;
 }
 
-static u64 hits(void)
+static u64 cache_hits(void)
 {
 	return test_counters(&device)->read_cache_units;
 }
@@ -60,8 +60,8 @@ TAP_TEST(a_hit_takes_only_the_controllers_time)
 	test_device_open_demo(&device, "baseline", CACHE);
 	CHECK_EQ(read_one(8), MISS_NS);
 	CHECK_EQ(read_one(8), 9000);
-	CHECK_EQ(hits(), 1);
-	CHECK_EQ(sensed(), 1);
+	CHECK_EQ(cache_hits(), 1);
+	CHECK_EQ(sensed_pages(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
 	test_device_open_demo(&device, "baseline", CACHE " read_hit=4us link=1000");
 	CHECK_EQ(read_one(8), MISS_NS + 4096);
@@ -84,7 +84,7 @@ TAP_TEST(a_concurrent_read_waits_for_the_sensing_in_progress)
 	test_done(&device, first);
 	CHECK_EQ(first->request.complete_ns - now_ns, MISS_NS);
 	CHECK_EQ(second->request.complete_ns - now_ns, MISS_NS);
-	CHECK_EQ(sensed(), 1);
+	CHECK_EQ(sensed_pages(), 1);
 	test_put(&device, first);
 	test_put(&device, second);
 }
@@ -113,7 +113,7 @@ TAP_TEST(a_hit_returns_the_bits_as_first_sensed)
 	flips = seen_flips;
 	aftl_age(device.ftl, 10 * YEAR_NS);
 	read_one(8);
-	CHECK_EQ(hits(), 1);
+	CHECK_EQ(cache_hits(), 1);
 	CHECK_EQ(seen_flips, flips);
 	CHECK(aftl_lpn_errors(device.ftl, to_lpn(8), &errors) && errors.flips == flips);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 2 * flips);
@@ -172,7 +172,7 @@ TAP_TEST(changed_units_are_read_again)
 	lun = aftl_block_lun(device.ftl, aftl_ppn_block(&device.ftl->media, ppn));
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
-	CHECK_EQ(hits(), 1);
+	CHECK_EQ(cache_hits(), 1);
 }
 
 static u32 slot_of(u32 unit)
@@ -197,9 +197,9 @@ static void read_in_the_same_slot(const char *policy, const char *params, u32 wr
 		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(slot_of(0), slot);
 	read_one(0);
-	CHECK_EQ(hits(), 0);
+	CHECK_EQ(cache_hits(), 0);
 	read_one(0);
-	CHECK_EQ(hits(), 1);
+	CHECK_EQ(cache_hits(), 1);
 }
 
 TAP_TEST(reprogrammed_and_erased_units_are_read_again)
@@ -240,15 +240,16 @@ TAP_TEST(sequential_reads_start_read_ahead)
 	CHECK_EQ(read_one(0), MISS_NS);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
 	CHECK_EQ(read_one(1), MISS_NS);
-	rest();
+	wait_until_idle();
 	for (unit = 2; unit < 400; unit++) {
 		CHECK_EQ(read_one(unit), 9000);
-		rest();
+		wait_until_idle();
 		CHECK_EQ(test_counters(&device)->read_ahead_units,
 			 (unit + 65) / PAGE_UNITS * PAGE_UNITS - 2);
 	}
-	CHECK_EQ(hits(), 398);
-	CHECK_EQ(sensed(), 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
+	CHECK_EQ(cache_hits(), 398);
+	CHECK_EQ(sensed_pages(),
+		 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
 	CHECK_EQ(test_counters(&device)->read_ahead_vain_units, 0);
 }
 
@@ -276,9 +277,9 @@ TAP_TEST(sixteen_sequential_readers_are_recognised)
 				      CACHE " read_ahead=64KiB read_cache=8MiB");
 		for (i = 0; i < 16 * readers; i++) {
 			read_one(i % readers * 512 + i / readers);
-			rest();
+			wait_until_idle();
 		}
-		CHECK_EQ(hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
+		CHECK_EQ(cache_hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
 	}
 }
 
@@ -307,9 +308,9 @@ TAP_TEST(other_reads_precede_read_ahead)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 1000 + 100 * i, 1, 0, 0, 0), 0);
 	test_drain(&device);
-	CHECK_EQ(sensed(), 7);
-	rest();
-	CHECK(sensed() > 10);
+	CHECK_EQ(sensed_pages(), 7);
+	wait_until_idle();
+	CHECK(sensed_pages() > 10);
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
@@ -322,13 +323,13 @@ TAP_TEST(unused_prefetched_units_are_counted)
 	counters = test_counters(&device);
 	read_one(0);
 	read_one(1);
-	rest();
+	wait_until_idle();
 	CHECK_EQ(counters->read_ahead_units, 14);
 	read_one(2);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(read_one(3), MISS_NS);
 	CHECK_EQ(counters->read_ahead_vain_units, 1);
-	rest();
+	wait_until_idle();
 	for (i = 0; i < 40; i++)
 		read_one(1000 + 7 * i);
 	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
@@ -390,7 +391,7 @@ static void step_readers(struct aftl_random *random, u32 at[2])
 	at[who] += units;
 }
 
-static void drive(struct aftl_random *random)
+static void drive_readers(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -411,7 +412,7 @@ static void drive(struct aftl_random *random)
 			aftl_age(device.ftl, YEAR_NS / 8);
 	}
 	test_drain(&device);
-	rest();
+	wait_until_idle();
 	check_ahead();
 }
 
@@ -425,7 +426,7 @@ static void run_seed(u64 seed)
 	device.config.read_cache = 65536 + 16384 * aftl_random_below(&random, 20);
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
 	if (!test_device_create(&device, policy) && test_units(&device) > 8)
-		drive(&random);
+		drive_readers(&random);
 	test_random_finish(&device, policy, seed);
 }
 

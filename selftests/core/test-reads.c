@@ -606,7 +606,7 @@ TAP_TEST(retries_count_as_reads)
 #define ONE_DIE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 unit=0 op=60"
 
 /* A block at its read limit is relocated, and data keep their class. */
-static void hammer(const char *limit, bool moves)
+static void hammer_block(const char *limit, bool moves)
 {
 	static struct shadow_store store;
 	u32 unit;
@@ -636,9 +636,9 @@ static void hammer(const char *limit, bool moves)
 
 TAP_TEST(blocks_at_the_read_limit_are_relocated)
 {
-	hammer("2", true);
-	hammer("0", false);
-	hammer("1000", false);
+	hammer_block("2", true);
+	hammer_block("0", false);
+	hammer_block("1000", false);
 }
 
 /* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
@@ -726,7 +726,8 @@ static void create_with(const struct aftl_policy_type *type, const char *profile
 	test_device_open_type(&device, type, NULL);
 }
 
-static void attack(const struct adversary *adversary, const char *profile, bool old, u32 model)
+static void attack_read_limit(const struct adversary *adversary, const char *profile, bool old,
+			      u32 model)
 {
 	struct aftl_policy_type type = *aftl_policy_find("baseline");
 	static struct shadow_store store;
@@ -764,6 +765,6 @@ TAP_TEST(no_policy_reads_faster_than_the_chip_allows)
 
 	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
 		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
-			attack(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
-			       kind >> 1 & 1);
+			attack_read_limit(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
+					  kind >> 1 & 1);
 }

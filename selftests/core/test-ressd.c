@@ -156,20 +156,20 @@ static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots
 	watcher.moved[index] = 0;
 }
 
-static void unwatch(struct test_listener *listener)
+static void unwatch_ressd(struct test_listener *listener)
 {
 	free(watcher.programs);
 	free(watcher.moved);
 }
 
-static void watch(void)
+static void watch_ressd(void)
 {
 	watcher = (struct watcher){
 		.listener = {
 			.programmed = on_programmed,
 			.copy = on_copy,
 			.erase = on_erase,
-			.close = unwatch,
+			.close = unwatch_ressd,
 		},
 		.programs = tap_zalloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
@@ -191,7 +191,7 @@ static const char busy[] =
 	SHAPE " channels=2 chips=2 op=50 blocks=100 layers=5 " ZONES " buffer=256KiB wear_gap=4 "
 	"suspend=both";
 
-static void send(u32 requests)
+static void send_updates(u32 requests)
 {
 	struct test_stream stream;
 
@@ -206,13 +206,13 @@ static void send(u32 requests)
 static void open_ressd(const char *params)
 {
 	test_device_open_demo(&device, "ressd", params);
-	watch();
+	watch_ressd();
 }
 
 static void check_rules(const char *params)
 {
 	open_ressd(params);
-	send(12000);
+	send_updates(12000);
 	CHECK_RANGE(watcher.reprograms, 1000, U32_MAX);
 	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
 	CHECK_RANGE(watcher.moves, 100, U32_MAX);
@@ -279,7 +279,7 @@ TAP_TEST(word_line_state_survives_a_restart)
 	struct aftl *again = NULL;
 
 	open_ressd(plain);
-	send(4000);
+	send_updates(4000);
 	sink = test_bytes_sink(&bytes);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
 	source = test_bytes_source(&bytes);
@@ -301,7 +301,7 @@ static void write_unit(u32 unit, u64 *latency_ns)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, 0, latency_ns), 0);
 }
 
-static const struct aftl_block *home(u32 unit, u32 *page)
+static const struct aftl_block *home_of_unit(u32 unit, u32 *page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
@@ -315,7 +315,7 @@ static const struct aftl_block *home(u32 unit, u32 *page)
 static u32 level_of(u32 unit)
 {
 	u32 page;
-	const struct aftl_block *block = home(unit, &page);
+	const struct aftl_block *block = home_of_unit(unit, &page);
 
 	return block->kind == KIND_REPROGRAMMABLE ? (block->note >> 6 & 3) + 1 : 0;
 }
@@ -345,10 +345,10 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 
 	test_device_open_demo(&device, "tlc", plain);
 	write_unit(0, NULL);
-	CHECK_EQ(home(0, &page)->kind, AFTL_HOTNESS_COLD);
+	CHECK_EQ(home_of_unit(0, &page)->kind, AFTL_HOTNESS_COLD);
 	test_wait(&device, 30000000);
 	write_unit(0, NULL);
-	CHECK_EQ(home(0, &page)->kind, 2);
+	CHECK_EQ(home_of_unit(0, &page)->kind, 2);
 }
 
 /* If one unit is overwritten repeatedly, each word line takes two reprograms. */
@@ -362,23 +362,23 @@ TAP_TEST(a_word_line_takes_four_pages)
 	open_ressd(plain);
 	write_unit(0, NULL);
 	write_unit(0, NULL);
-	CHECK_EQ(home(0, &before)->kind, KIND_REPROGRAMMABLE);
+	CHECK_EQ(home_of_unit(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
 	/* First four word lines are opened, with one padded page each. */
 	for (i = 1; i < 4; i++)
 		write_unit(0, NULL);
-	home(0, &page);
+	home_of_unit(0, &page);
 	CHECK_EQ(page, 3 * LINE);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
 	for (i = 0; i < 8; i++)
 		write_unit(0, NULL);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
-	home(0, &page);
+	home_of_unit(0, &page);
 	CHECK_EQ(page / LINE, 3);
 	/* The age of the block restarts with each super layer. */
-	opened_ns = home(0, &page)->opened_ns;
+	opened_ns = home_of_unit(0, &page)->opened_ns;
 	write_unit(0, NULL);
-	CHECK(home(0, &page)->opened_ns > opened_ns);
+	CHECK(home_of_unit(0, &page)->opened_ns > opened_ns);
 	CHECK_MSG(page == 4 * LINE, "the next super layer begins at page %u, not %u", page,
 		  4 * LINE);
 }
@@ -433,7 +433,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 		write_unit(*unit, NULL);
 		write_unit(*unit, NULL);
 		if (count_notes(device.ftl, NOTE_CANDIDATE))
-			return home(0, &page);
+			return home_of_unit(0, &page);
 	}
 	return NULL;
 }
@@ -475,8 +475,8 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 
 	open_ressd(patient);
 	write_updated(0, 9);
-	eight = home(0, &page);
-	six = home(8, &page);
+	eight = home_of_unit(0, &page);
+	six = home_of_unit(8, &page);
 	write_updated(9, 12);
 	write_unit(8, NULL);
 	write_unit(8, NULL);
@@ -488,7 +488,7 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed)
 	/* Data in the used-up line are not relocated. */
 	test_wait(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
-	CHECK(home(8, &page) == six);
+	CHECK(home_of_unit(8, &page) == six);
 }
 
 static void give_up(const struct aftl_block *block, u32 left)
@@ -508,8 +508,8 @@ TAP_TEST(candidates_become_normal_blocks_if_gc_needs_them)
 
 	open_ressd(roomy);
 	write_updated(0, 17);
-	fuller = home(0, &page);
-	other = home(8, &page);
+	fuller = home_of_unit(0, &page);
+	other = home_of_unit(8, &page);
 	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), 2);
 	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
@@ -555,7 +555,7 @@ TAP_TEST(idle_time_reclaims_candidates)
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 }
 
-static u32 offered(struct aftl_lun *lun, u32 free_blocks)
+static u32 candidate_offered(struct aftl_lun *lun, u32 free_blocks)
 {
 	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
@@ -585,8 +585,8 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	lun = device.ftl->luns;
 	fill_level(&unit);
 	aftl_block_close_partial(device.ftl, lun, open_displaced());
-	CHECK_EQ(offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
-	CHECK_EQ(offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
+	CHECK_EQ(candidate_offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
+	CHECK_EQ(candidate_offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
@@ -683,7 +683,7 @@ TAP_TEST(random_devices_agree_with_the_models)
 		device.config.plane_mode = AFTL_PLANES_INDEPENDENT;
 		if (!test_device_create(&device, "ressd")) {
 			lived++;
-			watch();
+			watch_ressd();
 			drive_random(&random);
 			reprograms += watcher.reprograms;
 		}

@@ -43,7 +43,7 @@ TAP_TEST(a_single_shard_equals_the_device)
 }
 
 /* Check that each address of each shard occurs once, in rotating runs, and maps back. */
-static void walk(const struct aftl_shards *shards)
+static void check_addresses(const struct aftl_shards *shards)
 {
 	u32 next[64] = { 0 };
 	u64 unit;
@@ -75,7 +75,7 @@ TAP_TEST(units_and_shard_addresses_map_one_to_one)
 		CHECK_EQ(shards.count, counts[i]);
 		CHECK_EQ(shards.geo.channels, 12 / counts[i]);
 		CHECK_EQ(1U << shards.chunk_shift, AFTL_SHARD_CHUNK_BYTES / shards.geo.unit_bytes);
-		walk(&shards);
+		check_addresses(&shards);
 	}
 }
 
@@ -129,7 +129,7 @@ TAP_TEST(a_run_holds_at_least_one_program)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(aftl_program_units(&shards.geo), 48);
 	CHECK_EQ(1U << shards.chunk_shift, 64);
-	walk(&shards);
+	check_addresses(&shards);
 }
 
 /* Shared resources are divided among shards; per-shard parameters keep their value. */
@@ -169,12 +169,12 @@ TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(1U << shards.chunk_shift, shards.geo.zone_units);
 	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
-	walk(&shards);
+	check_addresses(&shards);
 	CHECK_EQ(aftl_lpn_shard(&shards, 6 * shards.geo.zone_units), 2);
 	CHECK_EQ(aftl_shard_lpn(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
 }
 
-static void refuses(u64 channels, u64 shards, const char *sentence)
+static void check_shards_refused(u64 channels, u64 shards, const char *sentence)
 {
 	struct aftl_config config = config_of(channels, shards);
 	struct aftl_shards unused;
@@ -190,8 +190,8 @@ TAP_TEST(what_cannot_be_divided_is_refused)
 	struct aftl_geometry geo;
 	struct aftl_error error;
 
-	refuses(4, 3, "shards: 4 channels cannot be shared out among 3;");
-	refuses(2, 4, "shards: 2 channels cannot be shared out among 4;");
+	check_shards_refused(4, 3, "shards: 4 channels cannot be shared out among 3;");
+	check_shards_refused(2, 4, "shards: 2 channels cannot be shared out among 4;");
 	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), -EINVAL);
 	CHECK_TEXT(error.text, "shards: this takes a device with one FTL; set shards 1");
 }

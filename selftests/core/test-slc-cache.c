@@ -75,15 +75,15 @@ static u32 blocks_of(u64 share)
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
 }
 
-static u32 kept(void)
+static u32 kept_blocks(void)
 {
 	return blocks_of(device.ftl->config.slc_static);
 }
 
 /* Static cache blocks that are not in use. */
-static u32 owed(const struct census *census)
+static u32 unused_static_blocks(const struct census *census)
 {
-	return kept() > census->cached ? kept() - census->cached : 0;
+	return kept_blocks() > census->cached ? kept_blocks() - census->cached : 0;
 }
 
 static u32 reserve(void)
@@ -339,7 +339,7 @@ TAP_TEST(a_policy_cannot_close_a_cache_block)
 	CHECK(!device.ftl->luns[0].slc_open);
 }
 
-static void reload(const char *policy, const char *kept_share, const char *lent_share)
+static void reload_cache(const char *policy, const char *kept_share, const char *lent_share)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -369,14 +369,14 @@ TAP_TEST(the_cache_survives_a_snapshot)
 	digest = aftl_digest(device.ftl);
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, EACH + 5);
-	reload("baseline", "25%", "0");
+	reload_cache("baseline", "25%", "0");
 	CHECK_EQ(test_block_of(&device, EACH)->bits, 1);
 	write_units(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
 	/* Another policy continues the block, too. */
 	write_units(0, 3);
-	reload("vth_b", "5%", "0");
+	reload_cache("vth_b", "5%", "0");
 	write_units(3, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 }
@@ -389,7 +389,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 	open_with("baseline", "10%", "20%", "none");
 	write_units(0, 7 * EACH + 3);
 	CHECK_EQ(count_all(), 8);
-	reload("baseline", "0", "0");
+	reload_cache("baseline", "0", "0");
 	CHECK_EQ(count_all(), 8);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_OPEN);
@@ -397,7 +397,7 @@ TAP_TEST(the_cache_can_be_turned_off_and_on)
 		write_units(0, test_units(&device));
 	CHECK_EQ(count_all(), 0);
 	CHECK_EQ(test_counters(&device)->cached_host_units, 0);
-	reload("baseline", "10%", "0");
+	reload_cache("baseline", "10%", "0");
 	write_random(2000, 3);
 	CHECK_EQ(count_all(), 4);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
@@ -444,7 +444,8 @@ static void check_rest(void)
 		struct census census = count(i);
 
 		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
-		CHECK_MSG(!census.closed || census.free <= reserve() + owed(&census),
+		CHECK_MSG(!census.closed || census.free <= reserve() +
+			  unused_static_blocks(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
 }
@@ -452,7 +453,7 @@ static void check_rest(void)
 static u32 lived;
 static u64 folds;
 
-static void drive(struct aftl_random *random)
+static void drive_cache(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -488,7 +489,7 @@ static void run_seed(u64 seed)
 	draw_cache(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive(&random);
+		drive_cache(&random);
 	}
 	test_random_finish(&device, policy, seed);
 }

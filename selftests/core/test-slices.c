@@ -65,7 +65,7 @@ static void on_programmed(__maybe_unused struct test_listener *self,
 	watch.since++;
 }
 
-static void begin(const char *params)
+static void begin_sliced(const char *params)
 {
 	watch = (struct watch){ .listener = { .copy = on_copy, .programmed = on_programmed } };
 	test_device_init(device, "demo");
@@ -76,7 +76,7 @@ static void begin(const char *params)
 
 TAP_TEST(a_fill_pauses)
 {
-	begin(filled);
+	begin_sliced(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
 	CHECK(watch.pauses > test_units(device) / 2);
 	CHECK(watch.most > 0);
@@ -89,7 +89,7 @@ TAP_TEST(a_fill_can_be_interrupted)
 	u32 end_at;
 
 	for (end_at = 1; end_at < 8000; end_at = 3 * end_at + 1) {
-		begin(filled);
+		begin_sliced(filled);
 		watch.end_at = end_at;
 		CHECK_EQ(test_device_create(device, "vth_b"), -EINTR);
 		CHECK_EQ(watch.pauses, end_at);
@@ -99,12 +99,12 @@ TAP_TEST(a_fill_can_be_interrupted)
 
 static struct test_bytes bytes;
 
-static int audit(void)
+static int audit_in_slices(void)
 {
 	return aftl_audit(device->ftl, &device->error);
 }
 
-static int save(void)
+static int save_in_slices(void)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
@@ -112,7 +112,7 @@ static int save(void)
 	return aftl_save(device->ftl, &sink, &device->error);
 }
 
-static int load(void)
+static int load_in_slices(void)
 {
 	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct aftl *ftl = NULL;
@@ -144,11 +144,11 @@ static void can_be_ended(int (*call)(void))
 
 TAP_TEST(audit_save_and_load_can_be_interrupted)
 {
-	begin(filled);
+	begin_sliced(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
-	can_be_ended(audit);
-	can_be_ended(save);
-	can_be_ended(load);
+	can_be_ended(audit_in_slices);
+	can_be_ended(save_in_slices);
+	can_be_ended(load_in_slices);
 	test_bytes_free(&bytes);
 }
 
@@ -166,7 +166,7 @@ static u32 count_hours(__maybe_unused struct aftl_policy *policy, u32 class,
 
 static void open_counting(void)
 {
-	begin(old);
+	begin_sliced(old);
 	counting = *aftl_policy_find("delta_b");
 	counting.retention_hours = count_hours;
 	test_device_open_type(device, &counting, NULL);
@@ -231,11 +231,11 @@ static void save_search(u64 at_ns)
 	struct aftl_snapshot_source source;
 	struct aftl *twin = NULL;
 
-	begin(old);
+	begin_sliced(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
 	aftl_advance(device->ftl, aftl_now(device->ftl) + at_ns);
-	CHECK_EQ(save(), 0);
+	CHECK_EQ(save_in_slices(), 0);
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&twin, &source, &device->ops, device, &device->error), 0);
 	aftl_reset_stats(device->ftl);
@@ -258,7 +258,7 @@ TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 /* With refresh off time advances without daily events. */
 TAP_TEST(refresh_can_be_switched_off)
 {
-	begin(old);
+	begin_sliced(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
 	alarm(20);
@@ -301,7 +301,7 @@ static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t fi
 
 static void begin_counting(const char *params)
 {
-	begin(params);
+	begin_sliced(params);
 	watch.listener.program = on_program;
 	device->ops.unmapping = on_unmapping;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
@@ -363,7 +363,7 @@ static void write_all(u32 first, u32 end)
 		count_submit(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
 }
 
-static u32 awake(void)
+static u32 woken_luns(void)
 {
 	const struct aftl_lun *lun = device->ftl->runnable;
 	u32 count;
@@ -380,12 +380,12 @@ TAP_TEST(luns_are_woken_in_slices)
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
 	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
 	for (calls = 1; calls <= 4; calls++) {
-		CHECK_EQ(awake(), calls * AFTL_SLICE_LUNS);
+		CHECK_EQ(woken_luns(), calls * AFTL_SLICE_LUNS);
 		aftl_step(device->ftl, aftl_now(device->ftl));
 	}
-	CHECK_RANGE(awake(), 1, 4 * AFTL_SLICE_LUNS - 1);
+	CHECK_RANGE(woken_luns(), 1, 4 * AFTL_SLICE_LUNS - 1);
 	count_steps();
-	CHECK_EQ(awake(), 0);
+	CHECK_EQ(woken_luns(), 0);
 }
 
 TAP_TEST(the_work_per_call_of_a_flush_is_bounded)

@@ -26,30 +26,30 @@ static struct test_device device;
 static struct test_device twin;
 
 /* Flush, and wait until the device is idle. */
-static void settle(struct test_device *mine)
+static void flush_until_idle(struct test_device *mine)
 {
 	test_drain(mine);
 	CHECK_EQ(test_do(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_wait(mine, 50000000);
 }
 
-static void play(struct test_device *mine, u64 seed, u32 requests)
+static void play_seed(struct test_device *mine, u64 seed, u32 requests)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (requests--)
 		test_stream_step(&stream, mine);
-	settle(mine);
+	flush_until_idle(mine);
 }
 
 static void open_used(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
-	play(&device, 1, 3000);
+	play_seed(&device, 1, 3000);
 }
 
-static int save(struct test_bytes *bytes)
+static int save_bytes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
@@ -57,7 +57,7 @@ static int save(struct test_bytes *bytes)
 	return aftl_save(device.ftl, &sink, &device.error);
 }
 
-static int load(struct test_bytes *bytes)
+static int load_bytes(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
@@ -107,14 +107,14 @@ static void check_future(void)
 {
 	aftl_reset_stats(device.ftl);
 	aftl_reset_stats(twin.ftl);
-	play(&device, 2, 3000);
-	play(&twin, 2, 3000);
+	play_seed(&device, 2, 3000);
+	play_seed(&twin, 2, 3000);
 	check_same();
 	check_counters_after();
 }
 
 /* False if the loaded device has started work that the saved one had not. */
-static bool rests(const struct test_device *of)
+static bool is_at_rest(const struct test_device *of)
 {
 	u32 i;
 
@@ -132,7 +132,7 @@ static void save_again(const struct test_bytes *bytes)
 	struct test_bytes again = { 0 };
 
 	device = twin;
-	CHECK_EQ(save(&again), 0);
+	CHECK_EQ(save_bytes(&again), 0);
 	device = first;
 	CHECK(again.size == bytes->size && !memcmp(again.data, bytes->data, bytes->size));
 	test_bytes_free(&again);
@@ -144,11 +144,11 @@ static void round_trip(const char *policy, const char *params)
 	struct test_bytes bytes = { 0 };
 
 	open_used(policy, params);
-	CHECK_EQ(save(&bytes), 0);
-	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text)) {
+	CHECK_EQ(save_bytes(&bytes), 0);
+	if (CHECK_MSG(!load_bytes(&bytes), "%s", twin.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
 		check_same();
-		if (rests(&twin))
+		if (is_at_rest(&twin))
 			save_again(&bytes);
 		check_future();
 	}
@@ -171,8 +171,8 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 	struct test_bytes bytes = { 0 };
 
 	test_device_open_demo(&device, "approxftl", plain);
-	CHECK_EQ(save(&bytes), 0);
-	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text))
+	CHECK_EQ(save_bytes(&bytes), 0);
+	if (CHECK_MSG(!load_bytes(&bytes), "%s", twin.error.text))
 		check_same();
 	test_bytes_free(&bytes);
 }
@@ -184,10 +184,10 @@ TAP_TEST(a_busy_device_is_not_saved)
 	test_device_open_demo(&device, "baseline", busy);
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
 	test_drain(&device);
-	CHECK_EQ(save(&bytes), -EBUSY);
+	CHECK_EQ(save_bytes(&bytes), -EBUSY);
 	CHECK(strlen(device.error.text) > 10);
-	settle(&device);
-	CHECK_EQ(save(&bytes), 0);
+	flush_until_idle(&device);
+	CHECK_EQ(save_bytes(&bytes), 0);
 	test_bytes_free(&bytes);
 }
 
@@ -198,11 +198,11 @@ TAP_TEST(write_errors_of_the_sink_are_reported)
 	size_t limit;
 
 	open_used("vth_b", tiny);
-	CHECK_EQ(save(&whole), 0);
+	CHECK_EQ(save_bytes(&whole), 0);
 	for (limit = 1; limit < whole.size; limit += 1 + limit / 3) {
 		bytes.limit = limit;
 		bytes.size = 0;
-		CHECK_EQ(save(&bytes), -EIO);
+		CHECK_EQ(save_bytes(&bytes), -EIO);
 	}
 	test_bytes_free(&bytes);
 	test_bytes_free(&whole);
@@ -210,7 +210,7 @@ TAP_TEST(write_errors_of_the_sink_are_reported)
 
 static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
 {
-	CHECK_MSG(load(bytes), "%s at byte %zu is not noticed", what, at);
+	CHECK_MSG(load_bytes(bytes), "%s at byte %zu is not noticed", what, at);
 	CHECK_MSG(strlen(twin.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
 		  twin.error.text);
 	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
@@ -222,12 +222,12 @@ TAP_TEST(truncated_snapshots_are_refused)
 	size_t whole;
 
 	open_used("approxftl", tiny);
-	CHECK_EQ(save(&bytes), 0);
+	CHECK_EQ(save_bytes(&bytes), 0);
 	whole = bytes.size;
 	for (bytes.size = 0; bytes.size < whole; bytes.size++)
 		check_refused(&bytes, "a cut", bytes.size);
 	bytes.size = whole;
-	CHECK_EQ(load(&bytes), 0);
+	CHECK_EQ(load_bytes(&bytes), 0);
 	test_bytes_free(&bytes);
 }
 
@@ -237,7 +237,7 @@ TAP_TEST(damaged_snapshots_are_refused)
 	size_t at;
 
 	open_used("approxftl", tiny);
-	CHECK_EQ(save(&bytes), 0);
+	CHECK_EQ(save_bytes(&bytes), 0);
 	for (at = 0; at < bytes.size; at++) {
 		u8 good = bytes.data[at];
 
@@ -261,7 +261,7 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 	u32 i;
 
 	open_used("approxftl", tiny);
-	CHECK_EQ(save(&bytes), 0);
+	CHECK_EQ(save_bytes(&bytes), 0);
 	for (i = 0; i < 4 * bytes.size && !tap_failures(); i++) {
 		size_t at = i % bytes.size;
 		u8 good = bytes.data[at];
@@ -269,14 +269,14 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 		bytes.data[at] = i < bytes.size ? (u8)(good ^ 1 << at % 8) :
 						  (u8)aftl_random_below(&random, 256);
 		test_bytes_seal(&bytes);
-		if (load(&bytes)) {
+		if (load_bytes(&bytes)) {
 			refused++;
 			CHECK(strlen(twin.error.text) > 10);
 		} else {
 			lived++;
 			test_audit(&twin);
 			if (aftl_geometry(twin.ftl)->units < 10000 && i % 16 == 0)
-				play(&twin, i, 30);
+				play_seed(&twin, i, 30);
 			test_audit(&twin);
 		}
 		if (tap_failures())
@@ -296,7 +296,7 @@ TAP_TEST(loading_without_memory_fails_cleanly)
 	u32 fail_at = 0;
 
 	open_used("approxftl", tiny);
-	CHECK_EQ(save(&bytes), 0);
+	CHECK_EQ(save_bytes(&bytes), 0);
 	do {
 		source = test_bytes_source(&bytes);
 		test_device_init(&twin, "demo");

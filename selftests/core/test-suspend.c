@@ -30,7 +30,7 @@ static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 
 static struct test_listener listener = { .erase = on_erase };
 
-static bool erasing(void)
+static bool is_erasing(void)
 {
 	return device.ftl->luns[0].work.phase == AFTL_PHASE_ERASE;
 }
@@ -54,7 +54,7 @@ static void begin_erase(const char *params)
 	begun_ns = aftl_now(device.ftl);
 	erased_ns = 0;
 	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
-	CHECK(erasing());
+	CHECK(is_erasing());
 }
 
 static void end_erase(u64 ns)
@@ -64,12 +64,12 @@ static void end_erase(u64 ns)
 	CHECK_EQ(erased_ns, ns);
 }
 
-static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
+static struct test_request *begin_suspending(enum aftl_op op, u32 unit, u32 units)
 {
 	return test_submit_kept(&device, op, unit, units, 0, 0, aftl_now(device.ftl));
 }
 
-static u64 end(struct test_request *request)
+static u64 end_suspending(struct test_request *request)
 {
 	u64 ns;
 
@@ -95,8 +95,8 @@ static u64 write_from(u64 ns)
 	struct test_request *write;
 
 	test_wait(&device, ns);
-	write = begin(AFTL_OP_WRITE, 1000, 2);
-	return end(write) - ns;
+	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
+	return end_suspending(write) - ns;
 }
 
 TAP_TEST(a_program_suspends_an_erase)
@@ -131,10 +131,10 @@ TAP_TEST(suspension_is_charged_to_the_suspended_program)
 	counters = test_counters(&device);
 	energy = counters->erase_energy_pj;
 	begun_ns = aftl_now(device.ftl);
-	write = begin(AFTL_OP_WRITE, 1000, 2);
+	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_wait(&device, 100000);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
-	CHECK_EQ(end(write), WRITE_NS + COST_NS + READ_NS);
+	CHECK_EQ(end_suspending(write), WRITE_NS + COST_NS + READ_NS);
 	CHECK_EQ(counters->program_energy_pj, (PROGRAM_NS + COST_NS) * 82500ULL / 1000);
 	CHECK_EQ(counters->erase_energy_pj, energy);
 	CHECK_EQ(counters->array_program_ns, PROGRAM_NS);
@@ -151,12 +151,12 @@ TAP_TEST(at_most_suspend_limit_programs_delay_an_erase)
 	begin_erase(SHAPE " suspend_limit=3");
 	test_wait(&device, 500000);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
-		writes[i] = begin(AFTL_OP_WRITE, 1000 + 2 * i, 2);
+		writes[i] = begin_suspending(AFTL_OP_WRITE, 1000 + 2 * i, 2);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(writes[i]), 500000 + LATENCY_NS + (i + 1) * WRITE_NS);
+		CHECK_EQ(end_suspending(writes[i]), 500000 + LATENCY_NS + (i + 1) * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	CHECK_EQ(end(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
-	CHECK_EQ(end(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
+	CHECK_EQ(end_suspending(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
+	CHECK_EQ(end_suspending(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
 	end_erase(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
@@ -180,19 +180,19 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 
 	begin_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
-	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, LATENCY_NS / 2);
-	reads[1] = begin(AFTL_OP_READ, BLOCK_UNITS + 4, 1);
+	reads[1] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS + 4, 1);
 	test_wait(&device, LATENCY_NS);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
-	reads[2] = begin(AFTL_OP_READ, BLOCK_UNITS + 8, 1);
+	reads[2] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS + 8, 1);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(reads[i]), 500000 + LATENCY_NS + (i + 1) * READ_NS);
+		CHECK_EQ(end_suspending(reads[i]), 500000 + LATENCY_NS + (i + 1) * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_wait(&device, 100000);
-	CHECK(erasing());
-	reads[3] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(end(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
+	CHECK(is_erasing());
+	reads[3] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end_suspending(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
 	CHECK_EQ(test_counters(&device)->array_suspend_ns, 2 * COST_NS);
 	test_wait(&device, ERASE_NS);
@@ -200,8 +200,8 @@ TAP_TEST(a_read_begins_when_the_suspended_die_accepts_it)
 	end_erase(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
 	begin_erase(SHAPE " suspend=erase suspend_cost=0");
 	test_wait(&device, 500000);
-	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(end(reads[0]), 500000 + READ_NS);
+	reads[0] = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end_suspending(reads[0]), 500000 + READ_NS);
 	end_erase(ERASE_NS + READ_NS);
 }
 
@@ -241,21 +241,23 @@ TAP_TEST(data_of_a_program_in_progress_are_not_sensed)
 	counters = test_counters(&device);
 	test_wait(&device, programs_ns);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
-	CHECK_EQ(end(begin(AFTL_OP_READ, 1, 1)), programs_ns);
+	CHECK_EQ(end_suspending(begin_suspending(AFTL_OP_READ, 1, 1)), programs_ns);
 	CHECK_EQ(counters->array_suspends, 0);
 	test_wait(&device, 200000);
-	other = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(end(begin(AFTL_OP_READ, 0, 2)), programs_ns + 200000);
+	other = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end_suspending(begin_suspending(AFTL_OP_READ, 0, 2)), programs_ns + 200000);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
 	test_wait(&device, LATENCY_NS);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
-	CHECK_EQ(end(begin(AFTL_OP_READ, 1, 1)), programs_ns + 200000 + LATENCY_NS);
+	CHECK_EQ(end_suspending(begin_suspending(AFTL_OP_READ, 1, 1)),
+		 programs_ns + 200000 + LATENCY_NS);
 	over_ns = programs_ns + 200000 + LATENCY_NS + READ_NS;
-	CHECK_EQ(end(other), over_ns);
+	CHECK_EQ(end_suspending(other), over_ns);
 	CHECK_EQ(counters->buffer_read_units, 4);
 	CHECK_EQ(counters->array_reads, 2);
 	/* The second half of this read is in the old block, whose next page was not moved yet. */
-	CHECK_EQ(end(begin(AFTL_OP_READ, 0, 4)), over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_suspending(begin_suspending(AFTL_OP_READ, 0, 4)),
+		 over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(counters->buffer_read_units, 6);
 	CHECK_EQ(counters->array_suspends, 2);
 	end_move();
@@ -268,11 +270,11 @@ TAP_TEST(queued_reads_are_served_when_their_program_begins)
 	struct test_request *read;
 
 	begin_move(SHAPE " unit=0", 1);
-	other = begin(AFTL_OP_READ, 150, 1);
-	read = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(read), SENSE_NS);
+	other = begin_suspending(AFTL_OP_READ, 150, 1);
+	read = begin_suspending(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end_suspending(read), SENSE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
-	CHECK_EQ(end(other), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS + SENSE_NS + PAGE_NS);
+	CHECK_EQ(end_suspending(other), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS + SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 2);
 	end_move();
 }
@@ -287,13 +289,13 @@ TAP_TEST(a_queued_read_is_served_from_a_program_on_another_die)
 	begin_erase(SHAPE " chips=2 suspend=program suspend_for_write=off");
 	unit = unit_in_first_lun();
 	test_wait(&device, ERASE_NS - 100000);
-	read = begin(AFTL_OP_READ, unit, 1);
-	writes[0] = begin(AFTL_OP_WRITE, unit, 2);
-	writes[1] = begin(AFTL_OP_WRITE, unit, 2);
+	read = begin_suspending(AFTL_OP_READ, unit, 1);
+	writes[0] = begin_suspending(AFTL_OP_WRITE, unit, 2);
+	writes[1] = begin_suspending(AFTL_OP_WRITE, unit, 2);
 	CHECK_EQ(device.ftl->luns[1].work.phase, AFTL_PHASE_PROGRAM);
-	CHECK_EQ(end(read), ERASE_NS);
-	end(writes[0]);
-	end(writes[1]);
+	CHECK_EQ(end_suspending(read), ERASE_NS);
+	end_suspending(writes[0]);
+	end_suspending(writes[1]);
 	end_erase(ERASE_NS);
 }
 
@@ -304,7 +306,7 @@ TAP_TEST(a_die_failure_during_the_suspend_latency_fails_the_read)
 
 	begin_erase(SHAPE " chips=2 suspend=erase");
 	test_wait(&device, 500000);
-	read = begin(AFTL_OP_READ, unit_in_first_lun(), 1);
+	read = begin_suspending(AFTL_OP_READ, unit_in_first_lun(), 1);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_wait(&device, 2 * ERASE_NS);
@@ -323,11 +325,11 @@ TAP_TEST(a_read_waits_for_the_program_that_suspended_an_erase)
 
 	begin_erase(SHAPE " suspend=both");
 	test_wait(&device, 500000);
-	write = begin(AFTL_OP_WRITE, 1000, 2);
+	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
 	test_wait(&device, 100000);
-	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(end(write), 500000 + LATENCY_NS + WRITE_NS);
-	CHECK_EQ(end(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
+	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + WRITE_NS);
+	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -339,11 +341,11 @@ TAP_TEST(a_program_follows_a_read_while_the_erase_is_suspended)
 
 	begin_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
-	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	read = begin_suspending(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, 10000);
-	write = begin(AFTL_OP_WRITE, 1000, 2);
-	CHECK_EQ(end(read), 500000 + LATENCY_NS + READ_NS);
-	CHECK_EQ(end(write), 500000 + LATENCY_NS + READ_NS + WRITE_NS);
+	write = begin_suspending(AFTL_OP_WRITE, 1000, 2);
+	CHECK_EQ(end_suspending(read), 500000 + LATENCY_NS + READ_NS);
+	CHECK_EQ(end_suspending(write), 500000 + LATENCY_NS + READ_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -360,16 +362,16 @@ TAP_TEST(buffered_data_suspend_only_for_a_flush_or_lack_of_space)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
-	flush = begin(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(end(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
+	flush = begin_suspending(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(end_suspending(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + 4 * WRITE_NS);
 	begin_erase(params);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
-	last = begin(AFTL_OP_WRITE, 2000, 1);
-	CHECK_EQ(end(last), 500000 + LATENCY_NS + WRITE_NS);
+	last = begin_suspending(AFTL_OP_WRITE, 2000, 1);
+	CHECK_EQ(end_suspending(last), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_drain(&device);
 	test_wait(&device, 50000000);
@@ -407,11 +409,11 @@ TAP_TEST(a_die_failure_during_suspension_loses_no_write)
 
 	begin_erase(SHAPE " chips=2 allocate=static");
 	test_wait(&device, 500000);
-	write = begin(AFTL_OP_WRITE, unit, 4);
+	write = begin_suspending(AFTL_OP_WRITE, unit, 4);
 	test_wait(&device, 100000);
 	CHECK_EQ(device.ftl->luns[0].suspended.kind, AFTL_WORK_ERASE);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	end(write);
+	end_suspending(write);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);
 	end_erase(0);
 }

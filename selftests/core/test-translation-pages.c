@@ -73,7 +73,7 @@ static u64 write_unit(u32 unit)
 }
 
 /* Wait until the device is idle. */
-static void rest(void)
+static void rest_until_idle(void)
 {
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
@@ -219,7 +219,7 @@ TAP_TEST(a_page_whose_program_is_in_progress_needs_no_load)
 		CHECK(is_cached(number));
 		CHECK_EQ(test_counters(&device)->map_loads, loads);
 	}
-	rest();
+	rest_until_idle();
 }
 
 /* Loads and data share few commands: all reads must still complete. */
@@ -250,7 +250,7 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
-	rest();
+	rest_until_idle();
 	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	read_unit(0);
@@ -258,7 +258,7 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 	write_unit(2 * EACH);
 	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
 		read_unit(2 * i * EACH);
-	rest();
+	rest_until_idle();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_cached(2));
@@ -336,7 +336,7 @@ TAP_TEST(a_fill_writes_all_translation_pages)
 	CHECK_EQ(dirty, 0);
 	CHECK_EQ(device.ftl->cmt.cached, 6);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
-	rest();
+	rest_until_idle();
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 }
 
@@ -350,7 +350,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	open_with("baseline", "4KiB", "none");
 	for (i = 0; i < 20 * EACH; i += 2)
 		write_unit(i);
-	rest();
+	rest_until_idle();
 	CHECK(!is_cached(0));
 	dead = aftl_block_lun(device.ftl, block_of(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
@@ -360,7 +360,7 @@ TAP_TEST(translation_pages_of_a_dead_die_are_rebuilt)
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
 		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
-	rest();
+	rest_until_idle();
 	CHECK(block_of(0));
 	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
 }
@@ -381,11 +381,11 @@ TAP_TEST(reads_and_evictions_of_a_dead_die_continue)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_audit(&device);
 	latest_of(requests, 12);
-	rest();
+	rest_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
-	rest();
+	rest_until_idle();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 }
@@ -399,7 +399,7 @@ TAP_TEST(pending_evictions_leave_a_dead_die)
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
-	rest();
+	rest_until_idle();
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
@@ -417,7 +417,7 @@ TAP_TEST(a_bad_block_of_translation_pages_is_relocated)
 	open_with("baseline", "4KiB", "sequential");
 	bad = aftl_block_index(&device.ftl->media, block_of(0));
 	CHECK_EQ(aftl_fail_block(device.ftl, bad), 0);
-	rest();
+	rest_until_idle();
 	CHECK_EQ(device.ftl->media.blocks[bad].state, AFTL_BLOCK_BAD);
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK_EQ(test_counters(&device)->map_moved_units,
@@ -451,7 +451,7 @@ TAP_TEST(gc_frees_an_empty_block_for_translation_pages)
 	slots = device.ftl->geo.block_ppns;
 	leave_no_room(device.ftl, &device.ftl->luns[0]);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, slots / 8, 4 * slots, AFTL_PRECISE, NULL), 0);
-	rest();
+	rest_until_idle();
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK(test_counters(&device)->array_erases);
 }
@@ -488,7 +488,7 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 
 /* Snapshots */
 
-static int reload(const char *policy, struct test_bytes *bytes)
+static int reload_cmt(const char *policy, struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl *next;
@@ -514,7 +514,7 @@ static u64 go_on(void)
 }
 
 /* Record the cached pages, oldest first. Return: number of pages. */
-static u32 remember(u32 *found)
+static u32 remember_cached_pages(u32 *found)
 {
 	u32 number = device.ftl->cmt.oldest;
 	u32 count = 0;
@@ -539,14 +539,14 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 		write_unit(i * 131 % 4900);
 	for (i = 0; i < 4; i++)
 		read_unit((2 * i + 1) * EACH);
-	CHECK_EQ(remember(before), 10);
+	CHECK_EQ(remember_cached_pages(before), 10);
 	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);
 	digest = go_on();
 	misses = test_counters(&device)->map_misses;
 	CHECK(misses > 50);
-	CHECK_EQ(reload("baseline", &bytes), 0);
-	CHECK_EQ(remember(after), 10);
+	CHECK_EQ(reload_cmt("baseline", &bytes), 0);
+	CHECK_EQ(remember_cached_pages(after), 10);
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
 	CHECK_EQ(go_on(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
@@ -559,13 +559,13 @@ TAP_TEST(loading_with_another_policy_is_refused)
 
 	open_with("baseline", "4KiB", "sequential");
 	test_device_save(&device, &bytes);
-	CHECK_EQ(reload("vth_b", &bytes), -EINVAL);
+	CHECK_EQ(reload_cmt("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
 	test_bytes_free(&bytes);
 }
 
-static void refused(const char *policy, const char *key, const char *value, const char *cache,
-		    const char *why)
+static void check_cmt_refused(const char *policy, const char *key, const char *value,
+			      const char *cache, const char *why)
 {
 	test_device_refused(&device, policy,
 			    test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
@@ -597,9 +597,10 @@ TAP_TEST(invalid_combinations_are_refused)
 {
 	struct aftl_error error;
 
-	refused("baseline", "zoned", "64KiB", "4KiB", "does not go together with zoned");
-	refused("baseline", "gc", "10%", "2047", "set at least 2048");
-	refused("baseline", "op", "4%", "4KiB", "policy baseline with a cached map keeps");
+	check_cmt_refused("baseline", "zoned", "64KiB", "4KiB", "does not go together with zoned");
+	check_cmt_refused("baseline", "gc", "10%", "2047", "set at least 2048");
+	check_cmt_refused("baseline", "op", "4%", "4KiB",
+			  "policy baseline with a cached map keeps");
 	open_with("baseline", "4KiB", "none");
 	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
 }
@@ -661,7 +662,7 @@ static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 
 static u32 lived;
 
-static void drive(struct aftl_random *random)
+static void drive_cmt(struct aftl_random *random)
 {
 	static struct test_listener watch = { .program = on_host_program };
 	static struct shadow_store store;
@@ -682,7 +683,7 @@ static void drive(struct aftl_random *random)
 		if (i % 16 == 0)
 			shadow_compare(&store);
 	}
-	rest();
+	rest_until_idle();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting);
@@ -704,7 +705,7 @@ static void run_seed(u64 seed)
 	draw_cache(&random);
 	if (!test_device_create(&device, policy)) {
 		lived++;
-		drive(&random);
+		drive_cmt(&random);
 	}
 	test_random_finish(&device, policy, seed);
 }

@@ -37,7 +37,7 @@ static const struct aftl_block *first_of(const struct aftl_victim_candidates *cl
 }
 
 /* Number of candidates of the LUN that are older than @block. */
-static u32 older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static u32 count_older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
 	u32 count = 0;
@@ -49,19 +49,20 @@ static u32 older(const struct aftl_victim_candidates *closed, const struct aftl_
 }
 
 /* Fewest valid slots of the @window oldest candidates. */
-static u32 fewest(const struct aftl_victim_candidates *closed, u32 window)
+static u32 fewest_valid(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_of(closed);
 	u32 least = U32_MAX;
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
-		if (may_be(closed, &first[i]) && older(closed, &first[i]) < window)
+		if (may_be(closed, &first[i]) && count_older(closed, &first[i]) < window)
 			least = min(least, first[i].valid);
 	return least;
 }
 
-static double gain(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static double cost_benefit_gain(const struct aftl_victim_candidates *closed,
+				const struct aftl_block *block)
 {
 	double used = (double)block->valid / device.ftl->geo.block_ppns;
 	double age = (double)(device.ftl->now_ns - block->opened_ns);
@@ -72,30 +73,30 @@ static double gain(const struct aftl_victim_candidates *closed, const struct aft
 
 static void check_fifo(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
-	CHECK_EQ(older(closed, block), 0);
-	differed += block->valid != fewest(closed, U32_MAX);
+	CHECK_EQ(count_older(closed, block), 0);
+	differed += block->valid != fewest_valid(closed, U32_MAX);
 }
 
 static void check_windowed(const struct aftl_victim_candidates *closed,
 			   const struct aftl_block *block)
 {
-	CHECK(older(closed, block) < 5);
-	CHECK_EQ(block->valid, fewest(closed, 5));
-	differed += older(closed, block) != 0;
+	CHECK(count_older(closed, block) < 5);
+	CHECK_EQ(block->valid, fewest_valid(closed, 5));
+	differed += count_older(closed, block) != 0;
 }
 
 static void check_cost_benefit(const struct aftl_victim_candidates *closed,
 			       const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
-	double most = gain(closed, block);
+	double most = cost_benefit_gain(closed, block);
 	u32 i;
 
 	/* Allow 1e-4 for the integer arithmetic of the selector. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (may_be(closed, &first[i]))
-			CHECK(gain(closed, &first[i]) <= most * 1.0001);
-	differed += older(closed, block) && block->valid != fewest(closed, U32_MAX);
+			CHECK(cost_benefit_gain(closed, &first[i]) <= most * 1.0001);
+	differed += count_older(closed, block) && block->valid != fewest_valid(closed, U32_MAX);
 }
 
 static void check_d_choices(const struct aftl_victim_candidates *closed,
@@ -111,7 +112,7 @@ static void check_d_choices(const struct aftl_victim_candidates *closed,
 			least = min(least, drawn->valid);
 	}
 	CHECK_EQ(block->valid, least);
-	differed += least != fewest(closed, U32_MAX);
+	differed += least != fewest_valid(closed, U32_MAX);
 }
 
 static const struct {
@@ -125,7 +126,7 @@ static const struct {
 	{ "d_choices", &aftl_victim_d_choices, check_d_choices },
 };
 
-static void ask(u32 which, u32 lun, u32 most_valid)
+static void ask_selector(u32 which, u32 lun, u32 most_valid)
 {
 	struct aftl *ftl = device.ftl;
 	struct aftl_victim_candidates closed = {
@@ -160,8 +161,9 @@ static void one_rule(u32 which)
 				(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
 				AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
-			ask(which, i, (u32)aftl_random_below(&random,
-							     device.ftl->geo.block_ppns + 1));
+			ask_selector(which, i, (u32)aftl_random_below(&random,
+								      device.ftl->geo.block_ppns +
+								      1));
 	}
 	CHECK_RANGE(asked, ROUNDS / 2, U32_MAX);
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);
@@ -257,7 +259,7 @@ static struct {
 	u32 taken;
 } line;
 
-static void erased(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	(void)listener;
 	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
@@ -288,7 +290,7 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	     index = device.ftl->media.blocks[index].next)
 		line.block[line.count++] = index;
 	line.first = 0;
-	line.listener = (struct test_listener){ .erase = erased, .programmed = programmed };
+	line.listener = (struct test_listener){ .erase = note_erase, .programmed = programmed };
 	test_device_listen(&device, &line.listener);
 	write_some(&random, 1, 2000);
 	CHECK_RANGE(line.taken, 200, U32_MAX);
@@ -325,7 +327,7 @@ static u32 least_valid_after(const char *gc_idle_valid)
 	test_wait(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
-	least = fewest(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
+	least = fewest_valid(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
 	return least;
 }
 
@@ -352,7 +354,7 @@ static u32 first_cause(bool below_reserve)
 	return cause;
 }
 
-static struct aftl_block *fullest(void)
+static struct aftl_block *fullest_block(void)
 {
 	struct aftl_block *block = device.ftl->media.blocks;
 	struct aftl_block *best = NULL;
@@ -372,12 +374,12 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 
 	device_with("gc", "0", "wear_gap", "1");
 	lun = device.ftl->luns;
-	fullest()->erases = 0;
+	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
 	aftl_block_wear_recount(device.ftl, lun);
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
-	block = fullest();
+	block = fullest_block();
 	lun->repeats[0] = (struct aftl_repeat){ block, block->erases, 0, 1 };
 	lun->repeat_blocks = 1;
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);

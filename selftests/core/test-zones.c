@@ -36,7 +36,7 @@ static void open_with(const char *active, const char *open, const char *capacity
 	CHECK_EQ(aftl_geometry(device.ftl)->zones, ZONES);
 }
 
-static int manage(enum aftl_op op, u32 zone)
+static int manage_zone(enum aftl_op op, u32 zone)
 {
 	return test_do(&device, op, zone * aftl_geometry(device.ftl)->zone_units, 0, 0, NULL);
 }
@@ -46,7 +46,7 @@ static int write_at(u32 zone, u32 at, u32 units)
 	return test_do(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX, NULL);
 }
 
-static void expect(u32 zone, enum aftl_zone_state state, u32 written)
+static void expect_zone(u32 zone, enum aftl_zone_state state, u32 written)
 {
 	u32 found;
 
@@ -81,18 +81,18 @@ TAP_TEST(implicit_closes_rotate_among_the_zones)
 	open_with("4", "2", "0");
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(write_at(i, 0, 1), 0);
-	expect(0, AFTL_ZONE_CLOSED, 1);
-	expect(1, AFTL_ZONE_CLOSED, 1);
-	expect(2, AFTL_ZONE_IMPLICIT, 1);
-	expect(3, AFTL_ZONE_IMPLICIT, 1);
+	expect_zone(0, AFTL_ZONE_CLOSED, 1);
+	expect_zone(1, AFTL_ZONE_CLOSED, 1);
+	expect_zone(2, AFTL_ZONE_IMPLICIT, 1);
+	expect_zone(3, AFTL_ZONE_IMPLICIT, 1);
 	CHECK_EQ(write_at(0, 1, 1), 0);
-	expect(2, AFTL_ZONE_CLOSED, 1);
+	expect_zone(2, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(write_at(1, 1, 1), 0);
-	expect(3, AFTL_ZONE_CLOSED, 1);
+	expect_zone(3, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(test_counters(&device)->zone_implicit_closes, 4);
-	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
-	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), 0);
-	CHECK_EQ(manage(AFTL_OP_ZONE_FINISH, 1), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_OPEN, 0), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_CLOSE, 0), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_FINISH, 1), 0);
 	CHECK_EQ(test_counters(&device)->zone_opens, 6);
 	CHECK_EQ(test_counters(&device)->zone_closes, 1);
 	CHECK_EQ(test_counters(&device)->zone_finishes, 1);
@@ -115,7 +115,7 @@ TAP_TEST(pages_are_padded_only_when_a_zone_is_finished)
 	CHECK_EQ(write_at(3, 0, 1), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
-	CHECK_EQ(manage(AFTL_OP_ZONE_FINISH, 3), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_FINISH, 3), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
@@ -142,10 +142,10 @@ TAP_TEST(a_reset_erases_the_blocks_of_its_zone_only)
 	CHECK_EQ(write_at(1, 0, 40), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(free_blocks(), all - 8);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 0), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(free_blocks(), all - 4);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 1), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 1), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(free_blocks(), all);
 	CHECK_EQ(test_counters(&device)->array_erases, 8);
@@ -164,13 +164,13 @@ TAP_TEST(a_reset_waits_for_earlier_writes)
 		writes[i] = test_submit_kept(&device, AFTL_OP_WRITE, i * ZONE, ZONE, 0, 0, 0);
 	reset = test_submit_kept(&device, AFTL_OP_ZONE_RESET, 4 * ZONE, 0, 0, 0, 0);
 	CHECK(!writes[4]->done && !reset->done);
-	expect(4, AFTL_ZONE_FULL, ZONE);
+	expect_zone(4, AFTL_ZONE_FULL, ZONE);
 	test_drain(&device);
 	for (i = 0; i < 5; i++)
 		CHECK_EQ(writes[i]->request.status, 0);
 	CHECK_EQ(reset->request.status, 0);
 	CHECK_EQ(test_counters(&device)->zone_resets, 1);
-	expect(4, AFTL_ZONE_EMPTY, 0);
+	expect_zone(4, AFTL_ZONE_EMPTY, 0);
 	test_audit(&device);
 	for (i = 0; i < 5; i++)
 		test_put(&device, writes[i]);
@@ -202,7 +202,7 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 	test_drain(&device);
 	CHECK_EQ(device.failed, 0);
 	for (i = 0; i < 4; i++)
-		expect(i, AFTL_ZONE_IMPLICIT, i + 1);
+		expect_zone(i, AFTL_ZONE_IMPLICIT, i + 1);
 }
 
 TAP_TEST(zones_go_offline_when_blocks_are_lacking)
@@ -221,15 +221,15 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 		}
 	at = 12 - 3 - aftl_reserved_blocks(device.ftl);
 	for (i = 1; i < ZONES; i++)
-		expect(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
-	expect(0, AFTL_ZONE_FULL, ZONE);
+		expect_zone(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
+	expect_zone(0, AFTL_ZONE_FULL, ZONE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 8), -EIO);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 8), -EIO);
 	CHECK_EQ(write_at(8, 0, 1), -EIO);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
-	expect(0, AFTL_ZONE_EMPTY, 0);
-	expect(8, AFTL_ZONE_OFFLINE, 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	expect_zone(0, AFTL_ZONE_EMPTY, 0);
+	expect_zone(8, AFTL_ZONE_OFFLINE, 0);
 	for (i = 0; i < at; i++)
 		CHECK_EQ(write_at(i, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
@@ -240,8 +240,8 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 			break;
 		}
-	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), -EIO);
+	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 0), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
 }
 
@@ -254,13 +254,13 @@ TAP_TEST(a_die_failure_makes_its_zones_read_only)
 	CHECK_EQ(write_at(1, 0, 5), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
-	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
-	expect(1, AFTL_ZONE_READ_ONLY, 5);
+	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
+	expect_zone(1, AFTL_ZONE_READ_ONLY, 5);
 	for (i = 2; i < ZONES; i++)
-		expect(i, AFTL_ZONE_OFFLINE, 0);
+		expect_zone(i, AFTL_ZONE_OFFLINE, 0);
 	CHECK_EQ(write_at(1, 5, 1), -EIO);
-	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
-	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	expect_zone(0, AFTL_ZONE_READ_ONLY, ZONE);
 	test_wait(&device, 1000000000);
 }
 
@@ -277,10 +277,10 @@ TAP_TEST(small_zones_use_fewer_luns)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_allocation_order_lun(&device.ftl->geo, 0)), 0);
-	expect(0, AFTL_ZONE_READ_ONLY, 32);
-	expect(1, AFTL_ZONE_FULL, 32);
-	expect(2, AFTL_ZONE_OFFLINE, 0);
-	expect(3, AFTL_ZONE_EMPTY, 0);
+	expect_zone(0, AFTL_ZONE_READ_ONLY, 32);
+	expect_zone(1, AFTL_ZONE_FULL, 32);
+	expect_zone(2, AFTL_ZONE_OFFLINE, 0);
+	expect_zone(3, AFTL_ZONE_EMPTY, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 32, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
 }
@@ -293,14 +293,14 @@ TAP_TEST(zones_survive_a_snapshot)
 	CHECK_EQ(write_at(0, 0, ZONE), 0);
 	CHECK_EQ(write_at(1, 0, 24), 0);
 	CHECK_EQ(write_at(2, 0, 5), 0);
-	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_OPEN, 3), 0);
 	test_write_out(&device);
 	block = device.ftl->luns->handle_blocks[device.ftl->zones.all[1].slot - 1];
 	CHECK_EQ(test_device_reload(&device), 0);
-	expect(0, AFTL_ZONE_FULL, ZONE);
-	expect(1, AFTL_ZONE_CLOSED, 24);
-	expect(2, AFTL_ZONE_IMPLICIT, 5);
-	expect(3, AFTL_ZONE_EXPLICIT, 0);
+	expect_zone(0, AFTL_ZONE_FULL, ZONE);
+	expect_zone(1, AFTL_ZONE_CLOSED, 24);
+	expect_zone(2, AFTL_ZONE_IMPLICIT, 5);
+	expect_zone(3, AFTL_ZONE_EXPLICIT, 0);
 	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
 	CHECK_EQ(write_at(1, 24, 8), 0);
 	test_write_out(&device);
@@ -309,7 +309,7 @@ TAP_TEST(zones_survive_a_snapshot)
 	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
 }
 
-static int load(struct test_bytes *bytes)
+static int load_zones(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	int ret;
@@ -337,40 +337,41 @@ TAP_TEST(damaged_snapshots_are_refused)
 		for (zone = 0; zone < 2; zone++)
 			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
 		test_bytes_seal(&bytes);
-		CHECK_EQ(load(&bytes), -EUCLEAN);
+		CHECK_EQ(load_zones(&bytes), -EUCLEAN);
 		CHECK_CONTAINS(device.error.text, i == 1 ? "more zones are open" : "impossible");
 		test_bytes_free(&bytes);
 	}
 }
 
-static void refused(const char *policy, const char *key, const char *value, const char *why)
+static void check_zones_refused(const char *policy, const char *key, const char *value,
+				const char *why)
 {
 	test_device_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
 TAP_TEST(invalid_combinations_are_refused)
 {
-	refused("baseline", "zoned", "192KiB",
-		"zoned: 196608 bytes are not a power of two");
-	refused("baseline", "zone_capacity", "260KiB",
-		"zone_capacity: 266240 bytes are more than a zone");
-	refused("baseline", "zone_capacity", "5000B",
-		"or not a multiple of the mapping unit");
-	refused("baseline", "max_open_zones", "15",
-		"15 zones cannot be open where 14 may be active");
-	refused("baseline", "placement_handles", "1",
-		"zones do not go together with placement_handles");
-	refused("baseline", "fill", "sequential", "zones do not go together with");
-	refused("baseline", "buffer_safe", "off",
-		"set buffer_safe on and buffer to at least 466944 bytes");
-	refused("baseline", "buffer", "454KiB",
-		"set buffer_safe on and buffer to at least 466944 bytes");
-	refused("hybrid", "max_active_zones", "12",
-		"policy hybrid leaves room for 11 zones, not for 12");
-	refused("baseline", "op", "10%",
-		"zoned: zones take 10 blocks of each LUN and the core");
-	refused("baseline", "zoned", "1GiB", "at least one zone");
-	refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
+	check_zones_refused("baseline", "zoned", "192KiB",
+			    "zoned: 196608 bytes are not a power of two");
+	check_zones_refused("baseline", "zone_capacity", "260KiB",
+			    "zone_capacity: 266240 bytes are more than a zone");
+	check_zones_refused("baseline", "zone_capacity", "5000B",
+			    "or not a multiple of the mapping unit");
+	check_zones_refused("baseline", "max_open_zones", "15",
+			    "15 zones cannot be open where 14 may be active");
+	check_zones_refused("baseline", "placement_handles", "1",
+			    "zones do not go together with placement_handles");
+	check_zones_refused("baseline", "fill", "sequential", "zones do not go together with");
+	check_zones_refused("baseline", "buffer_safe", "off",
+			    "set buffer_safe on and buffer to at least 466944 bytes");
+	check_zones_refused("baseline", "buffer", "454KiB",
+			    "set buffer_safe on and buffer to at least 466944 bytes");
+	check_zones_refused("hybrid", "max_active_zones", "12",
+			    "policy hybrid leaves room for 11 zones, not for 12");
+	check_zones_refused("baseline", "op", "10%",
+			    "zoned: zones take 10 blocks of each LUN and the core");
+	check_zones_refused("baseline", "zoned", "1GiB", "at least one zone");
+	check_zones_refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
 }
 
 TAP_TEST(requests_that_zones_do_not_support_are_refused)
@@ -459,7 +460,7 @@ TAP_TEST(each_request_leads_to_its_state)
 				     NULL);
 
 		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
-		expect(step->zone, step->state, step->written);
+		expect_zone(step->zone, step->state, step->written);
 	}
 }
 
@@ -569,7 +570,7 @@ static u32 spare_blocks(void)
 static u64 sum[2];
 static u32 lived;
 
-static void drive(struct aftl_random *random)
+static void drive_zones(struct aftl_random *random)
 {
 	static struct test_listener listener = { .complete = on_complete };
 	static struct shadow_store store;
@@ -648,7 +649,7 @@ static void run_seed(u64 seed)
 	set_zones(&random);
 	if (create(policy)) {
 		lived++;
-		drive(&random);
+		drive_zones(&random);
 	}
 	test_random_finish(&device, policy, seed);
 }

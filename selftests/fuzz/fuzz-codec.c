@@ -62,7 +62,7 @@ static size_t pack_once(u8 how, u8 *out, size_t room, const u8 *data, size_t siz
 	return size;
 }
 
-static struct packed pack(u8 how, const u8 *data, size_t size)
+static struct packed pack_data(u8 how, const u8 *data, size_t size)
 {
 	size_t room = 2 * size + 4096;
 	struct packed packed = { .bytes = memory_zeroed(room, 2) };
@@ -131,7 +131,7 @@ int fuzz_input(const u8 *data, size_t size)
 
 	if (!size)
 		return 0;
-	packed = pack(data[0], data + 1, size - 1);
+	packed = pack_data(data[0], data + 1, size - 1);
 	write_file(path, sizeof(path), &file, &packed);
 	try_file(path, data[0], data + 1, size - 1);
 	close(file);

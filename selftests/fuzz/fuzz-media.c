@@ -46,7 +46,7 @@ static void remove_all(void)
 	demand(!rmdir(folder));
 }
 
-static void keep(unsigned int form, unsigned int input)
+static void keep_setup(unsigned int form, unsigned int input)
 {
 	int fd = openat(place.folder, forms[form].app->inputs[input].name, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -74,7 +74,7 @@ static void write_all(void)
 	for (form = 0; form < ARRAY_SIZE(forms); form++) {
 		demand(!forms[form].app->create(&place, &forms[form].setup, &error));
 		for (i = 0; forms[form].app->inputs[i].name; i++)
-			keep(form, i);
+			keep_setup(form, i);
 	}
 }
 
@@ -102,7 +102,7 @@ static void change(u8 *file, off_t size, const u8 *data, size_t left)
 	}
 }
 
-static void spoil(unsigned int form, const u8 *data, size_t size)
+static void spoil_data(unsigned int form, const u8 *data, size_t size)
 {
 	unsigned int input = data[1] % APP_INPUTS;
 	off_t bytes = kept[form][input].size;
@@ -134,7 +134,7 @@ static bool take_setup(const struct app *app, struct app_setup *setup, struct af
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 
-static void compute(const struct app *app)
+static void compute_result(const struct app *app)
 {
 	struct aftl_error error = { "" };
 	struct app_result result = { 0 };
@@ -159,7 +159,7 @@ int fuzz_input(const u8 *data, size_t size)
 	form = data[0] % ARRAY_SIZE(forms);
 	for (i = 0; forms[form].app->inputs[i].name; i++)
 		put(form, i, kept[form][i].data, kept[form][i].size);
-	spoil(form, data, size);
-	compute(forms[form].app);
+	spoil_data(form, data, size);
+	compute_result(forms[form].app);
 	return 0;
 }

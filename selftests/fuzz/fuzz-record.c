@@ -19,7 +19,7 @@ static u32 crc32c(const u8 *bytes, size_t size)
 	return ~crc;
 }
 
-static void seal(u8 *header)
+static void seal_header(u8 *header)
 {
 	u32 crc = crc32c(header, AFTL_RECORD_HEADER_BYTES - 4);
 	unsigned int i;
@@ -73,7 +73,7 @@ int fuzz_input(const u8 *data, size_t size)
 
 	memcpy(bytes, data, used);
 	if (!try_header(&header, bytes)) {
-		seal(bytes);
+		seal_header(bytes);
 		if (!try_header(&header, bytes))
 			aftl_record_header_init(&header);
 	}

@@ -40,7 +40,7 @@ static const struct aftl_host_ops ops = {
 	.read = read_one,
 };
 
-static void shape(struct aftl_config *config, struct fuzz_bytes *input)
+static void draw_shape(struct aftl_config *config, struct fuzz_bytes *input)
 {
 	u32 flags = fuzz_next(input);
 
@@ -65,7 +65,7 @@ static void shape(struct aftl_config *config, struct fuzz_bytes *input)
 	config->depth = 16 + fuzz_next(input);
 }
 
-static void tune(struct aftl_config *config, struct fuzz_bytes *input)
+static void draw_parameters(struct aftl_config *config, struct fuzz_bytes *input)
 {
 	config->suspend = fuzz_next(input) % 4;
 	config->gc = fuzz_next(input) * 30;
@@ -99,8 +99,8 @@ static struct aftl *create(struct fuzz_bytes *input)
 		policies++;
 	if (aftl_profile_load(&config, "demo", &error))
 		abort();
-	shape(&config, input);
-	tune(&config, input);
+	draw_shape(&config, input);
+	draw_parameters(&config, input);
 	if (aftl_geometry_init(&geo, &config, &error) || geo.ppns > UNITS_MAX)
 		return NULL;
 	if (aftl_create(&ftl, &config, aftl_policy_at(fuzz_next(input) % policies), &ops, NULL,
@@ -156,7 +156,7 @@ static void submit(struct fuzz_bytes *input, u32 op)
 	}
 }
 
-static void act(struct fuzz_bytes *input)
+static void act_on_device(struct fuzz_bytes *input)
 {
 	u32 what = fuzz_next(input) % 32;
 
@@ -181,7 +181,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	if (!aftl_fill(run.ftl))
 		while (input.left)
-			act(&input);
+			act_on_device(&input);
 	wait_for(0);
 	demand(!aftl_pending_requests(run.ftl));
 	if (aftl_audit(run.ftl, &error)) {

@@ -127,7 +127,7 @@ static void set_params(struct aftl_config *config, const char *params)
 	}
 }
 
-static void configure(struct aftl_volume_header *super, u32 kind)
+static void configure_volume(struct aftl_volume_header *super, u32 kind)
 {
 	static const char *const own[KINDS] = {
 		"",
@@ -181,7 +181,7 @@ static void make_volume(u32 kind)
 	u32 i;
 
 	memset(&super, 0, sizeof(super));
-	configure(&super, kind);
+	configure_volume(&super, kind);
 	demand(!aftl_volume_format(&medium, &super, &error));
 	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
 	demand(!aftl_volume_open(&volume, &medium, &error));

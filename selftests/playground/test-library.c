@@ -29,7 +29,7 @@ static void test_open(void)
 	CHECK_EQ(play_open(ARRAY_SIZE(arguments)), 0);
 }
 
-static u64 simulated(void)
+static u64 check_simulated(void)
 {
 	char *list[ARRAY_SIZE(arguments)];
 	struct sim_options options;
@@ -94,10 +94,10 @@ static void test_walk(void)
 	CHECK(look_everywhere());
 	CHECK_EQ(play_to(REQUESTS, 1e18), 0);
 	CHECK_EQ(play_finish(), 0);
-	CHECK_EQ(play_digest(), simulated());
+	CHECK_EQ(play_digest(), check_simulated());
 }
 
-static u32 different(const u8 *content, u8 byte, u32 bytes)
+static u32 check_different(const u8 *content, u8 byte, u32 bytes)
 {
 	u32 bits = 0;
 	u32 i;
@@ -107,7 +107,7 @@ static u32 different(const u8 *content, u8 byte, u32 bytes)
 	return bits;
 }
 
-static u64 counted(void)
+static u64 check_counted_events(void)
 {
 	return aftl_stats(play.drive.ftl)->counters.read_flipped_bits;
 }
@@ -115,14 +115,14 @@ static u64 counted(void)
 static void test_content(void)
 {
 	u8 *content = play_content(16 * 4096);
-	u64 before = counted();
+	u64 before = check_counted_events();
 
 	memset(content, 0x5a, 16 * 4096);
 	CHECK_EQ(play_write(40, 16, AFTL_APPROX), 0);
 	CHECK_EQ(play_age(8760), 0);
 	CHECK_EQ(play_read(40, 16), 0);
-	CHECK(counted() > before + 10);
-	CHECK_EQ(different(content, 0x5a, 16 * 4096), counted() - before);
+	CHECK(check_counted_events() > before + 10);
+	CHECK_EQ(check_different(content, 0x5a, 16 * 4096), check_counted_events() - before);
 	CHECK(play_read(U32_MAX - 8, 16));
 	CHECK_CONTAINS(play_text(), "there are");
 }

@@ -6,7 +6,7 @@
 #include "tap.h"
 
 /* Compare with logarithms computed to 60 digits. */
-static void logarithm(void)
+static void check_logarithm(void)
 {
 	unsigned int bit;
 
@@ -18,7 +18,7 @@ static void logarithm(void)
 	CHECK_EQ(fixed_log2_q32(U64_MAX), (64ULL << 32) - 1);
 }
 
-static void power(void)
+static void check_power(void)
 {
 	struct fixed_roots roots;
 	unsigned int whole;
@@ -50,7 +50,7 @@ static void power_of_logarithm(void)
 	}
 }
 
-static void tags(void)
+static void check_tags(void)
 {
 	struct tags state;
 
@@ -64,9 +64,9 @@ static void tags(void)
 
 int main(void)
 {
-	tap_run("binary logarithm", logarithm);
-	tap_run("power of two", power);
+	tap_run("binary logarithm", check_logarithm);
+	tap_run("power of two", check_power);
 	tap_run("power of a logarithm", power_of_logarithm);
-	tap_run("tags at their limits", tags);
+	tap_run("tags at their limits", check_tags);
 	return tap_finish();
 }

@@ -30,13 +30,13 @@ struct watch {
 	atomic_uint wrong;
 };
 
-static void enter(struct watch *watch, u32 who)
+static void enter_lane(struct watch *watch, u32 who)
 {
 	if (atomic_fetch_add(&watch->at_it[who], 1))
 		atomic_fetch_add(&watch->wrong, 1);
 }
 
-static void leave(struct watch *watch, u32 who)
+static void leave_lane(struct watch *watch, u32 who)
 {
 	atomic_fetch_sub(&watch->at_it[who], 1);
 }
@@ -45,9 +45,9 @@ static bool make(void *context, u64 number)
 {
 	struct watch *watch = context;
 
-	enter(watch, 0);
+	enter_lane(watch, 0);
 	watch->places[number % PIPELINE_AHEAD] = number;
-	leave(watch, 0);
+	leave_lane(watch, 0);
 	return number < watch->chunks;
 }
 
@@ -66,16 +66,16 @@ static void take(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
-	enter(watch, 1 + lane);
+	enter_lane(watch, 1 + lane);
 	if (watch->slow && !lane && !number)
 		wait_for_others(watch);
 	if (watch->places[number % PIPELINE_AHEAD] != number ||
 	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
-	leave(watch, 1 + lane);
+	leave_lane(watch, 1 + lane);
 }
 
-static void check(u64 chunks, u32 threads, bool slow)
+static void check_pipeline(u64 chunks, u32 threads, bool slow)
 {
 	struct watch watch = { .chunks = chunks, .slow = slow };
 	const struct pipeline pipeline = {
@@ -98,24 +98,24 @@ TAP_TEST(each_lane_processes_all_chunks_in_order)
 	u32 threads;
 
 	for (threads = 0; threads <= LANES + 1; threads++)
-		check(CHUNKS, threads, false);
+		check_pipeline(CHUNKS, threads, false);
 }
 
 /* A chunk stays unchanged while a slow lane uses it. */
 TAP_TEST(a_slow_lane_keeps_its_chunk)
 {
-	check(CHUNKS, 3, true);
-	check(CHUNKS, LANES, true);
+	check_pipeline(CHUNKS, 3, true);
+	check_pipeline(CHUNKS, LANES, true);
 }
 
 TAP_TEST(the_pipeline_ends_without_chunks)
 {
-	check(0, 1, false);
-	check(0, 3, false);
-	check(1, 3, false);
+	check_pipeline(0, 1, false);
+	check_pipeline(0, 3, false);
+	check_pipeline(1, 3, false);
 }
 
-static void once(void *context, u64 number, u32 lane)
+static void count_call(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
@@ -127,7 +127,7 @@ TAP_TEST(each_once, "pipeline_each() calls each lane once")
 	struct watch watch = { .chunks = 0 };
 	u32 i;
 
-	pipeline_each(&watch, once, LANES, 2);
+	pipeline_each(&watch, count_call, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }

@@ -31,7 +31,7 @@ static struct aftl_record random_record(struct aftl_random *random)
 	return record;
 }
 
-static bool same(const struct aftl_record *a, const struct aftl_record *b)
+static bool same_record(const struct aftl_record *a, const struct aftl_record *b)
 {
 	return a->t_ns == b->t_ns && a->off_sect == b->off_sect && a->nsect == b->nsect &&
 	       a->op == b->op && a->fua == b->fua && a->life == b->life && a->class == b->class &&
@@ -51,7 +51,7 @@ TAP_TEST(records_survive_encoding)
 
 		CHECK(!aftl_record_encode(&header, &record, bytes, &error));
 		CHECK(!aftl_record_decode(&header, &back, bytes, &error));
-		CHECK(same(&record, &back));
+		CHECK(same_record(&record, &back));
 	}
 }
 
@@ -100,7 +100,7 @@ TAP_TEST(a_header_survives_encoding)
 	CHECK(!memcmp(&header, &back, sizeof(header)));
 }
 
-static void refuse(const char *sentence)
+static void check_header_refused(const char *sentence)
 {
 	struct aftl_error error = { "" };
 
@@ -113,25 +113,25 @@ TAP_TEST(the_encoder_refuses_unreadable_values)
 {
 	aftl_record_header_init(&header);
 	header.classes = 0;
-	refuse("there are 0 tag classes");
+	check_header_refused("there are 0 tag classes");
 	header.classes = AFTL_RECORD_CLASSES + 1;
-	refuse("there are 17 tag classes");
+	check_header_refused("there are 17 tag classes");
 	header.classes = 3;
-	refuse("tag class 2 has no name");
+	check_header_refused("tag class 2 has no name");
 	header.class_names[5][0] = 'x';
-	refuse("tag class 5 is named, not counted");
+	check_header_refused("tag class 5 is named, not counted");
 	header.class_names[1][0] = '\n';
-	refuse("not readable text");
+	check_header_refused("not readable text");
 	header.class_names[1][0] = '\xff';
-	refuse("not readable text");
+	check_header_refused("not readable text");
 	header.provenance[0] = '[';
-	refuse("not a JSON object");
+	check_header_refused("not a JSON object");
 	memset(header.source_format, 'x', AFTL_RECORD_TEXT_SIZE);
-	refuse("the source format has no end");
+	check_header_refused("the source format has no end");
 	/* Do not read past the end after a truncated UTF-8 character. */
 	memset(header.provenance, '{', AFTL_RECORD_PROVENANCE_SIZE);
 	header.provenance[AFTL_RECORD_PROVENANCE_SIZE - 1] = '\xe2';
-	refuse("the provenance is not readable text");
+	check_header_refused("the provenance is not readable text");
 }
 
 /* Decoding any bytes ends with success or an error. */

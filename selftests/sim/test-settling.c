@@ -7,7 +7,7 @@
 #include "tap.h"
 
 /* Judge @count values: @early (the first @until) or @late, plus noise below @noise. */
-static struct settling_verdict judge(u64 count, u64 until, u64 early, u64 late, u64 noise)
+static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };
 	struct settling settling;
@@ -69,12 +69,12 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 
 TAP_TEST(a_steady_run_has_no_warm_up)
 {
-	struct settling_verdict verdict = judge(50000, 0, 0, 1000000, 500000);
+	struct settling_verdict verdict = judge_series(50000, 0, 0, 1000000, 500000);
 
 	CHECK(verdict.known);
 	CHECK(verdict.settled);
 	CHECK(verdict.off < 20);
-	verdict = judge(50000, 0, 0, 7, 1);
+	verdict = judge_series(50000, 0, 0, 7, 1);
 	CHECK(verdict.settled);
 	CHECK_EQ(verdict.cut, 0);
 	CHECK_EQ(verdict.off, 0);
@@ -83,12 +83,12 @@ TAP_TEST(a_steady_run_has_no_warm_up)
 /* In a series of zeroes the error is 0. */
 TAP_TEST(a_series_of_zeroes_has_error_0)
 {
-	CHECK_EQ(judge(5000, 0, 0, 0, 1).off, 0);
+	CHECK_EQ(judge_series(5000, 0, 0, 0, 1).off, 0);
 }
 
 TAP_TEST(a_warm_up_is_found)
 {
-	struct settling_verdict verdict = judge(100000, 20000, 3000000, 1000000, 500000);
+	struct settling_verdict verdict = judge_series(100000, 20000, 3000000, 1000000, 500000);
 
 	CHECK(verdict.settled);
 	CHECK_RANGE(verdict.cut, 20000, 40000);
@@ -99,7 +99,8 @@ TAP_TEST(a_warm_up_is_found)
 /* Values that rise, with sums that need all 64 bits. */
 TAP_TEST(sums_of_large_values_do_not_overflow)
 {
-	struct settling_verdict verdict = judge(100000, 20000, 1ULL << 40, 1ULL << 46, 1ULL << 39);
+	struct settling_verdict verdict = judge_series(100000, 20000, 1ULL << 40, 1ULL << 46,
+						       1ULL << 39);
 
 	CHECK(verdict.settled);
 	CHECK_RANGE(verdict.cut, 20000, 21280);
@@ -124,22 +125,22 @@ TAP_TEST(a_drifting_run_does_not_settle)
 /* A change before the middle is cut off; a later one leaves too few values to judge. */
 TAP_TEST(a_warm_up_longer_than_half_the_run_is_not_cut)
 {
-	CHECK(judge(40960, 20000, 2000, 1000, 1).settled);
-	CHECK(!judge(40960, 21000, 2000, 1000, 1).settled);
+	CHECK(judge_series(40960, 20000, 2000, 1000, 1).settled);
+	CHECK(!judge_series(40960, 21000, 2000, 1000, 1).settled);
 }
 
 /* The device kept up until value 35000. */
 TAP_TEST(a_run_with_a_different_end_does_not_settle)
 {
-	struct settling_verdict verdict = judge(40960, 35000, 1000, 2000, 100);
+	struct settling_verdict verdict = judge_series(40960, 35000, 1000, 2000, 100);
 
 	CHECK(!verdict.settled);
 	CHECK_RANGE(verdict.off, 1300, 1500);
-	CHECK(judge(40960, 39000, 1000, 1100, 500).settled);
+	CHECK(judge_series(40960, 39000, 1000, 1100, 500).settled);
 }
 
 TAP_TEST(short_runs_are_not_judged)
 {
-	CHECK(!judge(639, 0, 0, 1000, 100).known);
-	CHECK(judge(640, 0, 0, 1000, 100).known);
+	CHECK(!judge_series(639, 0, 0, 1000, 100).known);
+	CHECK(judge_series(640, 0, 0, 1000, 100).known);
 }

@@ -10,7 +10,7 @@
 
 static struct aftl_random random_state = { 1 };
 
-static u32 below(u32 n)
+static u32 draw_stripe_below(u32 n)
 {
 	return aftl_random_below(&random_state, n);
 }
@@ -139,8 +139,9 @@ TAP_TEST(plans_read_the_least_and_make_the_right_parity)
 			for (known = 0; known < 1U << members; known++)
 				check_plan(members, dirty, known);
 	for (dirty = 0; dirty < 20000; dirty++) {
-		members = 7 + below(STRIPE_MEMBERS_MAX - 6);
-		check_plan(members, 1 + below((1U << (members - 1)) - 1), below(1U << members));
+		members = 7 + draw_stripe_below(STRIPE_MEMBERS_MAX - 6);
+		check_plan(members, 1 + draw_stripe_below((1U << (members - 1)) - 1),
+			   draw_stripe_below(1U << members));
 	}
 }
 
@@ -169,7 +170,7 @@ static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 	open_array_of("baseline", members, chunk, stripes, hold_ns);
 }
 
-static bool drain(void)
+static bool drain_cache(void)
 {
 	while (array.pending) {
 		u64 next_ns = raid_array_next_event(&array);
@@ -210,7 +211,7 @@ TAP_TEST(full_rows_read_nothing)
 
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 24);
-	drain();
+	drain_cache();
 	CHECK_EQ(c->data_units, 24);
 	CHECK_EQ(c->parity_units, 8);
 	CHECK_EQ(c->old_units, 0);
@@ -230,18 +231,18 @@ TAP_TEST(single_units_read_the_least)
 
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 1);
-	drain();
+	drain_cache();
 	CHECK_EQ(c->reconstructed_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	/* Now the whole row is in the cache. */
 	write_units(8, 1);
-	drain();
+	drain_cache();
 	CHECK_EQ(c->full_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	raid_array_release(&array);
 	open_array(6, 8, 64, 3000000);
 	write_units(0, 1);
-	drain();
+	drain_cache();
 	CHECK_EQ(c->modified_rows, 1);
 	CHECK_EQ(c->old_units, 2);
 	CHECK_EQ(c->parity_units, 1);
@@ -259,7 +260,7 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 		write_units(i % 2 * 8, 1);
 	CHECK_EQ(array.pending, 10);
 	CHECK_EQ(c->parity_units, 0);
-	drain();
+	drain_cache();
 	CHECK_EQ(c->write_requests, 10);
 	CHECK_EQ(c->data_units, 2);
 	CHECK_EQ(c->parity_units, 1);
@@ -279,7 +280,7 @@ TAP_TEST(hints_reach_the_members)
 	for (cell = 0; cell < 2; cell++)
 		raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, 8 * cell, 1, AFTL_PRECISE,
 				  hints[cell]);
-	drain();
+	drain_cache();
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++)
 			CHECK_EQ(aftl_stats(array.members[stripe_member(&array.layout, 0, cell)])
@@ -292,11 +293,11 @@ TAP_TEST(reads_return_cached_writes)
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 1);
 	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 8, AFTL_PRECISE, no_hint);
-	drain();
+	drain_cache();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_units, 8);
 	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 48, AFTL_PRECISE, no_hint);
-	drain();
+	drain_cache();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_requests, 2);
 	raid_array_release(&array);
@@ -310,17 +311,17 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 
 	open_array(members, chunk, stripes, hold_ns);
 	for (i = 0; i < 400 && !tap_failures(); i++) {
-		u32 length = 1 + below(40);
-		u32 unit = below((u32)array.units - length);
+		u32 length = 1 + draw_stripe_below(40);
+		u32 unit = draw_stripe_below((u32)array.units - length);
 
-		raid_array_submit(&array, array.now_ns + below(2) * 500000,
-				  below(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit, length,
+		raid_array_submit(&array, array.now_ns + draw_stripe_below(2) * 500000,
+				  draw_stripe_below(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit, length,
 				  AFTL_PRECISE, no_hint);
 		units += length;
 		if (array.pending > 16)
-			drain();
+			drain_cache();
 	}
-	drain();
+	drain_cache();
 	CHECK_EQ(array.counters.read_units + array.counters.write_units, units);
 	CHECK_EQ(array.counters.failed_requests, 0);
 	CHECK(array.counters.data_units <= array.counters.write_units);
@@ -353,7 +354,7 @@ TAP_TEST(member_counters_equal_a_recount)
 
 	open_array(5, 4, 100000, 0);
 	for (i = 0; i < 2000 && !tap_failures(); i++) {
-		u32 unit = below((u32)array.units / 8);
+		u32 unit = draw_stripe_below((u32)array.units / 8);
 		struct stripe_plan plan;
 		u32 row;
 		u32 cell;
@@ -363,7 +364,7 @@ TAP_TEST(member_counters_equal_a_recount)
 		known[row] |= plan.read | plan.write;
 		reads += (u32)__builtin_popcount(plan.read);
 		write_units(unit, 1);
-		drain();
+		drain_cache();
 		CHECK_EQ(array.counters.old_units, reads);
 		CHECK_EQ(array.counters.parity_units, i + 1);
 		CHECK_EQ(all_member_units(), 2 * ((u64)i + 1));

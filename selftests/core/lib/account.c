@@ -115,7 +115,7 @@ void account_close(struct account *account)
 	account->ftl = NULL;
 }
 
-static void add(const struct account *account, struct account_sum *sum, u64 ns)
+static void add_to_account(const struct account *account, struct account_sum *sum, u64 ns)
 {
 	sum->count++;
 	sum->ns += ns;
@@ -512,7 +512,8 @@ static enum account_swing swing_of(const struct account *account, const struct c
 	return command->class == AFTL_APPROX ? SWING_LOW_TOP : SWING_NO_MARGINS;
 }
 
-static void remember(struct account *account, const struct command *command, u32 block, u16 attr)
+static void remember_program(struct account *account, const struct command *command, u32 block,
+			     u16 attr)
 {
 	const struct aftl_placement *place = command->place;
 	struct account_block *mine = block_at(account, block);
@@ -554,8 +555,8 @@ static void check_program(struct account *account, const struct aftl_array_event
 		check_place(account, place, event->block);
 	check_lending(account, place, event->block, command.class);
 	check_rough(account, place, command.class);
-	remember(account, &command, event->block, attr);
-	add(account, &account->programs, least);
+	remember_program(account, &command, event->block, attr);
+	add_to_account(account, &account->programs, least);
 }
 
 /* Erases */
@@ -617,7 +618,7 @@ void account_erased(struct account *account, aftl_ppn_t first)
 			 mine->due_wear);
 	if (mine->erasing) {
 		account->wear += mine->due_wear;
-		add(account, &account->erases, mine->due_ns);
+		add_to_account(account, &account->erases, mine->due_ns);
 	}
 	*mine = (struct account_block){ 0 };
 	memset(page_at(account, number, 0), 0,
@@ -777,7 +778,7 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 	if (event->array_ns < least)
 		complain(account, "a read of mode %u: %llu ns, not %llu", aftl_page_mode(attr),
 			 (unsigned long long)event->array_ns, (unsigned long long)least);
-	add(account, &account->reads, least);
+	add_to_account(account, &account->reads, least);
 	if (is_relaxed(attr))
 		check_errors(account, event->block, event->page, attr);
 	check_one_bit(account, event->block, event->page, attr);

@@ -63,7 +63,7 @@ static struct shadow_store *store_of(struct test_listener *listener)
 	return container_of(listener, struct shadow_store, listener);
 }
 
-static u64 pattern(u32 unit, u32 stamp, u32 word)
+static u64 unit_pattern(u32 unit, u32 stamp, u32 word)
 {
 	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
@@ -83,7 +83,7 @@ static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		words[i] = pattern(unit, stamp, i);
+		words[i] = unit_pattern(unit, stamp, i);
 }
 
 static bool is_partial(const struct aftl_request *request, u32 index)
@@ -344,7 +344,7 @@ static void check_words(struct shadow_store *store, const u64 *words, u32 unit, 
 	u32 i;
 
 	for (i = 0; i < store->words; i++)
-		if (words[i] != pattern(unit, stamp, i))
+		if (words[i] != unit_pattern(unit, stamp, i))
 			break;
 	CHECK_MSG(i == store->words, "unit %u: word %u is not what was written", unit, i);
 }
@@ -420,7 +420,7 @@ static void on_read(struct test_listener *listener, struct test_request *request
 	}
 }
 
-static void promise(struct shadow_store *store, u32 flush, const struct shadow_tag *tag)
+static void promise_durable(struct shadow_store *store, u32 flush, const struct shadow_tag *tag)
 {
 	struct shadow_promise *mine = malloc(sizeof(*mine));
 
@@ -441,7 +441,7 @@ static void submitted_flush(struct shadow_store *store, const struct test_reques
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
-			promise(store, request->version, tag);
+			promise_durable(store, request->version, tag);
 	}
 }
 

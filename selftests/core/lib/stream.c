@@ -19,7 +19,7 @@ void test_stream_init(struct test_stream *stream, u64 seed)
 	};
 }
 
-static u32 below(struct test_stream *stream, u32 n)
+static u32 draw_stream_below(struct test_stream *stream, u32 n)
 {
 	return aftl_random_below(&stream->random, n);
 }
@@ -28,13 +28,13 @@ static enum aftl_op choose_op(struct test_stream *stream)
 {
 	u32 draw;
 
-	if (below(stream, 1000) < stream->flush)
+	if (draw_stream_below(stream, 1000) < stream->flush)
 		return AFTL_OP_FLUSH;
-	draw = below(stream, 100);
+	draw = draw_stream_below(stream, 100);
 	if (draw < stream->read)
 		return AFTL_OP_READ;
 	if (draw < stream->read + stream->discard)
-		return below(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
+		return draw_stream_below(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
 	return AFTL_OP_WRITE;
 }
 
@@ -42,21 +42,25 @@ static u32 choose_unit(struct test_stream *stream, u32 units)
 {
 	u32 tenth = max(units / 10, 1U);
 
-	return below(stream, 100) < stream->hot ? below(stream, tenth) : below(stream, units);
+	return draw_stream_below(stream, 100) < stream->hot ? draw_stream_below(stream, tenth) :
+ draw_stream_below(stream, units);
 }
 
 /* Choose any placement id, including none and one without a handle. */
 static void draw_placement(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
-		device->hint.stream = (u8)below(stream, device->config.placement_handles + 2);
+		device->hint.stream = (u8)draw_stream_below(stream,
+							    device->config.placement_handles + 2);
 }
 
 /* Choose a host queue, including one beyond those that have a weight. */
 static void draw_queue(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.queue_weights)
-		device->queue = (u8)below(stream, aftl_weights(device->config.queue_weights) + 1);
+		device->queue = (u8)draw_stream_below(stream,
+						      aftl_weights(device->config.queue_weights) +
+						      1);
 }
 
 /* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
@@ -80,11 +84,12 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 	enum aftl_op op = choose_op(stream);
 	u32 all = test_units(device);
 	u32 unit = choose_unit(stream, all);
-	u32 wanted = 1 + below(stream, stream->units_max);
+	u32 wanted = 1 + draw_stream_below(stream, stream->units_max);
 	u32 units = min(wanted, all - unit);
-	u32 class = below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
-	u32 flags = below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
-	u64 at = aftl_now(device->ftl) + (stream->gap_ns ? below(stream, stream->gap_ns) : 0);
+	u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
+	u32 flags = draw_stream_below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
+	u64 at = aftl_now(device->ftl) +
+ (stream->gap_ns ? draw_stream_below(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {
 		unit = 0;
@@ -111,7 +116,8 @@ bool test_stream_fill(struct test_stream *stream, struct test_device *device)
 	u32 unit;
 
 	for (unit = 0; unit < all; unit += stream->units_max) {
-		u32 class = below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
+		u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX :
+							       AFTL_PRECISE;
 		u32 units = min(stream->units_max, all - unit);
 
 		stream->operations += units;

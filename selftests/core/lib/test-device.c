@@ -83,7 +83,7 @@ static void give_memory(void *host, void *memory, size_t bytes)
 		remove_open_device(device);
 }
 
-static struct test_request *ours(struct aftl_request *request)
+static struct test_request *is_test_request(struct aftl_request *request)
 {
 	return container_of(request, struct test_request, request);
 }
@@ -102,7 +102,7 @@ static struct test_request *ours(struct aftl_request *request)
 static void on_complete(void *host, struct aftl_request *request)
 {
 	struct test_device *device = host;
-	struct test_request *mine = ours(request);
+	struct test_request *mine = is_test_request(request);
 
 	CHECK_MSG(!mine->done, "request %u completed twice", mine->version);
 	CHECK_MSG(!request->next, "request %u still leads to another", mine->version);
@@ -120,7 +120,7 @@ static void on_complete(void *host, struct aftl_request *request)
 
 static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	TELL(host, accept, request ? ours(request) : NULL, lpn, tag);
+	TELL(host, accept, request ? is_test_request(request) : NULL, lpn, tag);
 }
 
 /* A callback that counts for aftl_max_host_calls(). */
@@ -184,7 +184,7 @@ static void on_retire(void *host, u32 first, u32 blocks)
 
 static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
-	struct test_request *mine = ours(request);
+	struct test_request *mine = is_test_request(request);
 
 	mine->seen++;
 	mine->lost |= read->lost;
@@ -505,7 +505,7 @@ void test_advance(struct test_device *device, u64 now_ns)
 }
 
 /* A submission from complete() belongs to the host call in progress. */
-static int submit(struct test_device *device, struct aftl_request *request)
+static int submit_test_request(struct test_device *device, struct aftl_request *request)
 {
 	bool inside = device->inside;
 	int ret;
@@ -533,7 +533,7 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
 	TELL(device, submitted, mine);
-	if (!submit(device, &mine->request))
+	if (!submit_test_request(device, &mine->request))
 		return 0;
 	CHECK_MSG(!mine->done, "a refused request was completed");
 	device->pending--;
