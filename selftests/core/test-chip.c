@@ -78,6 +78,27 @@ static u64 mean_program_ns(const char *params)
 	return mean_ns;
 }
 
+/* Use the mode only at legal pages, though precise neighbours follow. */
+static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement)
+{
+	int ret = place_honestly(policy, lun, need, placement);
+
+	if (!ret && colour_of(policy, placement))
+		placement->mode = AFTL_MODE_BETWEEN;
+	return ret;
+}
+
+TAP_TEST(precise_neighbours_need_guards,
+	 "programs: precise pages beside pages in mode between are refused")
+{
+	adversary_place("baseline", place_half_between);
+	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);
+	CHECK(test_counters(&device)->policy_bugs > 50);
+	test_device_close(&device);
+}
+
 /* Set up a block that is programmed up to @page, with page @between in mode "between". */
 static struct aftl_block *half_full(u32 page, u32 between)
 {
