@@ -90,8 +90,7 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-TAP_TEST(precise_neighbours_need_guards,
-	 "programs: precise pages beside pages in mode between are refused")
+TAP_TEST(less_guard_beside_precise_pages_is_refused)
 {
 	adversary_place("baseline", place_half_between);
 	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);

@@ -201,8 +201,9 @@ TAP_TEST(a_victim_selector_has_its_own_parameters)
 
 static void device_with(const char *key, const char *value, const char *other, const char *is)
 {
-	test_device_open_demo(&device, "baseline", test_params("%s channels=1 %s=%s %s=%s", shape, key,
-							       value, other, is));
+	const char *params = test_params("%s channels=1 %s=%s %s=%s", shape, key, value, other, is);
+
+	test_device_open_demo(&device, "baseline", params);
 }
 
 static void open_one(const char *key, const char *value)

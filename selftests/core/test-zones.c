@@ -456,8 +456,8 @@ TAP_TEST(each_request_leads_to_its_state)
 	shadow_open(&store, &device, false);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		const struct step *step = &steps[i];
-		int status = test_do(&device, step->op, step->zone * ZONE + step->at, step->units, 0,
-				     NULL);
+		u32 unit = step->zone * ZONE + step->at;
+		int status = test_do(&device, step->op, unit, step->units, 0, NULL);
 
 		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
 		expect_zone(step->zone, step->state, step->written);
