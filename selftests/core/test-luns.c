@@ -74,10 +74,10 @@ static void expect_order(const char *word, u32 expected[LUNS])
 		for (c = 0; c < letter_count(word[2]); c++)
 			for (b = 0; b < letter_count(word[1]); b++)
 				for (a = 0; a < letter_count(word[0]); a++)
-					expected[i++] = a * letter_distance(word[0]) + b *
- letter_distance(word[1]) +
-							c * letter_distance(word[2]) + d *
- letter_distance(word[3]);
+					expected[i++] = a * letter_distance(word[0]) +
+							b * letter_distance(word[1]) +
+							c * letter_distance(word[2]) +
+							d * letter_distance(word[3]);
 }
 
 static void try_stripe(const char *word)

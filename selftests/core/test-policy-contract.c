@@ -298,8 +298,7 @@ static struct aftl_block *victim(struct aftl_policy *policy,
 				 const struct aftl_victim_candidates *closed)
 {
 	return wildness & WILD_VICTIM && draw_wild(to_wild(policy), 2) ?
- any_block(to_wild(policy)) :
-								    NULL;
+	       any_block(to_wild(policy)) : NULL;
 }
 
 static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
@@ -308,7 +307,7 @@ static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *bindin
 
 	if (wildness & WILD_LUN)
 		return draw_wild(wild, 3) ?
- draw_wild(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
+		       draw_wild(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
 	return aftl_lun_request_at(binding, binding->turn);
 }
 

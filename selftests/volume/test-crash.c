@@ -255,7 +255,7 @@ static void be_born(struct life *life)
 static void arm_power_failure(struct life *life, u32 changes)
 {
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
- life_below(life, changes);
+					   life_below(life, changes);
 }
 
 static bool is_safe(const struct life *life)

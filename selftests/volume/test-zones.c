@@ -70,8 +70,8 @@ static void draw_zones(struct life *life, struct aftl_config *config)
 	u32 units = 4U << zone_below(life, 5);
 
 	config->zoned = config->unit * units;
-	config->zone_capacity = zone_chance(life, 50) ? config->unit *
- (1 + zone_below(life, units)) : 0;
+	config->zone_capacity = zone_chance(life, 50) ?
+				config->unit * (1 + zone_below(life, units)) : 0;
 	config->max_active_zones = 1 + zone_below(life, 5);
 	config->max_open_zones = zone_below(life, (u32)config->max_active_zones + 1);
 	config->buffer_safe = AFTL_ON;
@@ -151,7 +151,7 @@ static void be_born(struct life *life)
 static void arm_zone_failure(struct life *life, u32 changes)
 {
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 +
- zone_below(life, changes);
+					   zone_below(life, changes);
 }
 
 /* Fail unless the power failure caused the error. */

@@ -78,7 +78,7 @@ static int begin_parquet(struct trace_output *output, struct aftl_error *error)
 	int ret;
 
 	output->state = memory_zeroed(1, sizeof(struct parquet));
-	/* If the converter exits early, writes fail with EPIPE; finish_parquet() reports the cause. */
+	/* If the converter exits early, writes fail with EPIPE; finish_parquet() says why. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = open_pipe(output, error);
 	if (!ret)
