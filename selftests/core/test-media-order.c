@@ -3,7 +3,7 @@
  * Legal programs: all histories of small blocks, compared with an independent model of each order's
  * description.
  */
-#include "core/nand/media.h"
+#include "core/nand/program-order.h"
 #include "tap.h"
 
 #define PAGES_MAX 64

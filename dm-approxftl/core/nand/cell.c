@@ -6,6 +6,7 @@
 #include "core/nand/cell.h"
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
+#include "core/nand/program-order.h"
 #include "core/nand/read-disturb.h"
 
 /* Additional raw errors of an over-programmed word line, in halves of the ECC limit (assumed). */

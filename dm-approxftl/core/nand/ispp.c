@@ -5,6 +5,7 @@
  */
 #include "core/nand/cell.h"
 #include "core/nand/layer-variation.h"
+#include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
 /* Word lines of a layer vary; a program tolerates this many eighths more errors than the limit. */

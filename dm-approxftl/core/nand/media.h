@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flash array: blocks, pages, out-of-band (OOB) metadata, valid bits, and the program orders.
- * This layer does not know time, queues or policies.
+ * The flash array: blocks, pages, out-of-band (OOB) metadata, valid bits. This layer does not know
+ * time, queues or policies.
  */
 #ifndef AFTL_MEDIA_H
 #define AFTL_MEDIA_H
 
 #include "core/base/chunks.h"
 #include "core/base/geometry.h"
+#include "core/nand/page-attr.h"
 
 /**
  * struct aftl_block - one erase block
@@ -72,94 +73,6 @@ struct aftl_block {
 	u8 handle;
 	u16 note;
 };
-
-/*
- * Attributes of a programmed page. Volumes with at most eight modes store the low byte only; the
- * upper bits of the mode are above it.
- */
-#define AFTL_PAGE_PROGRAMMED 0x01
-#define AFTL_PAGE_CLASS_SHIFT 1
-#define AFTL_PAGE_CLASS_MASK 0x02
-#define AFTL_PAGE_OVERPROGRAMMED 0x04
-#define AFTL_PAGE_MODE_SHIFT 3
-#define AFTL_PAGE_MODE_MASK 0x38
-#define AFTL_PAGE_MODE_BITS 3
-#define AFTL_PAGE_REPROGRAMS_SHIFT 6
-#define AFTL_PAGE_REPROGRAMS_MASK 0xc0
-#define AFTL_PAGE_MODE_HIGH_SHIFT 8
-
-/* Reprograms of one word line between two erases. */
-#define AFTL_REPROGRAMS_MAX 2
-/* Layers of a block that are open for reprograms. */
-#define AFTL_SUPER_LAYERS 2
-
-static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)
-{
-	return AFTL_PAGE_PROGRAMMED | class << AFTL_PAGE_CLASS_SHIFT |
-	       (mode << AFTL_PAGE_MODE_SHIFT & AFTL_PAGE_MODE_MASK) |
-	       again << AFTL_PAGE_REPROGRAMS_SHIFT |
-	       mode >> AFTL_PAGE_MODE_BITS << AFTL_PAGE_MODE_HIGH_SHIFT;
-}
-
-static inline u32 aftl_page_class(u16 attr)
-{
-	return (attr & AFTL_PAGE_CLASS_MASK) >> AFTL_PAGE_CLASS_SHIFT;
-}
-
-static inline u32 aftl_page_mode(u16 attr)
-{
-	return (attr & AFTL_PAGE_MODE_MASK) >> AFTL_PAGE_MODE_SHIFT |
-	       attr >> AFTL_PAGE_MODE_HIGH_SHIFT << AFTL_PAGE_MODE_BITS;
-}
-
-/* Bits per cell of a page programmed in @mode; 0: all that the cell can hold. */
-static inline u32 aftl_mode_bits(u32 mode)
-{
-	static const u8 bits[AFTL_MODES] = {
-#define MODE(name, word, bits, program, share, read, curve, rate) \
-		[AFTL_MODE_##name] = bits,
-#include "core/base/mode-list.h"
-#undef MODE
-	};
-
-	return bits[mode];
-}
-
-/* Some cells of the page were programmed beyond their states. */
-static inline bool aftl_page_overprogrammed(u16 attr)
-{
-	return attr & AFTL_PAGE_OVERPROGRAMMED;
-}
-
-/* The page has a lower top voltage (ApproxFTL), so that it disturbs its neighbours less. */
-static inline bool aftl_has_low_top_voltage(u32 mode, u32 class)
-{
-	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
-}
-
-static inline bool aftl_page_low_top_voltage(u16 attr)
-{
-	return aftl_has_low_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
-}
-
-/* The page was programmed without retention margins (TVR). */
-static inline bool aftl_page_short_lived(u16 attr)
-{
-	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
-}
-
-static inline u32 aftl_page_reprograms(u16 attr)
-{
-	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
-}
-
-/* Return true if some sequence of programs and erases leaves these attributes; for stored data. */
-static inline bool aftl_attr_possible(u16 attr)
-{
-	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
-			 aftl_page_mode(attr) < AFTL_MODES &&
-			 aftl_page_reprograms(attr) <= AFTL_REPROGRAMS_MAX);
-}
 
 /**
  * struct aftl_origin - write generation and inherited errors of the data in a ppn
@@ -443,215 +356,6 @@ static inline bool aftl_page_programmed(const struct aftl_media *media,
 	return aftl_block_page_attr(media, block, page) & AFTL_PAGE_PROGRAMMED;
 }
 
-/* Return true if a block of this order can use @bits per cell (0: all); for stored data. */
-static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
-{
-	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
-			 order == AFTL_ORDER_SEQUENTIAL);
-}
-
-/* In-place switching needs word lines of three bits, programmed at once. */
-#define AFTL_SWITCH_BITS 3
-
-/* Return true if word lines can hold one bit per cell first and get the other bits later (IPS). */
-static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
-{
-	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
-	       geo->program_pages == geo->word_line_pages && geo->passes == 1;
-}
-
-/*
- * Return true if a block can have @order and @bits; for stored data. With two passes, blocks with
- * all bits use FOGGY_FINE; in-place switching depends on the geometry.
- */
-static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
-{
-	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
-	       (order != AFTL_ORDER_SWITCHED || aftl_switch_possible(geo));
-}
-
-/* Mode in which a policy programs @block; the fine pass of FOGGY_FINE is issued by the core. */
-static inline u32 aftl_block_program_mode(const struct aftl_block *block)
-{
-	static const u8 less[] = { AFTL_MODE_NORMAL, AFTL_MODE_SLC, AFTL_MODE_MLC, AFTL_MODE_TLC };
-
-	return unlikely(block->order == AFTL_ORDER_FOGGY_FINE) ? AFTL_MODE_FOGGY :
-								   less[block->bits];
-}
-
-/*
- * Colour that is programmed first in @block. The policy may change @flip of a block in use, which
- * takes effect after the erase.
- */
-static inline bool aftl_block_flip(const struct aftl_block *block)
-{
-	return block->programmed ? block->begun_flip : block->flip;
-}
-
-static inline void aftl_block_set_flip(struct aftl_block *block, bool flip)
-{
-	block->flip = flip;
-	block->begun_flip = flip;
-}
-
-/* The page has had the coarse pass only. */
-static inline bool aftl_page_foggy(u16 attr)
-{
-	return aftl_page_mode(attr) == AFTL_MODE_FOGGY;
-}
-
-/* Pages of a word line of @block that are used. */
-static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo,
-					    const struct aftl_block *block)
-{
-	return likely(!block->bits) ? geo->word_line_pages : block->bits * geo->planes_wide;
-}
-
-/* Pages that @block can hold with its bits per cell. */
-static inline u32 aftl_block_pages(const struct aftl_geometry *geo,
-				   const struct aftl_block *block)
-{
-	return likely(!block->bits) ? geo->pages :
-		geo->pages / geo->word_line_pages * aftl_word_line_used_pages(geo, block);
-}
-
-/* Pages of one program step of @block. */
-static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct aftl_block *block)
-{
-	return likely(!block->bits) ? geo->program_pages :
-		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
-}
-
-/*
- * Return true if the block is programmed from its first page to its last, with all bits per cell.
- */
-static inline bool aftl_block_is_sequential(const struct aftl_block *block)
-{
-	return block->order == AFTL_ORDER_SEQUENTIAL && !block->bits;
-}
-
-/* Out-of-line part of aftl_order_allows(). */
-bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-			   u32 pages);
-
-/**
- * aftl_order_allows() - return true if @pages pages from @page may be programmed now
- * @media: flash array
- * @block: block of the pages
- * @page: page of the block
- * @pages: pages of the program
- *
- * All program constraints are checked here: the order of the block, the limit of reprograms, and
- * that a page is programmed once.
- */
-static inline bool aftl_order_allows(const struct aftl_media *media,
-				     const struct aftl_block *block, u32 page, u32 pages)
-{
-	if (likely(aftl_block_is_sequential(block)))
-		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
-		       page == block->frontier && page < media->geo->pages &&
-		       !aftl_page_programmed(media, block, page);
-	return aftl_any_order_allows(media, block, page, pages);
-}
-
-/**
- * aftl_order_next() - first page of the next program step that @block allows
- * @media: flash array
- * @block: an open block
- *
- * Return: the page, or the number of pages if the block is full.
- */
-u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block);
-
-/**
- * aftl_order_advance() - move the frontier past the program step at @page
- * @media: flash array
- * @block: block of the page
- * @page: page of the block
- *
- * Call it after the step has been added to block->programmed.
- */
-void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
-
-/**
- * aftl_switch_next_page() - next program step of a block in the order SWITCHED
- * @geo: geometry
- * @programmed: programmed pages of the block
- * @pages: takes the pages of the step
- *
- * Return: the first page of the step, or the number of pages if the block is full.
- */
-u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
-
-/* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
-static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u32 page)
-{
-	return page % geo->word_line_pages < geo->planes_wide;
-}
-
-/**
- * aftl_switch_line() - change the pages of the first pass to the mode of a switched word line
- * @media: flash array
- * @block: block of the page
- * @page: any page of the word line
- */
-void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page);
-
-/* Word lines of a block that may wait for their fine pass at the same time. */
-#define AFTL_FOGGY_WORD_LINES 2
-
-/**
- * aftl_fine_pass_page() - word line whose fine pass is due
- * @media: flash array
- * @block: an open block in the order FOGGY_FINE
- *
- * The fine pass precedes any other program of the block. In a block whose frontier has reached its
- * end the remaining word lines are due in ascending order.
- *
- * Return: the first page of the word line, or the number of pages if no fine pass is due.
- */
-u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
-
-/* Pages of the first half of a block; of an odd number of program steps it has the greater part. */
-static inline u32 aftl_lending_pages(const struct aftl_geometry *geo)
-{
-	return DIV_ROUND_UP(aftl_block_program_steps(geo), 2) * geo->program_pages;
-}
-
-/**
- * aftl_two_pass_next() - next page of a block in the order TWO_PASS, the number of pages if it is
- *	full
- * @media: flash array
- * @block: block, open
- *
- * The first pass programs the positions of colour 0 with respect to the block's flip bit.
- */
-u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block);
-
-/**
- * aftl_first_pass_pages() - pages of the first pass of a block in the order TWO_PASS
- * @geo: geometry
- * @flip: colour that is programmed first
- */
-u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
-
-/**
- * aftl_lending_borrower() - page whose parity an approximate page at @page can store
- * @geo: geometry
- * @page: page of a block
- *
- * The borrower is half a block before the lender: a block filled with precise data, then with as
- * much approximate data, has a lender for each precise page.
- *
- * Return: the page, or the number of pages if @page is in the first half.
- */
-static inline u32 aftl_lending_borrower(const struct aftl_geometry *geo, u32 page)
-{
-	u32 half = aftl_lending_pages(geo);
-
-	return page < half ? geo->pages : page - half;
-}
-
 /**
  * aftl_page_valid() - return true if a ppn of @page holds the current version of its lpn
  * @media: flash array
@@ -667,15 +371,6 @@ bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *bl
  * @page: page with valid data
  */
 u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page);
-
-/**
- * aftl_word_line_reprograms() - reprograms of the word line of @page
- * @media: flash array
- * @block: block of the page
- * @page: any page of the word line
- */
-u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page);
 
 /**
  * aftl_oob_layout_init() - compute the layout of the OOB records

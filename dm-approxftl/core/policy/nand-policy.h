@@ -39,6 +39,7 @@
 #ifndef AFTL_NAND_POLICY_H
 #define AFTL_NAND_POLICY_H
 
+#include "core/nand/program-order.h"
 #include "core/policy/policy.h"
 
 struct aftl_ftl_policy;

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Program orders: the program steps that a block allows. */
+#include "core/nand/program-order.h"
+
+/*
+ * One function for each program order. @page is the first page of a program step inside the block.
+ */
+
+static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	return page == block->frontier && !aftl_page_programmed(media, block, page);
+}
+
+static bool leader_first_allows(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page)
+{
+	u32 leader = aftl_word_line_page(media->geo, aftl_layer(media->geo, page), 0);
+
+	if (aftl_page_programmed(media, block, page))
+		return false;
+	return page == leader ||
+	       aftl_page_programmed(media, block, page - media->geo->program_pages);
+}
+
+static u32 layer_pages(const struct aftl_geometry *geo)
+{
+	return geo->word_lines * geo->word_line_pages;
+}
+
+u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	u32 first = page - page % media->geo->word_line_pages;
+	u32 count = 0;
+	u32 i;
+
+	for (i = first; i < first + media->geo->word_line_pages; i++)
+		count += aftl_page_reprograms(aftl_block_page_attr(media, block, i));
+	return count;
+}
+
+/* A reprogram replaces one invalid page of a word line in the open layers. */
+static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page, u32 pages)
+{
+	u16 attr = aftl_block_page_attr(media, block, page);
+
+	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
+	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
+	       !aftl_page_valid(media, block, page);
+}
+
+/* The first program of a word line starts at its first page and does not cross into another one. */
+static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl_block *block,
+			       u32 page, u32 pages)
+{
+	u32 i;
+
+	if (page % media->geo->word_line_pages || pages > media->geo->word_line_pages)
+		return false;
+	for (i = page; i < page + media->geo->word_line_pages; i++)
+		if (aftl_page_programmed(media, block, i))
+			return false;
+	return true;
+}
+
+/*
+ * The frontier is the first page of the lower open layer. Programming the layer above the open ones
+ * closes the lower one for good.
+ */
+static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
+			       u32 page, u32 pages)
+{
+	u32 layer = layer_pages(media->geo);
+	u32 end = block->frontier + AFTL_SUPER_LAYERS * layer;
+
+	if (page < block->frontier || page >= end + layer)
+		return false;
+	if (aftl_page_programmed(media, block, page))
+		return page < end && reprogram_allowed(media, block, page, pages);
+	return is_fresh_word_line(media, block, page, pages);
+}
+
+u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block)
+{
+	u32 step = media->geo->program_pages;
+	u32 waiting = block->frontier == media->geo->pages ? 0 : AFTL_FOGGY_WORD_LINES - 1;
+	u32 page = block->programmed - min(block->programmed, AFTL_FOGGY_WORD_LINES * step);
+
+	for (; page + waiting * step < block->programmed; page += step)
+		if (aftl_page_foggy(aftl_block_page_attr(media, block, page)))
+			return page;
+	return media->geo->pages;
+}
+
+static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	u32 due = aftl_fine_pass_page(media, block);
+
+	return page == due || (due == media->geo->pages && sequential_allows(media, block, page));
+}
+
+u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
+{
+	u32 window = AFTL_SUPER_LAYERS * layer_pages(geo);
+	u32 first = programmed / window * window;
+	u32 lines = min(window, geo->pages - first) / geo->word_line_pages;
+	u32 done = programmed - first;
+
+	*pages = geo->planes_wide;
+	if (programmed == geo->pages)
+		return geo->pages;
+	if (done < lines * *pages)
+		return first + done / *pages * geo->word_line_pages;
+	done -= lines * *pages;
+	first += *pages;
+	*pages = geo->word_line_pages - *pages;
+	return first + done / *pages * geo->word_line_pages;
+}
+
+void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 line = page - page % media->geo->word_line_pages;
+	u32 i;
+
+	for (i = 0; i < media->geo->planes_wide; i++) {
+		u16 *attr = aftl_page_attr_at(media,
+					      aftl_block_device_page(media, block, line + i));
+
+		*attr = aftl_page_attr(aftl_page_class(*attr), AFTL_MODE_SWITCHED, 0) |
+			(*attr & AFTL_PAGE_OVERPROGRAMMED);
+	}
+}
+
+static bool switched_allows(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages)
+{
+	u32 next;
+
+	return aftl_switch_possible(media->geo) &&
+	       page == aftl_switch_next_page(media->geo, block->programmed, &next) &&
+	       pages == next && !aftl_page_programmed(media, block, page);
+}
+
+static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+			 u32 pages)
+{
+	switch (block->order) {
+	case AFTL_ORDER_SEQUENTIAL:
+		return sequential_allows(media, block, page);
+	case AFTL_ORDER_TWO_PASS:
+		return page == aftl_two_pass_next(media, block) &&
+		       !aftl_page_programmed(media, block, page);
+	case AFTL_ORDER_LEADER_FIRST:
+		return leader_first_allows(media, block, page);
+	case AFTL_ORDER_SUPER_LAYER:
+		return super_layer_allows(media, block, page, pages);
+	case AFTL_ORDER_FOGGY_FINE:
+		return foggy_fine_allows(media, block, page);
+	case AFTL_ORDER_SWITCHED:
+		return switched_allows(media, block, page, pages);
+	}
+	return false;
+}
+
+bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+			   u32 pages)
+{
+	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
+		return false;
+	if (page >= media->geo->pages || pages > media->geo->pages - page)
+		return false;
+	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
+	    (pages != aftl_block_step(media->geo, block) || (!block->bits && page % pages)))
+		return false;
+	return step_allowed(media, block, page, pages);
+}
+
+/* First page at or after @page that has @colour, or the number of pages. */
+static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
+{
+	while (page < geo->pages && aftl_checkerboard_colour(geo, page, flip) != colour)
+		page += geo->program_pages;
+	return page;
+}
+
+/* The first pass programs the positions of colour 0. */
+u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
+{
+	u32 positions = aftl_block_program_steps(geo) / geo->layers;
+	u32 even_layers = (geo->layers + !flip) / 2;
+	u32 odd_layers = geo->layers - even_layers;
+
+	return (even_layers * DIV_ROUND_UP(positions, 2) + odd_layers * (positions / 2)) *
+	       geo->program_pages;
+}
+
+u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	bool flip = aftl_block_flip(block);
+	bool second = block->programmed >= aftl_first_pass_pages(geo, flip);
+
+	return next_of_colour(geo, block->frontier, second, flip);
+}
+
+u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 page = 0;
+
+	if (block->bits || block->order == AFTL_ORDER_FOGGY_FINE)
+		return block->frontier;
+	while (page < geo->pages && !aftl_order_allows(media, block, page, geo->program_pages))
+		page += geo->program_pages;
+	return page;
+}
+
+/* In blocks with fewer bits per cell, skip the unused pages of each word line. */
+static void sequential_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = media->geo;
+
+	page += aftl_block_step(geo, block);
+	if (unlikely(block->bits) &&
+	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
+		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
+	block->frontier = page;
+}
+
+static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	block->frontier = page + media->geo->program_pages;
+	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_flip(block)))
+		block->frontier = 0;
+}
+
+static void super_layer_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	u32 layer = layer_pages(media->geo);
+
+	if (page >= block->frontier + AFTL_SUPER_LAYERS * layer)
+		block->frontier += layer;
+}
+
+void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	u32 pages;
+
+	switch (block->order) {
+	case AFTL_ORDER_SEQUENTIAL:
+	case AFTL_ORDER_FOGGY_FINE:
+		sequential_advance(media, block, page);
+		break;
+	case AFTL_ORDER_TWO_PASS:
+		two_pass_advance(media, block, page);
+		break;
+	case AFTL_ORDER_LEADER_FIRST:
+		break;
+	case AFTL_ORDER_SUPER_LAYER:
+		super_layer_advance(media, block, page);
+		break;
+	case AFTL_ORDER_SWITCHED:
+		block->frontier = aftl_switch_next_page(media->geo, block->programmed, &pages);
+		break;
+	}
+}
