@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every pair of the features in selftests/lib/features.txt, and each feature alone, on a durable
- * device: either the device refuses the pair, as the table says, with one message, or a random life
+ * Every feature in selftests/lib/features.txt, every pair of them, and random triples, on a durable
+ * device: either the device refuses a pair, as the table says, with one message, or a random life
  * on it loses no data. A life is two sessions, the second one with another policy.
  *
  * A first life without power failure counts the writes and flushes of its medium. Then the same
@@ -9,12 +9,12 @@
  * audited, compared with its promises, used with the same or another policy, fails once more, and
  * is closed.
  *
- * test-pairs                                        a sample of power failures in each pair
- * test-pairs all                                    all power failures
- * test-pairs FIRST SECOND [SEED [CHANGE [CRASH]]]   one pair: all, or one, as a failure prints it
+ * test-pairs                                        a sample of triples and of power failures
+ * test-pairs all                                    200 triples, and all power failures
+ * test-pairs NAME[+NAME...] [SEED [CHANGE [CRASH]]] one device: all, or one, as a failure prints it
  *
- * AFTL_CRASH_STATES=N in the environment means N power failures in each pair, 0 all of them;
- * AFTL_PAIRS_SEED=N selects other lives.
+ * AFTL_CRASH_STATES=N in the environment means N power failures on each device, 0 all of them;
+ * AFTL_PAIRS_SEED=N selects other triples and lives.
  */
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@
 
 #define FIRST_SEED 20261127
 #define SAMPLES 14
+#define TRIPLES 12
 #define POLICIES_MAX 32
 #define UNWRITABLE 3
 #define DRAWS_MAX 20
@@ -34,7 +35,7 @@
  * struct life - one device and its random choices
  * @durable: the device
  * @random: random number generator
- * @pair: its features
+ * @set: its features
  * @policy: of the first session
  * @other: policy of the second session
  * @filled: the fill of all logical pages has started
@@ -45,7 +46,7 @@
 struct life {
 	struct durable_device durable;
 	struct aftl_random random;
-	const struct feature_pair *pair;
+	const struct feature_set *set;
 	const char *policy;
 	const char *other;
 	bool filled;
@@ -59,7 +60,6 @@ static struct features features;
 static struct {
 	u32 accepted;
 	u32 refused;
-	u32 kernel_only;
 	u64 crashes;
 	u64 changed_policy;
 	u64 collected;
@@ -105,14 +105,14 @@ static const char *draw_policy(struct life *life, const struct aftl_config *conf
 	u32 i;
 
 	if (pair_chance(life, 40))
-		return life->pair->policy;
+		return life->set->policy;
 	for (i = 0; i < DRAWS_MAX; i++) {
 		const char *policy = test_any_policy(false, &life->random);
 
 		if (!try_device(config, policy, &error))
 			return policy;
 	}
-	return life->pair->policy;
+	return life->set->policy;
 }
 
 /* Draw parameters that belong to no feature, if the device still accepts them. */
@@ -131,14 +131,14 @@ static void draw_others(struct life *life, struct aftl_config *config)
 	drawn.victim = pair_chance(life, 50) ? AFTL_VICTIM_greedy : pair_below(life, AFTL_VICTIMS);
 	drawn.gc_idle_valid = pair_below(life, 10001);
 	drawn.buffer_hold = pair_below(life, 3) * 700000;
-	if (!try_device(&drawn, life->pair->policy, &error))
+	if (!try_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
 }
 
 static void be_born(struct life *life)
 {
-	struct aftl_config config = life->pair->config;
+	struct aftl_config config = life->set->config;
 	struct durable_device *durable = &life->durable;
 
 	draw_others(life, &config);
@@ -168,7 +168,7 @@ static void fail_sectors(struct life *life)
 	u64 first = durable->super.layout.data * AFTL_FRAME_SECTORS;
 	u64 end = durable->super.layout.frames * AFTL_FRAME_SECTORS;
 
-	if (!life->pair->failing)
+	if (!life->set->failing)
 		return;
 	if (pair_chance(life, 10))
 		tally.hurt += durable_hurt(durable, pair_below(life, durable->unit_count), 0);
@@ -200,7 +200,7 @@ static void check_health(const struct life *life)
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
 	/* On zoned devices, requests that the zone state does not allow fail. */
-	if (!life->pair->failing && !aftl_geometry(device->ftl)->zones)
+	if (!life->set->failing && !aftl_geometry(device->ftl)->zones)
 		CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",
 			  (unsigned long long)device->failed);
 }
@@ -282,12 +282,12 @@ static void recover_pair(struct life *life, enum disk_crash crash)
 }
 
 /*
- * live_pair() - run one life
+ * live_once() - run one life
  * @change: write or flush at which the power fails, from 1; 0: none
  *
  * Return: number of writes and flushes before that.
  */
-static u64 live_pair(const struct feature_pair *pair, u64 seed, u64 change, enum disk_crash crash)
+static u64 live_once(const struct feature_set *set, u64 seed, u64 change, enum disk_crash crash)
 {
 	struct life *life = calloc(1, sizeof(*life));
 	u64 formatted;
@@ -297,7 +297,7 @@ static u64 live_pair(const struct feature_pair *pair, u64 seed, u64 change, enum
 	if (!life)
 		tap_bail_out("out of memory");
 	life->random = (struct aftl_random){ aftl_hash64(seed) };
-	life->pair = pair;
+	life->set = set;
 	be_born(life);
 	must_succeed(life, durable_format(&life->durable), "format");
 	formatted = life->durable.disk.changes;
@@ -312,8 +312,7 @@ static u64 live_pair(const struct feature_pair *pair, u64 seed, u64 change, enum
 	tally.displaced += life->durable.displaced;
 	if (tap_failures()) {
 		test_note_config(&life->durable.device, life->policy, seed);
-		tap_note("again: test-pairs %s %s %llu %llu %u", features.all[pair->first].name,
-			 features.all[pair->second].name, (unsigned long long)seed,
+		tap_note("again: test-pairs %s %llu %llu %u", set->name, (unsigned long long)seed,
 			 (unsigned long long)change, crash);
 	}
 	durable_close(&life->durable);
@@ -322,68 +321,78 @@ static u64 live_pair(const struct feature_pair *pair, u64 seed, u64 change, enum
 }
 
 /* Repeat a life with a power failure at @samples of its changes, or at each if it has fewer. */
-static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
+static void live_often(const struct feature_set *set, u64 seed, u64 samples)
 {
-	struct aftl_random random = { aftl_hash64_pair(seed,
-						       pair->first * FEATURES_MAX + pair->second) };
+	struct aftl_random random = { aftl_hash64_pair(seed, set->mask) };
 	u64 life = aftl_random_next(&random) >> 32;
-	u64 changes = live_pair(pair, life, 0, DISK_CRASH_ALL);
+	u64 changes = live_once(set, life, 0, DISK_CRASH_ALL);
 	u64 i;
 
 	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
 		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
 
-		live_pair(pair, life, change, aftl_random_below(&random, DISK_CRASHES));
+		live_once(set, life, change, aftl_random_below(&random, DISK_CRASHES));
 	}
 }
 
-/* Pairs */
+/* Pairs and triples */
 
-static void check_refused(const struct feature_pair *pair)
+static void check_refused(const struct feature_set *set)
 {
 	struct aftl_error error = { "" };
 
-	CHECK_MSG(try_device(&pair->config, pair->policy, &error),
-		  "%s with %s is accepted; the table says that it is refused",
-		  features.all[pair->first].name, features.all[pair->second].name);
+	CHECK_MSG(try_device(&set->config, set->policy, &error),
+		  "%s is accepted; the table says that it is refused", set->name);
 	CHECK_MSG(strchr(error.text, ':') || strstr(error.text, "policy"),
 		  "\"%s\" does not begin with what is wrong", error.text);
 	CHECK_MSG(strchr(error.text, ';') || strstr(error.text, " not go together with "),
 		  "\"%s\" has no remedy", error.text);
-	tap_note("%s with %s: %s", features.all[pair->first].name,
-		 features.all[pair->second].name, error.text);
+	tap_note("%s: %s", set->name, error.text);
 	tally.refused++;
 }
 
-static void try_pair(u32 first, u32 second, u64 seed, u64 samples)
+static void try_features(u32 mask, u64 seed, u64 samples)
 {
 	struct aftl_error error = { "" };
-	struct feature_pair pair;
+	struct feature_set set;
 
-	features_pair(&features, first, second, &pair);
-	tally.kernel_only += pair.nested;
-	if (pair.nested)
-		return;
-	tap_begin("%s with %s", features.all[first].name,
-		  first == second ? "nothing else" : features.all[second].name);
-	if (features.all[first].refused[second])
-		check_refused(&pair);
-	else if (CHECK_MSG(!try_device(&pair.config, pair.policy, &error), "%s", error.text))
-		live_often(&pair, seed, samples);
-	tally.accepted += !features.all[first].refused[second];
+	features_set(&features, mask, &set);
+	tap_begin("%s", set.name);
+	if (set.refused)
+		check_refused(&set);
+	else if (CHECK_MSG(!try_device(&set.config, set.policy, &error), "%s", error.text))
+		live_often(&set, seed, samples);
+	tally.accepted += !set.refused;
 	tap_end();
 }
 
-static void try_all(u64 seed, u64 samples)
+/* Three different features that go together in pairs. */
+static u32 draw_triple(struct aftl_random *random)
 {
+	struct feature_set set;
+	u32 mask;
+
+	do {
+		mask = 0;
+		while (hweight64(mask) < 3)
+			mask |= BIT(aftl_random_below(random, features.count));
+		features_set(&features, mask, &set);
+	} while (set.refused);
+	return mask;
+}
+
+static void try_all(u64 seed, u64 samples, u32 triples)
+{
+	struct aftl_random random = { aftl_hash64(seed) };
 	u32 i;
 	u32 j;
 
 	for (i = 0; i < features.count; i++)
 		for (j = i; j < features.count; j++)
-			try_pair(i, j, seed, samples);
-	tap_note("%u pairs and single features accepted, %u refused, %u left to the kernel",
-		 tally.accepted, tally.refused, tally.kernel_only);
+			try_features(BIT(i) | BIT(j), seed, samples);
+	for (i = 0; i < triples; i++)
+		try_features(draw_triple(&random), seed, samples);
+	tap_note("%u devices accepted, %u refused", tally.accepted, tally.refused);
 	tap_note("%llu power failures; %llu policy changes, %llu sessions with collection",
 		 (unsigned long long)tally.crashes, (unsigned long long)tally.changed_policy,
 		 (unsigned long long)tally.collected);
@@ -407,19 +416,17 @@ static u64 number_or(const char *word, u64 otherwise)
 
 static void try_named(int argc, char **argv, u64 seed)
 {
-	u32 first = features_find(&features, argv[1]);
-	u32 second = features_find(&features, argv[2]);
-	struct feature_pair pair;
+	u32 mask = features_find(&features, argv[1]);
+	struct feature_set set;
 
-	if (argc < 5) {
-		try_pair(min(first, second), max(first, second),
-			 argc > 3 ? number_or(argv[3], 0) : seed, U64_MAX);
+	if (argc < 4) {
+		try_features(mask, argc > 2 ? number_or(argv[2], 0) : seed, U64_MAX);
 		return;
 	}
-	features_pair(&features, min(first, second), max(first, second), &pair);
-	tap_begin("%s with %s", argv[1], argv[2]);
-	live_pair(&pair, number_or(argv[3], 0), number_or(argv[4], 0),
-		  number_or(argc > 5 ? argv[5] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	features_set(&features, mask, &set);
+	tap_begin("%s", set.name);
+	live_once(&set, number_or(argv[2], 0), number_or(argv[3], 0),
+		  number_or(argc > 4 ? argv[4] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
 	tap_end();
 }
 
@@ -427,14 +434,13 @@ int main(int argc, char **argv)
 {
 	u64 seed = number_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
 	u64 samples = number_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
+	bool all = argc == 2 && !strcmp(argv[1], "all");
 
-	if (argc == 2 && !strcmp(argv[1], "all"))
-		samples = 0;
 	features_read(&features);
-	if (argc > 2) {
+	if (argc > 1 && !all) {
 		try_named(argc, argv, seed);
 		return tap_finish();
 	}
-	try_all(seed, samples ? samples : U64_MAX);
+	try_all(seed, all || !samples ? U64_MAX : samples, all ? 200 : TRIPLES);
 	return tap_run_all();
 }

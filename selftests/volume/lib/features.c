@@ -36,6 +36,17 @@ static void read_feature(struct features *features, char **rest)
 	read_words(feature, rest);
 }
 
+static u32 find_feature(const struct features *features, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < features->count; i++)
+		if (!strcmp(features->all[i].name, name))
+			return i;
+	tap_bail_out(TABLE " has no feature \"%s\"", name);
+	return 0;
+}
+
 static void read_refused(struct features *features, char **rest)
 {
 	char first[FEATURE_WORD_SIZE];
@@ -43,8 +54,7 @@ static void read_refused(struct features *features, char **rest)
 
 	copy_word(first, strtok_r(NULL, SEPARATORS, rest));
 	copy_word(second, strtok_r(NULL, SEPARATORS, rest));
-	features->all[features_find(features, first)].refused[features_find(features, second)] =
-		true;
+	features->all[find_feature(features, first)].refused[find_feature(features, second)] = true;
 }
 
 static void read_line(struct features *features, char *line)
@@ -56,6 +66,8 @@ static void read_line(struct features *features, char *line)
 		return;
 	if (!strcmp(kind, "base"))
 		read_words(&features->base, &rest);
+	else if (!strcmp(kind, "triple"))
+		read_words(&features->triple, &rest);
 	else if (!strcmp(kind, "feature"))
 		read_feature(features, &rest);
 	else if (!strcmp(kind, "refused"))
@@ -77,18 +89,22 @@ void features_read(struct features *features)
 	fclose(file);
 }
 
-u32 features_find(const struct features *features, const char *name)
+u32 features_find(const struct features *features, const char *names)
 {
-	u32 i;
+	char words[3 * FEATURE_WORD_SIZE];
+	char *rest = words;
+	char *name;
+	u32 mask = 0;
 
-	for (i = 0; i < features->count; i++)
-		if (!strcmp(features->all[i].name, name))
-			return i;
-	tap_bail_out(TABLE " has no feature \"%s\"", name);
-	return 0;
+	if (strlen(names) >= sizeof(words))
+		tap_bail_out("\"%s\" are too many features", names);
+	memcpy(words, names, strlen(names) + 1);
+	while ((name = strsep(&rest, "+")))
+		mask |= BIT(find_feature(features, name));
+	return mask;
 }
 
-static void apply_word(struct feature_pair *pair, struct test_device *device, const char *word)
+static void apply_word(struct feature_set *set, struct test_device *device, const char *word)
 {
 	char key[FEATURE_WORD_SIZE];
 	char *value;
@@ -99,31 +115,52 @@ static void apply_word(struct feature_pair *pair, struct test_device *device, co
 		tap_bail_out(TABLE ": \"%s\" is not KEY=VALUE", word);
 	*value++ = '\0';
 	if (!strcmp(key, "policy"))
-		copy_word(pair->policy, value);
+		copy_word(set->policy, value);
 	else if (strcmp(key, "medium") != 0)
 		test_device_set(device, key, value);
-	pair->failing |= !strcmp(word, "medium=failing");
-	pair->nested |= !strcmp(word, "medium=nested");
+	set->failing |= !strcmp(word, "medium=failing");
 }
 
-static void apply_feature(struct feature_pair *pair, struct test_device *device,
+static void apply_feature(struct feature_set *set, struct test_device *device,
 			  const struct feature *feature)
 {
 	u32 i;
 
 	for (i = 0; i < feature->word_count; i++)
-		apply_word(pair, device, feature->words[i]);
+		apply_word(set, device, feature->words[i]);
 }
 
-void features_pair(const struct features *features, u32 first, u32 second,
-		   struct feature_pair *pair)
+/* The table may name the pair in either order. */
+static bool refused_together(const struct features *features, u32 mask)
+{
+	u32 i;
+	u32 j;
+
+	for (i = 0; i < features->count; i++)
+		for (j = 0; j < features->count; j++)
+			if (mask & BIT(i) && mask & BIT(j) && features->all[i].refused[j])
+				return true;
+	return false;
+}
+
+void features_set(const struct features *features, u32 mask, struct feature_set *set)
 {
 	struct test_device device;
+	u32 i;
 
-	*pair = (struct feature_pair){ .first = first, .second = second, .policy = "baseline" };
+	*set = (struct feature_set){ .mask = mask, .policy = "baseline" };
 	test_device_init(&device, "demo");
-	apply_feature(pair, &device, &features->base);
-	apply_feature(pair, &device, &features->all[first]);
-	apply_feature(pair, &device, &features->all[second]);
-	pair->config = device.config;
+	apply_feature(set, &device, &features->base);
+	if (hweight64(mask) == 3)
+		apply_feature(set, &device, &features->triple);
+	for (i = 0; i < features->count; i++) {
+		if (!(mask & BIT(i)))
+			continue;
+		apply_feature(set, &device, &features->all[i]);
+		if (*set->name)
+			strcat(set->name, "+");
+		strcat(set->name, features->all[i].name);
+	}
+	set->config = device.config;
+	set->refused = refused_together(features, mask);
 }

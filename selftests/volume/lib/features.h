@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of features that are tested pair by pair: selftests/lib/features.txt.
+ * The table of features that are tested in pairs and triples: selftests/lib/features.txt.
  */
 #ifndef FEATURES_H
 #define FEATURES_H
@@ -27,42 +27,43 @@ struct feature {
 
 /**
  * struct features - the table
- * @base: parameters that each pair starts with
+ * @base: parameters that each device starts with
+ * @triple: further ones of a device with three features
  * @count: of @all
  * @all: features, in the order of the table
  */
 struct features {
 	struct feature base;
+	struct feature triple;
 	u32 count;
 	struct feature all[FEATURES_MAX];
 };
 
 /**
- * struct feature_pair - a device with two features, or with one if both are the same
- * @first: number in the table
- * @second: at least @first
+ * struct feature_set - a device with some of the features
+ * @mask: bit mask of their numbers in the table
+ * @name: their names, joined by "+"
  * @config: parameters of the device
  * @policy: that the table names
  * @failing: sectors of its backing device fail
- * @nested: its backing device is one of ours
+ * @refused: the table says that the device refuses two of them together
  */
-struct feature_pair {
-	u32 first;
-	u32 second;
+struct feature_set {
+	u32 mask;
+	char name[3 * FEATURE_WORD_SIZE];
 	struct aftl_config config;
 	char policy[FEATURE_WORD_SIZE];
 	bool failing;
-	bool nested;
+	bool refused;
 };
 
 /* Read the table. A mistake in it ends the program. */
 void features_read(struct features *features);
 
-/* Return: the number of the feature called @name; if there is none, the program ends. */
-u32 features_find(const struct features *features, const char *name);
+/* Return the mask of features "NAME+NAME..."; if there is no such feature, the program ends. */
+u32 features_find(const struct features *features, const char *names);
 
-/* Fill @pair with the parameters of features @first and @second. */
-void features_pair(const struct features *features, u32 first, u32 second,
-		   struct feature_pair *pair);
+/* Fill @set with the parameters of the at most three features of @mask. */
+void features_set(const struct features *features, u32 mask, struct feature_set *set);
 
 #endif
