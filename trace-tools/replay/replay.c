@@ -601,7 +601,7 @@ static enum exit_code carry_out(struct replay *replay)
 	if (code)
 		return code;
 	return replay->options.summarise ? summarise_stream(&replay->options) :
- to_target(replay, &error);
+	       to_target(replay, &error);
 }
 
 int main(int argc, char **argv)

@@ -184,7 +184,7 @@ static void *get_page(struct array *array, u64 page, bool write)
 		return array->spare;
 	}
 	slot = array->slot_of[page] ? &array->slots[array->slot_of[page] - 1] :
- load_page(array, page);
+	       load_page(array, page);
 	slot->use = ++array->clock;
 	slot->dirty |= write;
 	return slot->data;

@@ -81,7 +81,7 @@ static bool is_precise(const struct app_setup *setup, u64 offset)
 	if (setup->scans)
 		return progressive_is_precise(setup, offset);
 	return offset % row_stride(setup) < HEADER_BYTES ||
- is_intra(setup, offset / row_stride(setup));
+	       is_intra(setup, offset / row_stride(setup));
 }
 
 static bool begins_anew(const struct video *video, u64 x)

@@ -119,7 +119,7 @@ static u64 cube_of(u64 value)
 static bool no_worse(const struct rest *rest, const struct rest *best)
 {
 	return squared_error(rest) * cube_of(best->groups) <= squared_error(best) *
- cube_of(rest->groups);
+	       cube_of(rest->groups);
 }
 
 /*

@@ -43,7 +43,7 @@ static u32 choose_unit(struct test_stream *stream, u32 units)
 	u32 tenth = max(units / 10, 1U);
 
 	return draw_stream_below(stream, 100) < stream->hot ? draw_stream_below(stream, tenth) :
- draw_stream_below(stream, units);
+	       draw_stream_below(stream, units);
 }
 
 /* Choose any placement id, including none and one without a handle. */
@@ -89,7 +89,7 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 	u32 class = draw_stream_below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
 	u32 flags = draw_stream_below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
 	u64 at = aftl_now(device->ftl) +
- (stream->gap_ns ? draw_stream_below(stream, stream->gap_ns) : 0);
+		 (stream->gap_ns ? draw_stream_below(stream, stream->gap_ns) : 0);
 
 	if (op == AFTL_OP_FLUSH) {
 		unit = 0;
