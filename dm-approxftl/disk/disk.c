@@ -345,7 +345,7 @@ void aftl_disk_collect(struct aftl_disk *disk)
  */
 static void retire_worn(struct work_struct *work)
 {
-	struct aftl_disk *disk = container_of(work, struct aftl_disk, disk_wear);
+	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
 	u32 block = aftl_dev_next_worn(disk->durable, 0);
 
 	for (; READ_ONCE(disk->running) && block != U32_MAX;
