@@ -281,7 +281,7 @@ TAP_TEST(the_starting_state_and_late_timers_are_reported)
 	CHECK(check_printed(true, &status,
 			    "/dev/x: starts 37.5 % full, 300 of 800 logical pages hold data\n"));
 	CHECK(check_printed(false, &status,
-			    "since its last reset /dev/x completed 1 % of the requests more than "));
+			    "since its last reset /dev/x completed 1 % of the requests more "));
 }
 
 int main(void)

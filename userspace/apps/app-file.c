@@ -105,7 +105,8 @@ static int empty_old(struct app_file *file, struct aftl_error *error)
 	if (!S_ISREG(status.st_mode))
 		return refuse_app_file(file, "is no regular file; remove it", error);
 	if (status.st_size && !file->place->force && !is_ours(file))
-		return refuse_app_file(file, "is another program's; name another directory or --force",
+		return refuse_app_file(file,
+				       "is another program's; name another directory or --force",
 				       error);
 	return ftruncate(file->fd, 0) ? fail_file(file, errno, "empty", error) : 0;
 }

@@ -108,7 +108,7 @@ static void write_back(struct array *array, struct array_slot *slot)
 	if (slot->dirty)
 		remember_failure(array,
 				 app_file_write(&array->file, slot->data, page_offset(slot->page),
-						       PAGE_BYTES, &error), &error);
+						PAGE_BYTES, &error), &error);
 	slot->dirty = false;
 }
 
@@ -179,7 +179,7 @@ static void *get_page(struct array *array, u64 page, bool write)
 
 		remember_failure(array,
 				 aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
-						  array->file.place->path, array->shape.name),
+					   array->file.place->path, array->shape.name),
 				 &error);
 		return array->spare;
 	}

@@ -174,8 +174,8 @@ static int tell_options(const struct command_line *line, const char *form, struc
 }
 
 static int take_option_value(const struct command_line *line, void *fields,
-		       const struct command_option *option, const char *value,
-		       struct aftl_error *error)
+			     const struct command_option *option, const char *value,
+			     struct aftl_error *error)
 {
 	char *field = (char *)fields + option->field;
 

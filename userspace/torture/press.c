@@ -358,7 +358,7 @@ static void has_succeeded(struct press *press, const struct slot *slot)
 		ledger_flush_done(run->ledger, slot->covered);
 	else
 		judge_blocks(run, slot->change.first, slot->change.count, slot->data,
-		      slot->change.floors, slot->number);
+			     slot->change.floors, slot->number);
 }
 
 static void finish_request(struct press *press, struct slot *slot, int result)

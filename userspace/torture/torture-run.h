@@ -44,8 +44,8 @@ static inline bool may_fail(const struct torture_run *run)
  * @floors: oldest allowed generation of each unit
  * @request: number of the read, for messages
  */
-void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
-		  u32 request);
+void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
+		  const u32 *floors, u32 request);
 
 /* Check all units in order, and record their content in the ledger. */
 int __must_check check_all(struct torture_run *run, struct aftl_error *error);
