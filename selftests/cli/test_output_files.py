@@ -83,7 +83,7 @@ DEVICE_VERBS: set[Words] = {
 #: Options that name input files, and output directories in which file names are fixed.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls",
-          "--results"}
+          "--results", "--socket"}
 FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
            ("trace", "--output")}
 #: Verbs that may print something on success; all others must be silent.
