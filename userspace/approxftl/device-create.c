@@ -197,17 +197,15 @@ static void print_plan(const struct device_options *options, const struct plan *
 	}
 }
 
-static int make_volume(struct plan *plan, struct aftl_error *error)
+int device_volume(const struct target_line *line, struct aftl_volume_header *super, bool *made,
+		  struct aftl_error *error)
 {
-	struct target_line *line = &plan->line;
-	struct aftl_volume_header *super = &plan->super;
-
 	if (!on_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
 	scnprintf(super->policy, sizeof(super->policy), "%s", line->policy->name);
-	return volume_ensure(line->store, super, &plan->made, error);
+	return volume_ensure(line->store, super, made, error);
 }
 
 static int create_device(struct plan *plan, const char *arguments, struct aftl_error *error)
@@ -219,7 +217,7 @@ static int create_device(struct plan *plan, const char *arguments, struct aftl_e
 	if (!ret)
 		ret = dm_device_check_free(plan->name, error);
 	if (!ret)
-		ret = make_volume(plan, error);
+		ret = device_volume(&plan->line, &plan->super, &plan->made, error);
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +9,6 @@
 #include "core-memory.h"
 #include "interruption.h"
 #include "medium-file.h"
-#include "run.h"
 
 /* Transfer all bytes; continue after a signal or a short transfer. */
 static int transfer_bytes(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
@@ -112,6 +112,8 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 		code = -look_at_device(file, (flags & O_ACCMODE) != O_RDONLY);
 	else if (!S_ISREG(info.st_mode))
 		code = ENOTBLK;
+	else if (flock(file->fd, ((flags & O_ACCMODE) == O_RDONLY ? LOCK_SH : LOCK_EX) | LOCK_NB))
+		code = errno == EWOULDBLOCK ? EBUSY : 0;
 	if (code)
 		return refuse_medium(error, file->path, code);
 	file->medium.bytes = file->size - file->size % AFTL_FRAME_BYTES;

@@ -13,6 +13,7 @@
 #include "sibling-program.h"
 #include "unix-socket.h"
 #include "verbs.h"
+#include "volume-verbs.h"
 
 #define PLUGIN "nbdkit-approxftl-plugin.so"
 /* Descriptor of the socket in systemd's protocol of socket activation */
@@ -116,6 +117,9 @@ static void run_nbdkit(const struct serving *serving)
 	find_plugin(text);
 	add_argument(&arguments, text, "");
 	for (i = 0; i < options->key_count; i++) {
+		/* As for all verbs, the last value counts; the plugin refuses a second one. */
+		if (device_key(options, options->keys[i], NULL) != options->values[i])
+			continue;
 		snprintf(text, sizeof(text), "%s=", options->keys[i]);
 		add_argument(&arguments, text, options->values[i]);
 	}
@@ -186,16 +190,21 @@ static enum exit_code run(const struct device_options *options)
 {
 	struct serving serving = { .options = options };
 	struct target_line line;
+	struct aftl_volume_header super = { .shard = 0 };
 	struct target_size size;
 	struct aftl_error error;
 	enum exit_code code;
 	u64 sectors;
+	bool made;
 	int ret;
 
 	if (device_line(options, &line, &size, &sectors, &error)) {
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
 	}
+	ret = device_volume(&line, &super, &made, &error);
+	if (ret)
+		return device_failed(options, ret, &error);
 	ret = make_directory(&serving, &error);
 	if (!ret)
 		ret = make_socket(&serving, &error);

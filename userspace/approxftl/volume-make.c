@@ -304,8 +304,11 @@ static bool holds_volume(const struct medium_file *file)
 {
 	struct aftl_volume *volume = NULL;
 	struct aftl_error error;
-	int ret = aftl_volume_open(&volume, &file->medium, &error);
+	int ret;
 
+	if (!file->medium.bytes)
+		return false;
+	ret = aftl_volume_open(&volume, &file->medium, &error);
 	aftl_volume_release(volume);
 	return ret != -ENODATA && ret != -EMEDIUMTYPE;
 }
@@ -316,6 +319,8 @@ int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made
 	struct making making = { .super = *super };
 	int ret = medium_file_open(&making.file, path, true, error);
 
+	if (ret == -ENOENT)
+		ret = medium_file_make(&making.file, path, error);
 	*made = false;
 	if (ret)
 		return ret;
@@ -331,6 +336,8 @@ int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made
 			ret = write_volume(&making, error);
 		*made = !ret;
 	}
+	if (ret && making.file.made)
+		unlink(path);
 	medium_file_close(&making.file);
 	*super = making.super;
 	return ret;

@@ -15,8 +15,8 @@ void volume_json_super(struct json_writer *json, const struct aftl_volume_header
 void volume_print_super(const struct aftl_volume_header *super);
 
 /**
- * volume_ensure() - make a volume on a block device if the device is empty
- * @path: path of an unused block device
+ * volume_ensure() - make a volume on a block device or in a file that is empty or missing
+ * @path: path of an unused block device or file
  * @super: policy, profile and parameters of the new volume; receives its UUID
  * @made: set if a volume was made
  * @error: receives the error message
@@ -27,5 +27,9 @@ void volume_print_super(const struct aftl_volume_header *super);
  */
 int __must_check volume_ensure(const char *path, struct aftl_volume_header *super, bool *made,
 			       struct aftl_error *error);
+
+/* Do that for the store of @line, unless it is in memory. */
+int __must_check device_volume(const struct target_line *line, struct aftl_volume_header *super,
+			       bool *made, struct aftl_error *error);
 
 #endif

@@ -2,11 +2,12 @@
 #
 # The plugin of nbdkit, from the position-independent objects of libapproxftl-sim.
 
-sees_userspace/nbdkit := $(own)
+sees_userspace/nbdkit := $(own) userspace/approxftl
 
 nbd_plugin := $(plain_dir)/nbdkit-approxftl-plugin.so
 
-$(nbd_plugin): $(call objects,libsim,$(wildcard userspace/nbdkit/*.c) $(CORE) $(LIB))
+$(nbd_plugin): $(call objects,libsim,$(wildcard userspace/nbdkit/*.c) \
+		userspace/approxftl/medium-file.c $(CORE) $(LIB)) userspace/nbdkit/plugin.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(libsim_flags) $(LDFLAGS) -shared \
 		-Wl,--version-script=userspace/nbdkit/plugin.map -o $@ $(filter %.o,$^) $(LDLIBS) -pthread

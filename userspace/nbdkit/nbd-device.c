@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "core-memory.h"
 #include "nbd-device.h"
+#include "nbd-volume.h"
 
 #define NS_PER_S 1000000000ULL
 
@@ -158,7 +158,7 @@ static struct nbd_io *to_io(struct aftl_request *request)
 	return container_of(request, struct nbd_io, request);
 }
 
-static void nbd_complete(void *host __maybe_unused, struct aftl_request *request)
+void nbd_device_complete(void *host __maybe_unused, struct aftl_request *request)
 {
 	struct nbd_job *job = to_io(request)->job;
 
@@ -206,8 +206,7 @@ static u8 *data_at(const struct nbd_device *device, u32 unit)
 	return device->data + (size_t)unit * device->geo->unit_bytes;
 }
 
-static void nbd_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
-		       u32 tag __maybe_unused)
+void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(lpn);
@@ -221,7 +220,9 @@ static void nbd_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 		memcpy(edge + span.first, span.at, covered);
 		span.at = edge;
 	}
-	if (device->data)
+	if (device->volume)
+		nbd_volume_accept(device->volume, tag, span.at);
+	else if (device->data)
 		memcpy(data_at(device, unit), span.at, device->geo->unit_bytes);
 }
 
@@ -240,7 +241,7 @@ static void flip_bits(const struct nbd_device *device, const struct aftl_read *r
 	}
 }
 
-static void nbd_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(read->lpn);
@@ -251,14 +252,16 @@ static void nbd_read(void *host, struct aftl_request *request, const struct aftl
 	if (request->op == AFTL_OP_WRITE)
 		span = (struct span){ .end = device->geo->unit_bytes,
 				      .at = edge_of(device, to_io(request), unit) };
-	if (read->source == AFTL_SOURCE_ZERO || !device->data)
+	if (read->source == AFTL_SOURCE_ZERO || (!device->data && !device->volume))
 		memset(span.at, 0, span.end - span.first);
-	else
+	else if (device->data)
 		memcpy(span.at, data_at(device, unit) + span.first, span.end - span.first);
+	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
+		to_io(request)->job->error = -EIO;
 	flip_bits(device, read, &span);
 }
 
-static void nbd_unmap(void *host, aftl_lpn_t first, u32 units)
+void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	struct nbd_device *device = host;
 	u32 unit_bytes = device->geo->unit_bytes;
@@ -273,12 +276,8 @@ static void nbd_unmap(void *host, aftl_lpn_t first, u32 units)
 }
 
 static const struct aftl_host_ops memory_ops = {
-	.alloc = core_memory_alloc,
-	.free = core_memory_free,
-	.complete = nbd_complete,
-	.accept = nbd_accept,
-	.read = nbd_read,
-	.unmap = nbd_unmap,
+	NBD_DEVICE_OPS,
+	.unmap = nbd_device_unmap,
 };
 
 /* Requests */
@@ -394,6 +393,13 @@ static void init_wake(pthread_cond_t *wake)
 	pthread_condattr_destroy(&attr);
 }
 
+/* Does the request complete only after a commit of the volume? */
+static bool commits(const struct nbd_volume *volume, enum aftl_op op, bool fua)
+{
+	return op == AFTL_OP_FLUSH || fua ||
+	       (op != AFTL_OP_READ && nbd_volume_commits_writes(volume));
+}
+
 int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset, u32 count,
 		  bool fua)
 {
@@ -417,13 +423,50 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 	}
 	init_wake(&job.wake);
 	nbd_device_enter(device);
-	run_job(device, &job, &all);
+	if (device->volume && device->volume->error && op != AFTL_OP_READ)
+		job.error = -EIO;
+	else
+		run_job(device, &job, &all);
+	if (!job.error && device->volume && commits(device->volume, op, fua))
+		job.error = nbd_volume_commit(device->volume);
 	nbd_device_leave(device);
 	pthread_cond_destroy(&job.wake);
 	return job.error;
 }
 
 /* Opening and closing */
+
+static int get_memory(struct nbd_device *device, struct aftl_error *error)
+{
+	size_t bytes = (size_t)device->geo->units * device->geo->unit_bytes;
+	void *data;
+
+	if (strcmp(device->line.store, "ram") != 0)
+		return 0;
+	data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (data == MAP_FAILED)
+		return aftl_fail(error, -ENOMEM, "not enough memory for %zu bytes of data", bytes);
+	device->data = data;
+	return 0;
+}
+
+int nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error)
+{
+	u8 tag = device->line.class == AFTL_APPROX ? AFTL_APPROX : 0;
+	u32 class;
+	u32 i;
+
+	device->geo = aftl_geometry(device->ftl);
+	device->pages = calloc(device->geo->units, 1);
+	if (!device->pages)
+		return aftl_fail(error, -ENOMEM, "not enough memory for %u logical pages",
+				 device->geo->units);
+	for (i = 0; i < device->geo->units; i++)
+		device->pages[i] = tag | (aftl_lookup(device->ftl, to_lpn(i), &class) ==
+					  AFTL_NO_PPN ? 0 : NBD_PAGE_DATA);
+	return 0;
+}
 
 static int open_memory(struct nbd_device *device, struct aftl_error *error)
 {
@@ -433,54 +476,40 @@ static int open_memory(struct nbd_device *device, struct aftl_error *error)
 	if (ret)
 		return ret;
 	ret = aftl_fill(device->ftl);
-	return ret ? aftl_fail(error, ret,
-			       "fill: policy %s ran out of free blocks; raise op, or fill less",
-			       device->line.policy->name) : 0;
-}
-
-static int get_memory(struct nbd_device *device, struct aftl_error *error)
-{
-	size_t bytes = (size_t)device->geo->units * device->geo->unit_bytes;
-	void *data = NULL;
-
-	device->pages = calloc(device->geo->units, 1);
-	if (!strcmp(device->line.store, "ram"))
-		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!device->pages || data == MAP_FAILED)
-		return aftl_fail(error, -ENOMEM, "not enough memory for %u logical pages",
-				 device->geo->units);
-	device->data = data;
-	return 0;
-}
-
-static void init_pages(struct nbd_device *device)
-{
-	u8 tag = device->line.class == AFTL_APPROX ? AFTL_APPROX : 0;
-	u32 class;
-	u32 i;
-
-	for (i = 0; i < device->geo->units; i++)
-		device->pages[i] = tag | (aftl_lookup(device->ftl, to_lpn(i), &class) ==
-					  AFTL_NO_PPN ? 0 : NBD_PAGE_DATA);
+	if (ret)
+		return aftl_fail(error, ret,
+				 "fill: policy %s ran out of free blocks; raise op, or fill less",
+				 device->line.policy->name);
+	ret = nbd_device_init_pages(device, error);
+	return ret ? ret : get_memory(device, error);
 }
 
 int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 {
-	int ret = open_memory(device, error);
+	int ret = device->volume ? nbd_volume_load(device->volume, device, error) :
+				   open_memory(device, error);
 
 	if (ret)
 		return ret;
-	device->geo = aftl_geometry(device->ftl);
-	ret = get_memory(device, error);
-	if (ret)
-		return ret;
-	init_pages(device);
 	pthread_mutex_init(&device->lock, NULL);
 	device->armed_ns = U64_MAX;
 	device->start_ns = aftl_now(device->ftl);
 	device->start_host_ns = host_now();
 	return 0;
+}
+
+int nbd_device_save(struct nbd_device *device, struct aftl_error *error)
+{
+	int ret;
+
+	if (!device->volume || !device->ftl)
+		return 0;
+	catch_up(device);
+	device->line.scale = TARGET_TIMING_OFF;
+	ret = nbd_device_do(device, AFTL_OP_FLUSH, NULL, 0, 0, false);
+	return ret ? aftl_fail(error, ret, "%.160s: the write buffer could not be written",
+			       device->volume->file.path) :
+		     nbd_volume_save(device->volume, error);
 }
 
 void nbd_device_close(struct nbd_device *device)
@@ -489,4 +518,6 @@ void nbd_device_close(struct nbd_device *device)
 		munmap(device->data, (size_t)device->geo->units * device->geo->unit_bytes);
 	free(device->pages);
 	aftl_destroy(device->ftl);
+	if (device->volume)
+		nbd_volume_close(device->volume);
 }

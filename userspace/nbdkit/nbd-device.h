@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "core/ftl/ftl.h"
+#include "core-memory.h"
 #include "target-line.h"
 
 #define NBD_SECTOR 512
@@ -22,6 +23,7 @@
 #define NBD_PAGE_DATA 0x80
 
 struct nbd_job;
+struct nbd_volume;
 
 /**
  * struct nbd_device - the device
@@ -31,7 +33,8 @@ struct nbd_job;
  * @line: options
  * @bytes: exported size
  * @pages: by lpn, NBD_PAGE_*
- * @data: data by lpn in memory; NULL if the store keeps none
+ * @data: store in memory: data by lpn; else NULL
+ * @volume: store in a volume; else NULL
  * @start_ns: device time at @start_host_ns
  * @start_host_ns: host time since which device time passes
  * @armed_ns: earliest host time at which a waiting thread wakes up; U64_MAX if there is none
@@ -46,6 +49,7 @@ struct nbd_device {
 	u64 bytes;
 	u8 *pages;
 	u8 *data;
+	struct nbd_volume *volume;
 	u64 start_ns;
 	u64 start_host_ns;
 	u64 armed_ns;
@@ -54,13 +58,19 @@ struct nbd_device {
 };
 
 /**
- * nbd_device_open() - create the device and fill it as configured
- * @device: @line and @bytes are set; @bytes may be 0 for all that the FTL provides
+ * nbd_device_open() - create the device and fill it as configured, or load it from its volume
+ * @device: @line, @bytes and @volume are set
  * @error: takes the message on failure
  *
  * Return: 0 or a negative error number.
  */
 int __must_check nbd_device_open(struct nbd_device *device, struct aftl_error *error);
+
+/*
+ * Complete all that is in the write buffer, whatever device time that takes, and save the device in
+ * its volume. No request is in flight. Return: 0 or a negative error number.
+ */
+int __must_check nbd_device_save(struct nbd_device *device, struct aftl_error *error);
 
 /* Destroy the device; no request is in flight. */
 void nbd_device_close(struct nbd_device *device);
@@ -82,5 +92,23 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 /* Take the lock and advance the device to the present. */
 void nbd_device_enter(struct nbd_device *device);
 void nbd_device_leave(struct nbd_device *device);
+
+/* For the store in a volume */
+
+/* Allocate @pages, and find out which logical pages have data. */
+int __must_check nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error);
+
+void nbd_device_complete(void *host, struct aftl_request *request);
+void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
+void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read);
+void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units);
+
+/* Callbacks of the FTL that are the same for all stores */
+#define NBD_DEVICE_OPS				\
+	.alloc = core_memory_alloc,		\
+	.free = core_memory_free,		\
+	.complete = nbd_device_complete,	\
+	.accept = nbd_device_accept,		\
+	.read = nbd_device_read
 
 #endif

@@ -6,8 +6,8 @@
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
-#include "core-memory.h"
 #include "nbd-device.h"
+#include "nbd-volume.h"
 #include "version.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
@@ -29,6 +29,7 @@ struct plugin_pair {
 static struct plugin_pair pairs[PAIRS];
 static unsigned int pair_count;
 static struct nbd_device device;
+static struct nbd_volume volume;
 
 /* Parameters */
 
@@ -83,7 +84,7 @@ static int set_size(const char *text, struct aftl_error *error)
 	if (!device.bytes || device.bytes % NBD_SECTOR)
 		return aftl_fail(error, -EINVAL, "size: %.40s is not a multiple of %u bytes", text,
 				 NBD_SECTOR);
-	if (value_of("blocks"))
+	if (value_of("blocks") || device.volume)
 		return 0;
 	return target_line_fit(&device.line, device.bytes / NBD_SECTOR, error);
 }
@@ -109,15 +110,39 @@ static int check_line(struct aftl_error *error)
 	return 0;
 }
 
+/* A volume determines the device; parameters that may change over its life can be set. */
+static int start_from_volume(const char *path, struct aftl_error *error)
+{
+	const struct aftl_volume_header *header;
+	int ret;
+
+	if (value_of("profile"))
+		return aftl_fail(error, -EINVAL, "profile: the volume has its own; leave it out");
+	ret = nbd_volume_open(&volume, path, error);
+	if (ret)
+		return ret;
+	device.volume = &volume;
+	header = aftl_volume_get_header(volume.volume);
+	device.line.policy = aftl_policy_find(header->policy);
+	if (!device.line.policy)
+		return aftl_fail(error, -EINVAL, "%.120s: its policy \"%.40s\" is unknown", path,
+				 header->policy);
+	device.line.config = header->config;
+	return 0;
+}
+
 static int set_line(struct aftl_error *error)
 {
 	const char *profile = value_of("profile");
+	const char *store = value_of("store");
 	unsigned int i;
 	int ret = 0;
 
 	target_line_init(&device.line);
 	if (profile)
 		ret = target_line_set(&device.line, "profile", profile, error);
+	if (!ret && store && *store == '/')
+		ret = start_from_volume(store, error);
 	for (i = 0; !ret && i < pair_count; i++)
 		ret = set_pair(&pairs[i], error);
 	if (!ret)
@@ -151,6 +176,10 @@ static int plugin_get_ready(void)
 
 static void plugin_cleanup(void)
 {
+	struct aftl_error error;
+
+	if (nbd_device_save(&device, &error))
+		nbdkit_error("%s", error.text);
 	nbd_device_close(&device);
 }
 

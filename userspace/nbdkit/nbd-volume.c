@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/persist/snapshot.h"
+#include "nbd-volume.h"
+
+static u32 unit_bytes(const struct nbd_volume *volume)
+{
+	return aftl_volume_geometry(volume->volume)->unit_bytes;
+}
+
+static u8 *tag_data(const struct nbd_volume *volume, u32 tag)
+{
+	return volume->data + (size_t)tag * unit_bytes(volume);
+}
+
+/* Keep the first error: the volume must not change after a change that was lost. */
+static void note_error(struct nbd_volume *volume, int ret)
+{
+	if (!ret || volume->error)
+		return;
+	volume->error = ret;
+	fprintf(stderr, "nbdkit: %s: %s; only reads succeed from now on\n", volume->file.path,
+		strerror(-ret));
+}
+
+static void set_time(struct nbd_volume *volume)
+{
+	const struct aftl *ftl = volume->device->ftl;
+
+	aftl_volume_set_time(volume->volume, aftl_now(ftl), aftl_age_ns(ftl),
+			     aftl_policy_memory(ftl));
+}
+
+/* Transfers of parts of a page are no whole frames: they bypass the interface of the medium. */
+static int transfer_data(const struct nbd_volume *volume, u64 offset, void *bytes, u32 count,
+			 bool write)
+{
+	int fd = volume->file.fd;
+
+	while (count) {
+		ssize_t part = write ? pwrite(fd, bytes, count, (off_t)offset) :
+				       pread(fd, bytes, count, (off_t)offset);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return part ? -errno : -EIO;
+		offset += (u64)part;
+		bytes = (u8 *)bytes + part;
+		count -= (u32)part;
+	}
+	return 0;
+}
+
+static void write_page(struct nbd_volume *volume, u64 offset, void *page)
+{
+	if (!volume->error)
+		note_error(volume, transfer_data(volume, offset, page, unit_bytes(volume), true));
+}
+
+/* The persisted write buffer */
+
+static void persist_tag(struct nbd_volume *volume, u32 tag)
+{
+	struct nbd_tag *at = &volume->tags[tag];
+	u64 offset = 0;
+	int ret = aftl_volume_persist_unit(volume->volume, tag, &at->entry, &offset);
+
+	volume->waiting -= at->waiting;
+	at->waiting = ret == -EAGAIN;
+	volume->waiting += at->waiting;
+	if (!ret)
+		write_page(volume, offset, tag_data(volume, tag));
+	else if (ret != -EAGAIN)
+		note_error(volume, ret);
+}
+
+/* A commit frees slots for pages that wait for one. */
+static void persist_waiting(struct nbd_volume *volume)
+{
+	u32 tags = aftl_tag_count(volume->device->ftl);
+	u32 i;
+
+	if (!volume->waiting || volume->error)
+		return;
+	note_error(volume, aftl_volume_commit(volume->volume));
+	for (i = 0; i < tags && !volume->error; i++)
+		if (volume->tags[i].waiting)
+			persist_tag(volume, i);
+}
+
+static void persist_now(struct nbd_volume *volume, u32 tag)
+{
+	struct aftl_buffered_lpn what;
+
+	if (volume->error || !nbd_volume_commits_writes(volume) ||
+	    !aftl_buffer_entry(volume->device->ftl, tag, &what))
+		return;
+	volume->tags[tag].persisted = true;
+	volume->tags[tag].entry = (struct aftl_plp_entry){ .what = what };
+	persist_tag(volume, tag);
+}
+
+bool nbd_volume_commits_writes(const struct nbd_volume *volume)
+{
+	return aftl_volume_geometry(volume->volume)->plp_entries;
+}
+
+void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page)
+{
+	memcpy(tag_data(volume, tag), page, unit_bytes(volume));
+	persist_now(volume, tag);
+}
+
+int nbd_volume_commit(struct nbd_volume *volume)
+{
+	persist_waiting(volume);
+	if (!volume->error) {
+		set_time(volume);
+		note_error(volume, aftl_volume_commit(volume->volume));
+	}
+	return volume->error ? -EIO : 0;
+}
+
+int nbd_volume_read(const struct nbd_volume *volume, const struct aftl_read *read, u32 first,
+		    void *bytes, u32 count)
+{
+	u64 offset;
+
+	if (read->source == AFTL_SOURCE_BUFFER) {
+		memcpy(bytes, tag_data(volume, read->tag) + first, count);
+		return 0;
+	}
+	offset = aftl_volume_data_offset(volume->volume, read->ppn) + first;
+	return transfer_data(volume, offset, bytes, count, false) ? -EIO : 0;
+}
+
+/* Callbacks of the FTL */
+
+static struct nbd_volume *volume_of(void *host)
+{
+	return ((struct nbd_device *)host)->volume;
+}
+
+/* Before pages are overwritten, commit the relocation of their data. */
+static void vacate(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns, bool bad)
+{
+	if (volume->error)
+		return;
+	set_time(volume);
+	if (aftl_volume_must_persist(volume->volume, bad))
+		persist_waiting(volume);
+	if (!volume->error)
+		note_error(volume, aftl_volume_commit_programs(volume->volume));
+	if (!volume->error)
+		aftl_volume_release_remapped(volume->volume, first, ppns);
+}
+
+static void vacate_reprogrammed(struct nbd_volume *volume, aftl_ppn_t ppn)
+{
+	if (aftl_page_reprograms(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
+		vacate(volume, ppn, 1, false);
+}
+
+static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
+{
+	struct nbd_volume *volume = volume_of(host);
+
+	vacate_reprogrammed(volume, ppn);
+	write_page(volume, aftl_volume_data_offset(volume->volume, ppn), tag_data(volume, tag));
+}
+
+static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from, aftl_ppn_t to)
+{
+	struct nbd_volume *volume = volume_of(host);
+
+	vacate_reprogrammed(volume, to);
+	if (volume->error)
+		return;
+	note_error(volume, transfer_data(volume, aftl_volume_data_offset(volume->volume, from),
+					 volume->page, unit_bytes(volume), false));
+	write_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
+}
+
+static void volume_programmed(void *host, aftl_ppn_t first)
+{
+	struct nbd_volume *volume = volume_of(host);
+	const struct aftl *ftl = volume->device->ftl;
+	struct aftl_spare spare;
+
+	if (volume->error)
+		return;
+	aftl_spare_from_page(&spare, ftl, first);
+	note_error(volume, aftl_volume_record_program(volume->volume,
+						      aftl_ppn_page(aftl_media(ftl), first),
+						      &spare));
+}
+
+static void volume_unstored(void *host, u32 tag)
+{
+	persist_now(volume_of(host), tag);
+}
+
+static void volume_release(void *host, u32 tag)
+{
+	struct nbd_volume *volume = volume_of(host);
+	struct nbd_tag *at = &volume->tags[tag];
+	struct aftl_buffered_lpn what;
+
+	/* A page that cannot be programmed keeps its entry for the next load. */
+	if (at->persisted && !aftl_buffer_entry(volume->device->ftl, tag, &what)) {
+		volume->waiting -= at->waiting;
+		at->waiting = false;
+		aftl_volume_release_unit(volume->volume, tag);
+	}
+	at->persisted = false;
+}
+
+static void volume_unmap(void *host, aftl_lpn_t first, u32 units)
+{
+	struct nbd_volume *volume = volume_of(host);
+
+	nbd_device_unmap(host, first, units);
+	if (!volume->error)
+		note_error(volume, aftl_volume_record_discard(volume->volume, first, units));
+}
+
+static void volume_erase(void *host, aftl_ppn_t first, u32 ppns)
+{
+	struct nbd_volume *volume = volume_of(host);
+	u32 block = from_ppn(first) / ppns;
+	struct aftl_erase_entry entry;
+
+	vacate(volume, first, ppns, false);
+	aftl_erase_entry_from_block(&entry, volume->device->ftl, block);
+	if (!volume->error)
+		note_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
+}
+
+static void volume_retire(void *host, u32 first, u32 blocks)
+{
+	struct nbd_volume *volume = volume_of(host);
+	u32 ppns = aftl_volume_geometry(volume->volume)->block_ppns;
+	struct aftl_erase_entry entry;
+
+	for (; blocks; blocks--, first++) {
+		vacate(volume, to_ppn(first * ppns), ppns, true);
+		aftl_erase_entry_from_block(&entry, volume->device->ftl, first);
+		if (!volume->error)
+			note_error(volume,
+				   aftl_volume_record_retire(volume->volume, first, &entry));
+	}
+}
+
+const struct aftl_host_ops nbd_volume_ops = {
+	NBD_DEVICE_OPS,
+	.unmap = volume_unmap,
+	.program = volume_program,
+	.copy = volume_copy,
+	.programmed = volume_programmed,
+	.unstored = volume_unstored,
+	.release = volume_release,
+	.erase = volume_erase,
+	.retire = volume_retire,
+};
+
+/* Opening and closing */
+
+int nbd_volume_open(struct nbd_volume *volume, const char *path, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	int ret = medium_file_open(&volume->file, path, true, error);
+
+	if (ret)
+		return ret;
+	ret = aftl_volume_open(&volume->volume, &volume->file.medium, &cause);
+	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
+		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format %.100s",
+				 cause.text, path);
+	if (ret)
+		*error = cause;
+	return ret;
+}
+
+/* Put the pages that a power failure left in the persisted write buffer back into it. */
+static int restore_buffer(struct nbd_volume *volume, struct aftl_error *error)
+{
+	struct aftl *ftl = volume->device->ftl;
+	struct aftl_buffered_lpn what;
+	u64 offset = 0;
+	u32 from = 0;
+
+	while (aftl_volume_next_persisted(volume->volume, from, &what, &offset)) {
+		u32 tag = aftl_buffer_restore(ftl, &what);
+
+		if (tag >= aftl_tag_count(ftl))
+			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
+					 volume->file.path);
+		if (transfer_data(volume, offset, tag_data(volume, tag), unit_bytes(volume), false))
+			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
+					 volume->file.path);
+		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
+		volume->tags[tag].persisted = true;
+		aftl_volume_attach_persisted(volume->volume, what.lpn, tag);
+		from = from_lpn(what.lpn) + 1;
+	}
+	return 0;
+}
+
+static int get_memory(struct nbd_volume *volume, struct aftl_error *error)
+{
+	u32 tags = aftl_tag_count(volume->device->ftl);
+
+	volume->tags = calloc(tags, sizeof(*volume->tags));
+	volume->data = calloc(tags, unit_bytes(volume));
+	volume->page = calloc(1, unit_bytes(volume));
+	return volume->tags && volume->data && volume->page ? 0 :
+		       aftl_fail(error, -ENOMEM, "not enough memory for %u buffered pages", tags);
+}
+
+/* Move the data of blocks in which a write failed before: the kernel's store remaps such pages. */
+static void retire_worn(struct nbd_volume *volume)
+{
+	u32 block = aftl_volume_next_remapped(volume->volume, 0);
+
+	for (; block != U32_MAX; block = aftl_volume_next_remapped(volume->volume, block + 1))
+		if (aftl_fail_block(volume->device->ftl, block))
+			note_error(volume, -EUCLEAN);
+}
+
+int nbd_volume_load(struct nbd_volume *volume, struct nbd_device *device,
+		    struct aftl_error *error)
+{
+	const struct target_line *line = &device->line;
+	struct aftl_recovery recovery;
+	int ret;
+
+	volume->device = device;
+	ret = aftl_volume_load(volume->volume, line->policy, &line->config, &nbd_volume_ops, device,
+			       false, &device->ftl, &recovery, error);
+	if (!ret)
+		ret = get_memory(volume, error);
+	if (!ret)
+		ret = nbd_device_init_pages(device, error);
+	if (!ret)
+		ret = restore_buffer(volume, error);
+	if (ret)
+		return ret;
+	set_time(volume);
+	ret = aftl_volume_mark_in_use(volume->volume, line->policy, &line->config);
+	if (ret)
+		return aftl_fail(error, ret, "%.120s: cannot be written: %s", volume->file.path,
+				 strerror(-ret));
+	retire_worn(volume);
+	return 0;
+}
+
+int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
+{
+	int ret;
+
+	aftl_quiesce(volume->device->ftl);
+	ret = nbd_volume_commit(volume);
+	if (ret)
+		return aftl_fail(error, ret, "%.120s: could not be written", volume->file.path);
+	set_time(volume);
+	return aftl_volume_close(volume->volume, volume->device->ftl, error);
+}
+
+void nbd_volume_close(struct nbd_volume *volume)
+{
+	aftl_volume_release(volume->volume);
+	medium_file_close(&volume->file);
+	free(volume->tags);
+	free(volume->data);
+	free(volume->page);
+}
