@@ -255,7 +255,7 @@ def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "code", "sentence"), [
     (MADE.replace("[synth]", "[synth]\nseed = 3"), 2, '[synth] "seed" is not for a study'),
-    (MADE.replace('"300|600"', '"many"'), 2, "[synth] argument --requests: invalid count value"),
+    (MADE.replace('"300|600"', '"many"'), 2, '[synth] argument --requests: "many" is not a number'),
     (MADE.replace("HM_0", "HM_9"), 3, "HM_9"),
     (MADE[:MADE.index("[synth]")].replace("study = 1", "study = 1\nsynth = 3"), 2,
      "[synth] is a table of keys and values"),

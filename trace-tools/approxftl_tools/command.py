@@ -89,6 +89,15 @@ class Parser(argparse.ArgumentParser):
             else:
                 yield word
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Convert a value; a ValueError is of int() or float(), whose name tells users nothing."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if isinstance(error.__context__, ValueError):
+                raise argparse.ArgumentError(action, f'"{arg_string}" is not a number') from None
+            raise
+
     def accept_old_name(self, old: str, new: str) -> None:
         """Accept an option's name of the last release as well; --help does not list it."""
         self._option_string_actions[old] = self._option_string_actions[new]
