@@ -66,7 +66,7 @@ def fake(folder: Path, policy: str, factor: float, members: int = 4) -> None:
 def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees: bool) -> None:
     for policy in compare.POLICIES:
         fake(tmp_path, policy, factor)
-    assert compare.report(tmp_path, 4) is agrees
+    assert compare.report_arrays(tmp_path, 4) is agrees
 
 
 def test_changes_must_have_one_direction(
@@ -80,18 +80,18 @@ def test_changes_must_have_one_direction(
     for number in range(1, 5):
         member = {"devices": [{"counters": counters(1) | {"array_erases": 46}}]}
         (tmp_path / f"md/ressd.member-{number}.json").write_text(json.dumps(member))
-    assert compare.report(tmp_path, 4) is False
+    assert compare.report_arrays(tmp_path, 4) is False
     assert "differs, up to" not in capsys.readouterr().out
 
 
 def test_each_member_of_a_larger_array_has_as_much_to_do(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "simulated", lambda *_: {})
+    monkeypatch.setattr(compare, "simulate_array", lambda *_: {})
     monkeypatch.setattr(compare, "MEMBER_KIB", 1024)
     load = {}
     for members in (4, 7):
         (tmp_path / str(members)).mkdir()
-        compare.prepare(tmp_path / str(members), members)
+        compare.prepare_requests(tmp_path / str(members), members)
         writes = [line.split() for line in
                   (tmp_path / str(members) / "measured.log").read_text().splitlines()
                   if " write " in line]
