@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Replay a trace on a device and in the simulator: the tail latencies agree.
+
+Both start filled at random, so both collect garbage. The device's time is slowed down, so that the
+time which Linux spends on a request is small against the time of the flash. Run in counted time.
+
+Small differences of arrival times change which requests meet, and the tail with them: in the
+simulator, delays of at most 5 us move single percentiles by up to 4 %. So it runs several times,
+each with other delays, and the median is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from selftests.kernel.ktap import (
+    APPROXFTL,
+    SHAPE,
+    FailedError,
+    capacity,
+    counters,
+    device,
+    finish,
+    must,
+    point,
+    processors,
+    run,
+)
+from selftests.replay.support import read_log
+from selftests.sim.support import READ, WRITE, Header, Record, read_trace, write_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SLOWED = 20
+REQUESTS = 30_000
+MEAN_GAP_NS = 900_000
+WRITE_SHARE = 0.7
+PAGE_SECTORS = 8
+KEYS = f"{SHAPE} policy baseline fill random errors off"
+TOLERANCE = 0.05
+SIMULATIONS = 7
+DELAY_NS = 5000
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+
+
+def write_skewed(path: Path, pages: int, delays: random.Random | None = None) -> None:
+    """Write a record file of skewed reads and writes, of one to four logical pages each."""
+    draw = random.Random(1)
+    at_ns = 0
+    records = []
+    for _ in range(REQUESTS):
+        at_ns += int(draw.expovariate(1 / MEAN_GAP_NS))
+        count = draw.choice((1, 1, 2, 4))
+        first = min(int(pages * draw.random() ** 3), pages - count)
+        op = WRITE if draw.random() < WRITE_SHARE else READ
+        late_ns = delays.randrange(DELAY_NS) if delays else 0
+        records.append(Record(at_ns + late_ns, first * PAGE_SECTORS, count * PAGE_SECTORS, op))
+    records.sort(key=lambda record: record.t_ns)
+    write_trace(path, records, Header(minor=1, records=REQUESTS, source=b"skewed"))
+
+
+Responses = dict[int, list[float]]
+
+
+def sorted_by_op(pairs: Iterable[tuple[int, float]]) -> Responses:
+    """Sort response times by operation."""
+    responses: Responses = {READ: [], WRITE: []}
+    for op, response in pairs:
+        responses[op].append(response)
+    for values in responses.values():
+        values.sort()
+    return responses
+
+
+def replay_on_device(trace: Path) -> tuple[Responses, int]:
+    """Return the response times on the device, and the blocks that it collected."""
+    log = trace.with_suffix(".log")
+    with device("aftl-tail", f"{KEYS} timing scale:{SLOWED}", "none") as path:
+        said = run(APPROXFTL, "replay", "--quiet", "--overwrite", "--tags", "off", "--speed",
+                   str(1 / SLOWED), f"--record={log}", trace, path)
+        print("".join(f"# {line}\n" for line in said.splitlines()), end="")
+        must("100.0 % full" in said, "the replay does not say that the device starts full")
+        collected = counters("aftl-tail")["gc_blocks"]
+    return sorted_by_op((entry.op, (entry.complete_ns - entry.due_ns) / SLOWED)
+                        for entry in read_log(log).entries), collected
+
+
+def simulate(trace: Path) -> tuple[Responses, int]:
+    """Return the same of the simulator."""
+    words = KEYS.split()
+    pairs = (f"--{key}={value}" for key, value in zip(words[::2], words[1::2], strict=True))
+    result = trace.with_suffix(".json")
+    record = trace.with_suffix(".simulated.aft")
+    run(APPROXFTL, "replay", "--simulate", f"--json={result}", trace, "--", *pairs,
+        f"--record={record}")
+    counts = json.loads(result.read_text())["runs"][0]["counters"]
+    return sorted_by_op((each.op, 100 * each.lat_100ns)
+                        for each in read_trace(record)), counts["gc_blocks"]
+
+
+def percentile(responses: list[float], share: float) -> float:
+    """Return a percentile of sorted response times."""
+    return responses[int(share * len(responses))]
+
+
+def tails_agree() -> None:
+    """Compare the percentiles of reads and of writes."""
+    pages = capacity(KEYS) // PAGE_SECTORS
+    runs = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
+        trace = Path(scratch, "skewed.aft")
+        for seed in range(SIMULATIONS):
+            write_skewed(trace, pages, random.Random(seed))
+            runs.append(simulate(trace))
+        write_skewed(trace, pages)
+        real, real_blocks = replay_on_device(trace)
+    must(real_blocks and all(blocks for _, blocks in runs), "no garbage was collected")
+    wrong = []
+    for op, name in ((READ, "read"), (WRITE, "write")):
+        must(all(len(real[op]) == len(run[op]) for run, _ in runs), f"{name}s are missing")
+        for share in QUANTILES:
+            here = percentile(real[op], share)
+            there = statistics.median(percentile(run[op], share) for run, _ in runs)
+            told = f"{name} p{100 * share:g}: {here:.0f} on the device, {there:.0f} simulated"
+            print(f"# {told}, {here / there - 1:+.1%}")
+            if abs(here - there) > TOLERANCE * there:
+                wrong.append(told)
+    if wrong:
+        raise FailedError("\n".join(wrong))
+
+
+processors(2)
+point("device and simulator agree on the tail", tails_agree)
+finish()
