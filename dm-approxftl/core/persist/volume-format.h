@@ -89,7 +89,7 @@
  *	    24     4  device age in hours at the first program of the block
  *	    28     2  hours from then to this program
  *	    30     2  note of the policy for the block
- *	    32     1  attributes of the page, see media.h
+ *	    32     1  attributes of the page, see page-attr.h
  *	    33     1  order of the block, enum aftl_order
  *	    34     1  bits 0 .. 3: kind of the block, set by its policy; bits 4 .. 7: placement
  *	              handle, 0 for the default one
