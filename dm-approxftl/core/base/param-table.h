@@ -122,7 +122,8 @@ PARAM(cache_busy, TIME, 0, MS, 3 * US,
 	"with cache_commands, time to move a page between the cache and the data register")
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
-PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")
+PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF,
+	"the write buffer survives power loss; without a buffer it changes nothing")
 PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long data stays in the write buffer at most")
 PARAM(buffer_high, PERCENT, 0, 10000, 5000,
 	"use of the write buffer from which on full pages are programmed; 0: always")
