@@ -87,8 +87,7 @@ sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
 sees_selftests/bench := $(own)
 sees_selftests/volume := $(own) selftests/core/lib
 sees_selftests/target := dm-approxftl userspace/host selftests/core/lib
-sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
-	userspace/libapproxftl
+sees_selftests/fuzz := $(own) trace-tools/reader userspace/apps userspace/libapproxftl
 
 part_of = $(word 1,$(subst /, ,$(1)))/$(word 2,$(subst /, ,$(1)))
 includes_of = $(addprefix -I ,$(sees_$(call part_of,$(1))))

@@ -16,7 +16,6 @@ static const struct aftl_ftl_policy methods = { .stream = survivors_stream };
 static const struct aftl_policy_type survivors = {
 	.name = "survivors",
 	.about = "page mapping, relocated data in blocks of its own",
-	.two_passes = true,
 	.steady = true,
 	AFTL_FTL_POLICY(&methods, 2, 1),
 	AFTL_FTL_STREAMS("fresh", "moved"),

@@ -76,14 +76,14 @@ COMMANDS: dict[Words, str] = {
 }
 #: These need a kernel device or boot one, so only their help is tested.
 DEVICE_VERBS: set[Words] = {
-    ("lab",), ("demo",), ("torture",), ("trace", "record"),
+    ("lab",), ("demo",), ("serve",), ("torture",), ("trace", "record"),
     *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}
 #: Options that name input files, and output directories in which file names are fixed.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls",
-          "--results", "--socket"}
+          "--results"}
 FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
            ("trace", "--output")}
 #: Verbs that may print something on success; all others must be silent.
