@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from selftests.kernel.ktap import (
+from ktap import (
     APPROXFTL,
     SHAPE,
     FailedError,

@@ -8,15 +8,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from selftests.kernel.ktap import (
+from ktap import (
     APPROXFTL,
     SHAPE,
     device,
