@@ -51,21 +51,32 @@ static u64 cache_programs(void)
 	return test_counters(&device)->cache_programs;
 }
 
-/* Three reads of one die that wait at once; @each_ns lies between the ends of two of them. */
-static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
+/* Three requests of one die wait at once: the first takes @first_ns, each other @each_ns more. */
+static void check_three(enum aftl_op op, const char *params, u64 first_ns, u64 each_ns)
 {
-	struct test_request *reads[3];
+	struct test_request *requests[3];
 	u64 begun_ns;
 	u32 i;
 
-	open_written(params, 3);
+	open_written(params, op == AFTL_OP_READ ? 3 : 0);
 	begun_ns = aftl_now(device.ftl);
 	for (i = 0; i < 3; i++)
-		reads[i] = begin_command(AFTL_OP_READ, i);
+		requests[i] = begin_command(op, i);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end_command(reads[i], begun_ns), SENSE_NS + page_ns + i * each_ns);
+		CHECK_EQ(end_command(requests[i], begun_ns), first_ns + i * each_ns);
+	CHECK_EQ(test_lun_info(&device, 0).busy_ns, first_ns + 2 * each_ns);
+}
+
+static void check_three_reads(const char *params, u64 page_ns, u64 each_ns)
+{
+	check_three(AFTL_OP_READ, params, SENSE_NS + page_ns, each_ns);
 	CHECK_EQ(test_counters(&device)->array_read_ns, 3 * SENSE_NS);
-	CHECK_EQ(test_lun_info(&device, 0).busy_ns, SENSE_NS + page_ns + 2 * each_ns);
+}
+
+static void check_three_writes(const char *params, u64 each_ns)
+{
+	check_three(AFTL_OP_WRITE, params, PAGE_NS + PROGRAM_NS, each_ns);
+	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
 }
 
 TAP_TEST(a_cache_read_senses_while_the_page_before_it_is_transferred)
@@ -168,22 +179,6 @@ TAP_TEST(relocation_reads_with_cache_reads)
 	saved_ns -= relocate_half_valid("read");
 	CHECK_EQ(cache_reads(), test_counters(&device)->array_reads / 2);
 	CHECK_EQ(saved_ns, cache_reads() * (PAGE_NS - BUSY_NS));
-}
-
-static void check_three_writes(const char *params, u64 each_ns)
-{
-	struct test_request *writes[3];
-	u64 begun_ns;
-	u32 i;
-
-	open_written(params, 0);
-	begun_ns = aftl_now(device.ftl);
-	for (i = 0; i < 3; i++)
-		writes[i] = begin_command(AFTL_OP_WRITE, i);
-	for (i = 0; i < 3; i++)
-		CHECK_EQ(end_command(writes[i], begun_ns), PAGE_NS + PROGRAM_NS + i * each_ns);
-	CHECK_EQ(test_counters(&device)->bus_ns, 3 * PAGE_NS);
-	CHECK_EQ(test_lun_info(&device, 0).busy_ns, PAGE_NS + PROGRAM_NS + 2 * each_ns);
 }
 
 TAP_TEST(a_cache_program_takes_its_data_during_the_program_before_it)

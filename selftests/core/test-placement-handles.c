@@ -212,25 +212,31 @@ static void reload_handles(struct test_bytes *bytes, u64 handles)
 			      &device.ops, &device, &device.error), 0);
 }
 
-/* Handles keep their open blocks; blocks of removed handles are closed. */
-TAP_TEST(handles_survive_a_snapshot)
+/*
+ * Handles keep their open blocks; blocks of removed handles are closed. Core block numbers begin
+ * with the @map_blocks of translation pages.
+ */
+static void check_snapshot(u32 map_blocks)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
 	u32 i;
 
-	open_with("baseline", "5", "persistent", "0");
+	test_device_open_demo(&device, "baseline",
+			      test_params(SHAPE " placement_handles=5 map_cache=%s "
+					  "placement_isolation=persistent",
+					  map_blocks ? "256KiB" : "0"));
 	for (i = 1; i < 6; i++)
 		write_as(i * EACH, EACH, 0, (u8)i);
 	write_as(6 * EACH, 5, 0, 5);
 	test_device_save(&device, &bytes);
 	reload_handles(&bytes, 5);
 	for (i = 1; i < 6; i++)
-		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i);
+		CHECK_EQ(test_block_of(&device, i * EACH)->handle, map_blocks + i);
 	write_as(6 * EACH + 5, 1, 0, 5);
 	CHECK(test_block_of(&device, 6 * EACH + 5) == test_block_of(&device, 6 * EACH));
 	reload_handles(&bytes, 2);
 	for (i = 1; i < 6; i++)
-		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? i : 0);
+		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? map_blocks + i : 0);
 	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
 	write_as(0, test_units(&device), 0, 2);
 	test_audit(&device);
@@ -240,6 +246,16 @@ TAP_TEST(handles_survive_a_snapshot)
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit(&device);
 	test_bytes_free(&bytes);
+}
+
+TAP_TEST(handles_survive_a_snapshot)
+{
+	check_snapshot(0);
+}
+
+TAP_TEST(handles_beside_a_cached_map_survive_a_snapshot)
+{
+	check_snapshot(1);
 }
 
 static void go_on_with(const char *policy, u64 seed)

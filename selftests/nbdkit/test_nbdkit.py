@@ -211,6 +211,17 @@ def test_an_option_that_no_device_has_is_refused(argument: str, message: str) ->
     assert f"nbdkit: error: {message}" in done.err
 
 
+def test_lateness_is_told() -> None:
+    script = "for i in range(20): h.pwrite(bytes(4096), 4096 * i)"
+    done = run_program("nbdkit", "-v", "-U", "-", PLUGIN, "--run",
+                       f"/usr/bin/python3 -m nbd -u $uri -c '{script}'")
+    assert done.code == 0, done.err
+    told = re.search(r"(\d+) requests waited for device time; half of them ended at most (\d+) ns "
+                     r"late, 99 % at most (\d+) ns", done.err)
+    assert told, done.err
+    assert int(told[1]) == 20 and 0 < int(told[2]) <= int(told[3])
+
+
 def test_an_option_given_twice_is_refused() -> None:
     assert "nbdkit: error: op is given twice" in plugin("op=10", "op=20").err
 

@@ -11,7 +11,7 @@
 #include "medium-file.h"
 
 /* Transfer all bytes; continue after a signal or a short transfer. */
-static int transfer_bytes(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
+int medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
 {
 	offset += file->base;
 	while (size) {
@@ -35,7 +35,7 @@ static int transfer_bytes(struct medium_file *file, u64 offset, void *bytes, u32
 
 static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	return transfer_bytes(host, offset, bytes, size, false);
+	return medium_file_transfer(host, offset, bytes, size, false);
 }
 
 /* Start reading into the page cache. */
@@ -52,8 +52,8 @@ static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
 
-	file->whole->write_failure = transfer_bytes(file, offset, (void *)(uintptr_t)bytes, size,
-						    true);
+	file->whole->write_failure =
+		medium_file_transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
 	return file->whole->write_failure;
 }
 

@@ -33,31 +33,11 @@ static void set_time(struct nbd_volume *volume)
 			     aftl_policy_memory(ftl));
 }
 
-/* Transfers of parts of a page are no whole frames: they bypass the interface of the medium. */
-static int transfer_data(const struct nbd_volume *volume, u64 offset, void *bytes, u32 count,
-			 bool write)
-{
-	int fd = volume->file.fd;
-
-	while (count) {
-		ssize_t part = write ? pwrite(fd, bytes, count, (off_t)offset) :
-				       pread(fd, bytes, count, (off_t)offset);
-
-		if (part < 0 && errno == EINTR)
-			continue;
-		if (part <= 0)
-			return part ? -errno : -EIO;
-		offset += (u64)part;
-		bytes = (u8 *)bytes + part;
-		count -= (u32)part;
-	}
-	return 0;
-}
-
 static void write_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
-		note_error(volume, transfer_data(volume, offset, page, unit_bytes(volume), true));
+		note_error(volume, medium_file_transfer(&volume->file, offset, page,
+							unit_bytes(volume), true));
 }
 
 /* The persisted write buffer */
@@ -124,7 +104,7 @@ int nbd_volume_commit(struct nbd_volume *volume)
 	return volume->error ? -EIO : 0;
 }
 
-int nbd_volume_read(const struct nbd_volume *volume, const struct aftl_read *read, u32 first,
+int nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read, u32 first,
 		    void *bytes, u32 count)
 {
 	u64 offset;
@@ -134,7 +114,7 @@ int nbd_volume_read(const struct nbd_volume *volume, const struct aftl_read *rea
 		return 0;
 	}
 	offset = aftl_volume_data_offset(volume->volume, read->ppn) + first;
-	return transfer_data(volume, offset, bytes, count, false) ? -EIO : 0;
+	return medium_file_transfer(&volume->file, offset, bytes, count, false) ? -EIO : 0;
 }
 
 /* Callbacks of the FTL */
@@ -179,8 +159,9 @@ static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t fr
 	vacate_reprogrammed(volume, to);
 	if (volume->error)
 		return;
-	note_error(volume, transfer_data(volume, aftl_volume_data_offset(volume->volume, from),
-					 volume->page, unit_bytes(volume), false));
+	note_error(volume, medium_file_transfer(&volume->file,
+						aftl_volume_data_offset(volume->volume, from),
+						volume->page, unit_bytes(volume), false));
 	write_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
@@ -298,7 +279,8 @@ static int restore_buffer(struct nbd_volume *volume, struct aftl_error *error)
 		if (tag >= aftl_tag_count(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
-		if (transfer_data(volume, offset, tag_data(volume, tag), unit_bytes(volume), false))
+		if (medium_file_transfer(&volume->file, offset, tag_data(volume, tag),
+					 unit_bytes(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;

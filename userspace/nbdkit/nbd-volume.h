@@ -69,7 +69,7 @@ void nbd_volume_close(struct nbd_volume *volume);
 void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page);
 
 /* Read a part of a page that is in the write buffer or on flash. Return: 0 or -EIO. */
-int __must_check nbd_volume_read(const struct nbd_volume *volume, const struct aftl_read *read,
+int __must_check nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read,
 				 u32 first, void *bytes, u32 count);
 
 /* Does a write of this device complete after a commit, even without FUA? */

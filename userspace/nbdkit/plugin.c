@@ -68,7 +68,7 @@ static int set_pair(const struct plugin_pair *pair, struct aftl_error *error)
 		return 0;
 	if (!strcmp(pair->key, "ioprio_hint") || !strcmp(pair->key, "tag_carrier"))
 		return aftl_fail(error, -EINVAL,
-				 "%s: NBD requests have no I/O priority and no inode; tag byte ranges",
+				 "%s: NBD requests have no I/O priority and no inode; leave it out, tag_all is for all data",
 				 pair->key);
 	return target_line_set(&device.line, pair->key, pair->value, error);
 }
@@ -98,9 +98,9 @@ static int check_line(struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (config->shards > 1)
-		return aftl_fail(error, -EINVAL, "shards: nbdkit serves one shard; say shards=1");
+		return aftl_fail(error, -EINVAL, "shards: nbdkit serves one shard; leave it out");
 	if (config->zoned)
-		return aftl_fail(error, -EINVAL, "zoned: NBD has no zones; say zoned=off");
+		return aftl_fail(error, -EINVAL, "zoned: NBD has no zones; leave it out");
 	if (!device.bytes)
 		device.bytes = size.sectors * TARGET_SECTOR;
 	if (device.bytes > size.sectors * TARGET_SECTOR)
@@ -174,10 +174,21 @@ static int plugin_get_ready(void)
 	return -1;
 }
 
+/* How late requests were, for nbdkit -v. */
+static void tell_lateness(const struct aftl_histogram *late)
+{
+	if (late->count)
+		nbdkit_debug("%llu requests waited for device time; half of them ended at most %llu ns late, 99 %% at most %llu ns",
+			     (unsigned long long)late->count,
+			     (unsigned long long)aftl_histogram_quantile(late, 5000),
+			     (unsigned long long)aftl_histogram_quantile(late, 9900));
+}
+
 static void plugin_cleanup(void)
 {
 	struct aftl_error error;
 
+	tell_lateness(&device.late);
 	if (nbd_device_save(&device, &error))
 		nbdkit_error("%s", error.text);
 	nbd_device_close(&device);

@@ -275,9 +275,9 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	return 0;
 }
 
-static void expect_completion(const void *whom, const struct sim_request *request, bool near)
+static void expect_completion(const void *context, const struct sim_request *request, bool near)
 {
-	const struct sim_drive *drive = whom;
+	const struct sim_drive *drive = context;
 
 	look_ahead_expect(drive->ftl, (u32)request->unit, request, near);
 }
@@ -286,7 +286,7 @@ void sim_drive_begin(struct sim_drive *drive)
 {
 	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
 	drive->ahead.expect = expect_completion;
-	drive->ahead.whom = drive;
+	drive->ahead.context = drive;
 }
 
 void sim_drive_close(struct sim_drive *drive)

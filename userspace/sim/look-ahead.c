@@ -32,7 +32,7 @@ static void draw_ahead(struct look_ahead *ahead)
 static void expect_from(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
-		ahead->expect(ahead->whom, &ahead->ring[place_of(ahead, position)], near);
+		ahead->expect(ahead->context, &ahead->ring[place_of(ahead, position)], near);
 }
 
 static void draw_half(struct look_ahead *ahead)

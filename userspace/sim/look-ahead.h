@@ -15,7 +15,7 @@
  * struct look_ahead - requests that were drawn but not yet handed out
  * @stream: source of the requests
  * @expect: prefetches for @request; @near: the second call, shortly before the request is due
- * @whom: first argument of @expect
+ * @context: first argument of @expect
  * @left: requests that may still be drawn
  * @ring: drawn requests
  * @first: index of the oldest one
@@ -26,8 +26,8 @@
  */
 struct look_ahead {
 	struct sim_stream *stream;
-	void (*expect)(const void *whom, const struct sim_request *request, bool near);
-	const void *whom;
+	void (*expect)(const void *context, const struct sim_request *request, bool near);
+	const void *context;
 	u64 left;
 	struct sim_request ring[LOOK_AHEAD_REQUESTS];
 	u32 first;
@@ -39,7 +39,7 @@ struct look_ahead {
 
 /**
  * look_ahead_init() - draw at most @limit requests from @stream
- * @ahead: buffer to initialise; the caller sets @expect and @whom
+ * @ahead: buffer to initialise; the caller sets @expect and @context
  * @stream: source of the requests
  * @limit: maximum number of requests
  */

@@ -97,7 +97,7 @@ static int draw_for_shards(struct run *run, struct sim_request *wanted)
 {
 	if (unlikely(run->tenants.count))
 		return sim_tenants_next(&run->tenants, wanted, &run->error);
-	if (run->ahead.whom)
+	if (run->ahead.context)
 		return look_ahead_next(&run->ahead, wanted, &run->error);
 	return run->stream->next(run->stream, wanted, &run->error);
 }
@@ -283,9 +283,10 @@ static void submit_next(struct run *run)
 	}
 }
 
-static void expect_shard_completion(const void *whom, const struct sim_request *request, bool near)
+static void expect_shard_completion(const void *context, const struct sim_request *request,
+				    bool near)
 {
-	const struct run *run = whom;
+	const struct run *run = context;
 	u32 index = aftl_lpn_shard(&run->layout, request->unit);
 
 	look_ahead_expect(run->seats[index].shard.ftl,
@@ -300,7 +301,7 @@ static void drive_closed(struct run *run)
 
 	look_ahead_init(&run->ahead, run->stream, run->limit);
 	run->ahead.expect = expect_shard_completion;
-	run->ahead.whom = run;
+	run->ahead.context = run;
 	for (;;) {
 		u64 next_ns;
 

@@ -10,7 +10,7 @@ struct aftl_lun;
 
 /**
  * struct aftl_fine_pending - data of a word line that waits for its fine pass
- * @need: whom it was programmed for; all 0 if there is nothing
+ * @need: the request that it was programmed for; all 0 if there is nothing
  * @commands: host writes, whose data stay in the write buffer
  * @payload: logical pages of the coarse pass
  */
