@@ -116,9 +116,9 @@ def test_the_document_counts_the_points_of_both_halves() -> None:
     assert told == wanted
     text = " ".join(page.split())
     (within, points), (held, unseen) = sums
-    assert f"Among {points + unseen} points {within + held} are within their bands: " \
-           f"{within} of the {points} of the half that is for fitting, " \
-           f"{held} of the {unseen} that are held" in text
+    assert f"Among {points + unseen} points {within + held} are within their tolerance bands: " \
+           f"{within} of the {points} points for fitting, {held} of the {unseen} held-out points" \
+        in text
 
 
 @dataclass
