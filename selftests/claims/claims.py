@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The papers' figures beside ours: every number is computed or simulated when asked for.
 
-Each claim is a small function that runs the simulator (or asks the physics models) and
-compares. Nothing is stored but what the papers say and how far we may be from it.
+Each claim is a small function that runs the simulator, or asks the physics models, and returns
+figures. The register in docs/papers states what the papers say, how far ours may be from it, and
+the verdict. Claims about designs that no paper has bring their own rows.
 
     claims.py                 all of them
     claims.py AX-3 CU         one, or all that begin so
     claims.py --negative-controls AX-3    each falsified setting must make its rows miss
     claims.py --traces DIR    those about traces on real ones, of any format that can be converted
+    claims.py --update        write our figures into the register and into docs/systems
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ import functools
 import json
 import os
 import sys
+import textwrap
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -34,49 +37,23 @@ from selftests.claims import (  # noqa: E402
     ips,
     lending,
     models,
+    register,
     ressd,
     tvr,
     unequal,
 )
 from selftests.claims.real_traces import trace_directory  # noqa: E402
+from selftests.claims.register import Entry, Measured  # noqa: E402
 from selftests.claims.rows import Claim  # noqa: E402
 from selftests.claims.runs import binary, seed  # noqa: E402
 
-CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    **{id_: models.of_physics(id_) for id_ in models.PHYSICS_IDS},
-    **approx.CLAIMS, **agcr.CLAIMS, **cubeftl.CLAIMS, **density.CLAIMS,
-    **lending.CLAIMS, **ips.CLAIMS, **hybrid.CLAIMS, **ressd.CLAIMS, **tvr.CLAIMS,
-    **unequal.CLAIMS,
+#: The claims that the register has entries for, and those about designs that no paper has.
+CLAIMS: dict[str, Callable[[], list[Measured]]] = {
+    **models.CLAIMS, **approx.CLAIMS, **agcr.CLAIMS, **cubeftl.CLAIMS, **ressd.CLAIMS,
+    **tvr.CLAIMS,
 }
-
-#: The origin of the tolerance of a claim's rows.
-PAPER, MODEL, ORDER = "paper", "model of the paper's section", "the order is all"
-BANDS = {
-    **dict.fromkeys(("AX-1", "AX-2", "AX-5", "AX-8", "AG-1", "AG-6", "CU-2", "CU-4", "CU-8",
-                     "RE-2", "RE-3", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"), PAPER),
-    **dict.fromkeys(("AX-3", "CU-3", "CU-5", "TV-3", "AX-7"), MODEL),
-    **dict.fromkeys(("CU-7", "RE-7", "RE-10", "TV-6", "HY-1", "HY-2", "AX-A", "AG-A", "CU-A",
-                     "RE-A", "TV-A", "AG-4", "DE-A", "PL-A", "IP-A", "UP-1", "UP-2"), ORDER),
-    "AX-4": "paper, +-10 points: 50 to 60 % busy move it by 5",
-    "AX-6": "equation 10; order",
-    "AX-9": "paper, +2 %",
-    "AX-T": "-",
-    "AG-2": "133 to 800 MB/s, open in the talk, give -22..-24 -41..-54 52..57 100..131",
-    "AG-3": "talk, -5; synthetic ones are made so",
-    "AG-5": "talk, +0.2: ten seeds give 0.78 to 0.97",
-    "AG-7": "talk",
-    "CU-1": "remembered; 700 us and -16.2 % calibrate the model",
-    "CU-6": "remembered; the spread of a layer's pages is chosen for 66 %",
-    "CU-9": "paper's largest; all its loads are below",
-    "CU-10": "chance: three standard deviations",
-    "TV-5": "paper's range",
-    "RE-5": "10 to 40 updates of a hot page, open, give .61-.80 .62-.90 +15..+47",
-    "RE-6": "paper, half as much to twice as much",
-    "RE-8": "paper: below 7 %; displaced, half to twice",
-    "RE-9": "both should be one device",
-    "RE-11": "paper, 88; 3 to 100 ms move it by 8",
-    "RE-12": "paper; 50 to 200 requests a second, open, give -28..-33 .66-.71",
-    "HY-3": "the order is all; three devices, one load",
+OWN: dict[str, Callable[[], list[Claim]]] = {
+    **density.CLAIMS, **lending.CLAIMS, **ips.CLAIMS, **hybrid.CLAIMS, **unequal.CLAIMS,
 }
 
 #: Section titles by the prefix of claim ids.
@@ -87,21 +64,62 @@ SYSTEMS = {
     "UP": "unequal protection side by side, which no paper has",
     "HY": "hybrid, which no paper has",
 }
+#: Widths of the columns of the table, which fits 100 columns: id, verdict, what, paper, ours.
+WIDTHS = (7, 12, 34, 19, 20)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An entry of the register, our figures for it, and the verdict that follows from them."""
+
+    entry: Entry
+    ours: Measured
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict that follows from the figures."""
+        return self.entry.judge(self.ours)
+
+    @property
+    def differs(self) -> str:
+        """Describe how the figures differ from the register, or return ""."""
+        if self.verdict != self.entry.verdict:
+            return f"the register says {self.entry.verdict}"
+        if self.ours.shown != self.entry.ours:
+            return f"the register says {self.entry.ours}"
+        return ""
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of the table."""
+        allowed = f" [{self.entry.tolerance}]" if self.entry.tolerance else ""
+        return (self.entry.id, self.verdict, self.entry.says + allowed, self.entry.said,
+                self.ours.shown)
 
 
 def place_of(id_: str) -> tuple[int, int]:
     """Return the sort key of a claim: system, then number, then a trailing letter."""
     system, _, number = id_.partition("-")
-    return list(SYSTEMS).index(system), int(number) if number.isdigit() else len(CLAIMS)
+    return list(SYSTEMS).index(system), int(number) if number.isdigit() else len(CLAIMS | OWN)
 
 
-IDS = sorted(CLAIMS, key=place_of)
+IDS = sorted(CLAIMS | OWN, key=place_of)
+
+
+def judge(id_: str, figures: Sequence[Measured]) -> list[Judged]:
+    """Combine the figures of a claim function with the entries of the register."""
+    return [Judged(*pair) for pair in zip(register.entries_of(id_), figures, strict=True)]
+
+
+@functools.cache
+def judged(id_: str) -> tuple[Judged, ...]:
+    """Return the entries of a claim function with our figures."""
+    return tuple(judge(id_, CLAIMS[id_]()))
 
 
 @functools.cache
 def rows_of(id_: str) -> tuple[Claim, ...]:
-    """Return the rows of a claim, with `band` set."""
-    return tuple(replace(one, band=BANDS[id_]) for one in CLAIMS[id_]())
+    """Return the rows of a claim about a design that no paper has."""
+    return tuple(OWN[id_]())
 
 
 def chosen(names: Sequence[str]) -> list[str]:
@@ -114,22 +132,50 @@ def chosen(names: Sequence[str]) -> list[str]:
     return [id_ for id_ in IDS if id_.startswith(tuple(names))]
 
 
-def put_table(claims: Sequence[Claim]) -> None:
+def put_row(cells: Sequence[str], widths: Sequence[int]) -> None:
+    """Print a row of a table; long cells are continued below."""
+    wrapped = [textwrap.wrap(cell, width) or [""]
+               for cell, width in zip(cells, widths, strict=True)]
+    for at in range(max(map(len, wrapped))):
+        line = (cell[at] if at < len(cell) else "" for cell in wrapped)
+        print("  ".join(text.ljust(width)
+                        for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def put_tables(papers: Sequence[Judged], own: Sequence[Claim]) -> None:
     """Print the rows as a table with a section for each system."""
-    head = ("", "what", "paper", "ours", "tolerance", "band from", "verdict")
-    rows = [(c.id, c.what, c.paper, c.ours, c.tolerance, c.band, c.verdict) for c in claims]
-    widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for one in papers:
+        sections.setdefault(one.entry.id[:2], []).append(one.cells())
+    for row in own:
+        sections.setdefault(row.id[:2], []).append(
+            (row.id, row.verdict, f"{row.what} [{row.tolerance}]", row.paper, row.ours))
+    for prefix, rows in sections.items():
+        print(f"\n{SYSTEMS[prefix]}\n")
+        put_row(("", "verdict", "what", "paper", "ours"), WIDTHS)
+        for cells in rows:
+            put_row(cells, WIDTHS)
 
-    def put(line: tuple[str, ...]) -> None:
-        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print("  ".join(padded).rstrip())
 
-    for prefix, system in SYSTEMS.items():
-        section = [line for line in rows if line[0].startswith(f"{prefix}-")]
-        if section:
-            print(f"\n{system}\n")
-            for line in (head, *section):
-                put(line)
+def put_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry], own: Sequence[Claim],
+                differing: Sequence[Judged]) -> None:
+    """Print the verdicts by paper, the checks of other designs, and what the register lacks."""
+    verdicts = [(one.entry.id[:2], one.verdict) for one in papers]
+    verdicts += [(entry.id[:2], entry.verdict) for entry in unmeasured]
+    print(f"\nseed {seed()}: verdicts by paper\n")
+    for row in register.summary(verdicts):
+        put_row(row, (10, *(12,) * len(register.VERDICTS), 4))
+    counts = Counter(row.verdict for row in own)
+    print(f"\nOf designs that no paper has, {counts['pass']} checks hold, {counts['fail']} fail, "
+          f"{counts['explained']} differ\nas docs/systems explains.")
+    for one in differing:
+        print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; {one.differs}")
+
+
+def papers_only(names: Sequence[str]) -> list[Entry]:
+    """Return the entries without a claim function, of all papers or of the chosen ones."""
+    return [entry for entry in register.entries().values() if not entry.claim
+            and (not names or entry.id.startswith(tuple(names)))]
 
 
 def main() -> int:
@@ -143,27 +189,35 @@ def main() -> int:
                              "stand-ins otherwise")
     parser.add_argument("--negative-controls", action="store_true",
                         help="try falsified settings, in which rows must miss")
+    parser.add_argument("--update", action="store_true",
+                        help="write our figures into docs/papers and docs/systems")
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or how they begin: AX-3 CU")
     args = parser.parse_args()
     os.environ["CLAIMS_SEED"] = args.seed
     os.environ["CLAIMS_TRACES"] = args.traces
     if not binary().is_file():
         sys.exit(f"claims: {binary()} does not exist: make all")
+    ids = chosen(args.ids)
     if args.negative_controls:
         from selftests.claims import negative_controls
 
-        return negative_controls.prove(chosen(args.ids))
-    claims = [claim for id_ in chosen(args.ids) for claim in rows_of(id_)]
-    counts = Counter(claim.verdict for claim in claims)
+        return negative_controls.prove(ids)
+    papers = [one for id_ in ids if id_ in CLAIMS for one in judged(id_)]
+    own = [row for id_ in ids if id_ in OWN for row in rows_of(id_)]
+    if args.update:
+        register.rewrite_ours({one.entry.id: one.ours.shown for one in papers})
+        return register.main()
+    # The register has the figures of seed 1 on synthetic streams.
+    usual = args.seed == "1" and not args.traces
+    differing = [one for one in papers if one.differs] if usual else []
     if args.json:
-        print(json.dumps({"seed": args.seed, "claims": [asdict(c) for c in claims]}, indent=1))
+        found = [asdict(one) | {"judged": one.verdict} for one in papers]
+        print(json.dumps({"seed": args.seed, "papers": found, "claims": [*map(asdict, own)]},
+                         indent=1))
     else:
-        put_table(claims)
-        print(f"\nseed {args.seed}: {counts['pass']} hold, {counts['fail']} fail, "
-              f"{counts['explained']} differ and are explained in docs/systems, "
-              f"{counts['report']} have nothing to be compared with, "
-              f"{counts['identity']} are identities and count as nothing")
-    return 1 if counts["fail"] else 0
+        put_tables(papers, own)
+        put_summary(papers, papers_only(args.ids), own, differing)
+    return 1 if differing or any(row.verdict == "fail" for row in own) else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rows of the claims table, and measures that claims of several systems share."""
+"""Rows of designs that no paper has, and measures that claims of several systems share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from selftests.claims.register import Measured, measured
 from selftests.claims.runs import Json
 
 from approxftl_tools.paper_measures import VALUES
@@ -14,12 +15,10 @@ from approxftl_tools.paper_measures import VALUES
 
 @dataclass(frozen=True)
 class Claim:
-    """One comparison of a figure of a paper with ours.
+    """One statement about a design that none of the five papers has.
 
     `verdict` is "pass" or "fail"; "explained" for a deviation that docs/systems accounts for and
-    that must stay as described; "identity" for a row that cannot fail because both sides come from
-    one constant; "report" for a row without a figure to compare with. Identities and reports prove
-    nothing. `band` names the origin of the tolerance.
+    that must stay as described; "report" for a row without a figure to compare with.
     """
 
     id: str
@@ -28,17 +27,11 @@ class Claim:
     ours: str
     tolerance: str
     verdict: str
-    band: str = ""
 
 
 def claim(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
     """Return a row that passes if `holds` is true."""
     return Claim(id_, what, paper, ours, tolerance, "pass" if holds else "fail")
-
-
-def identity(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
-    """Return a row that compares a constant with itself; it proves nothing."""
-    return Claim(id_, what, paper, ours, tolerance, "identity" if holds else "fail")
 
 
 def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: bool) -> Claim:
@@ -73,12 +66,6 @@ def response_us(run: Json, kind: str) -> float:
 def saving(of: float, base: float) -> float:
     """Return the reduction from `base` to `of` in percent."""
     return 100 * (1 - of / base)
-
-
-def near(ours: Sequence[float], paper: Sequence[float], tolerance: float) -> bool:
-    """Tell whether all pairs differ by at most the tolerance."""
-    pairs = zip(ours, paper, strict=True)
-    return all(abs(a - b) <= tolerance for a, b in pairs)
 
 
 def row(values: Sequence[float], digits: int = 1) -> str:
@@ -125,3 +112,9 @@ def mean(values: Iterable[float]) -> float:
 def read_us(run: Json) -> float:
     """Return the mean array time per page sensed in us."""
     return measure(run, "sensing_mean_ns") / 1000
+
+
+def averaged(values: Iterable[float], digits: int = 1) -> Measured:
+    """Return the mean of figures, such as those of several volumes, shown beside each of them."""
+    listed = list(values)
+    return measured(mean(listed), shown=f"{row(listed, digits)}, mean {mean(listed):.{digits}f}")

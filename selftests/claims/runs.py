@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -94,6 +95,18 @@ def program(mutants: tuple[str, ...]) -> Path:
         shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))
         built.with_suffix(".new").replace(built)
     return built
+
+
+def run_and_read(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
+    """Run a stream on a new device and another one on what it left; return the second run."""
+    with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
+        device, command = f"{folder}/device", (program(false_mutants), "sim")
+        subprocess.run([*command, *first, f"--seed={seed()}", *false_arguments,
+                        f"--dump={device}"], stdout=subprocess.DEVNULL, check=True)
+        done = subprocess.run([*command, f"--load={device}", *then, "--json", "-q"],
+                              stdout=subprocess.PIPE, check=True)
+    run: Json = json.loads(done.stdout)["runs"][0]
+    return run
 
 
 @contextmanager

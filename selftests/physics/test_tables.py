@@ -2,7 +2,6 @@
 """The generated C files are reproduced byte for byte, and their numbers are right."""
 
 import ctypes
-import json
 import os
 import re
 import subprocess
@@ -91,14 +90,6 @@ def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
 def test_check_reports_a_missing_file(tmp_path: Path) -> None:
     result = run_physics("check", "--against", str(tmp_path))
     assert result.returncode == 1 and "does not exist" in result.stderr
-
-
-def test_claims_as_json() -> None:
-    result = run_physics("claims", "--json")
-    assert result.returncode == 0
-    listed = json.loads(result.stdout)
-    keys = {"id", "what", "paper", "ours", "tolerance", "verdict"}
-    assert listed and all(set(claim) == keys for claim in listed)
 
 
 @pytest.mark.slow

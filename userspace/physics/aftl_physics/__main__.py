@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command line: generate, check, states, show, claims."""
+"""Command line: generate, check, states, show."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from aftl_physics import claims, report, tables
+from aftl_physics import report, tables
 
 
 def generate_files(directory: Path) -> int:
@@ -30,18 +29,6 @@ def check_files(directory: Path) -> int:
     return 0
 
 
-def show_claims(as_json: bool) -> int:
-    """Print the claims; return 1 if one of them fails."""
-    results = claims.evaluate_claims()
-    if as_json:
-        print(json.dumps([claim.as_dict() for claim in results], indent=1))
-    else:
-        for claim in results:
-            print(f"{claim.verdict:4} {claim.id}: {claim.what}: {claim.ours} "
-                  f"(paper {claim.paper}, {claim.tolerance})")
-    return 0 if all(claim.verdict == "pass" for claim in results) else 1
-
-
 def physics_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
@@ -52,8 +39,6 @@ def physics_parser() -> argparse.ArgumentParser:
     compare.add_argument("--against", type=Path, required=True, metavar="DIR")
     commands.add_parser("states", help="print cell-states.h, the voltages behind the error curves")
     commands.add_parser("show", help="print a summary of the models")
-    live = commands.add_parser("claims", help="re-derive the papers' figures")
-    live.add_argument("--json", action="store_true", help="print a JSON list")
     return top
 
 
@@ -65,8 +50,6 @@ def main() -> int:
             return generate_files(args.out)
         if args.command == "check":
             return check_files(args.against)
-        if args.command == "claims":
-            return show_claims(args.json)
         print(tables.states_text() if args.command == "states" else report.physics_report(), end="")
     except OSError as error:
         print(f"aftl_physics: {error}", file=sys.stderr)

@@ -23,8 +23,6 @@ STEP_V = 0.2
 #: the set that reproduces 22/16 steps and both endurance figures).
 MEANS_V = (-1.67, 1.86, 3.23, 4.62)
 ERROR_BUDGET = 7.11
-#: Published end of life with and without margins, in units of 1e5 cycles (5.4).
-PAPER_LIFE = (12.469, 13.35)
 #: Program time of S0 in us and slow-down of S1..S3 (4.1; stated as "faster by 15.5/23/31 %").
 S0_PROGRAM_NS = 672_000
 STATE_SLOWDOWN_PERMILLE = (1000, 1155, 1230, 1310)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The register of the papers: docs/papers/*.toml, one entry for each figure that a paper states.
+
+An entry has these keys, all strings unless said otherwise:
+
+    id         claim and row, as AX-5.1: the first figure that the claim function AX-5 measures;
+               an id with N for a number, as AX-N1, belongs to no claim function
+    where      section, figure, table or slide of the paper
+    says       the statement
+    paper      the paper's figures: a number, a list of numbers, or words
+    model      numbers that follow from the paper's rules where it states none
+    ours       our figures as the claim function prints them with seed 1
+    within     number or list: the largest distance of ours from paper that counts as reproduced
+    band       two numbers: the same as limits, where the paper has a range or a limit
+    direction  two numbers: limits within which ours at least has the paper's direction
+    order      "rising" or "falling": our figures must be so
+    why        where within, band or direction come from
+    verdict    one of VERDICTS
+    cause      why ours differs; for a contradiction also
+    tested     the ablation or counter-experiment that shows the cause
+    test       file:name of the test that checks a mechanism which no claim function measures
+
+Run as a program, it writes the tables of docs/systems from the register.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+FOLDER = TOP / "docs/papers"
+
+#: From the best agreement to none; the first three are tested by negative controls.
+VERDICTS = ("reproduced", "direction", "mechanism", "identity", "contradicted", "absent")
+TESTED = VERDICTS[:3]
+#: The papers by the prefix of their claims: register, page and system.
+PAPERS = {"AX": "approxftl", "AG": "agcr", "CU": "cubeftl", "TV": "tvr", "RE": "ressd"}
+BEGIN, END = "<!-- from the register -->", "<!-- end of the register -->"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Our figures for one entry: compared values, the printed text, and a further condition."""
+
+    values: tuple[float, ...]
+    shown: str
+    holds: bool = True
+
+
+def measured(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
+    """Return figures that are printed with so many digits, unless a text is given."""
+    # Adding zero leaves no sign on a rounded zero.
+    numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)
+    return Measured(values, shown or " ".join(numbers), holds)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of the register; see the head of this file."""
+
+    id: str
+    where: str
+    says: str
+    verdict: str
+    paper: float | list[float] | str = ""
+    model: float | list[float] = field(default_factory=list)
+    ours: str = ""
+    within: float | list[float] | None = None
+    band: tuple[float, float] | None = None
+    direction: tuple[float, float] | None = None
+    order: str = ""
+    why: str = ""
+    cause: str = ""
+    tested: str = ""
+    test: str = ""
+
+    @property
+    def claim(self) -> str:
+        """Return the id of the claim function, or "" if the entry has none."""
+        name, dot, _ = self.id.partition(".")
+        return name if dot else ""
+
+    @property
+    def figures(self) -> list[float]:
+        """Return the paper's numbers, or those that follow from its rules."""
+        given = self.model if self.model != [] else self.paper
+        if isinstance(given, str):
+            return []
+        return given if isinstance(given, list) else [given]
+
+    @property
+    def said(self) -> str:
+        """Return the paper's figures as text."""
+        if isinstance(self.paper, str):
+            return self.paper
+        return " ".join(f"{value:g}" for value in self.figures)
+
+    @property
+    def tolerance(self) -> str:
+        """Describe what counts as reproduced, or as the right direction."""
+        parts = []
+        if self.within is not None:
+            distances = self.within if isinstance(self.within, list) else [self.within]
+            parts.append("±" + " ".join(f"{value:g}" for value in distances))
+        if self.band:
+            parts.append(limits(self.band))
+        if self.order:
+            parts.append(self.order)
+        return ", ".join(parts)
+
+    def judge(self, ours: Measured) -> str:
+        """Return the verdict that follows from the figures."""
+        right = ours.holds and in_order(ours.values, self.order)
+        has_limits = self.within is not None or self.band is not None
+        close = right and self.is_close(ours.values)
+        if self.verdict in ("mechanism", "identity"):
+            return self.verdict if close else "contradicted"
+        if close and has_limits:
+            return "reproduced"
+        limits_ = self.direction or (None if has_limits else (-math.inf, math.inf))
+        return "direction" if right and limits_ and inside(ours.values, limits_) \
+            else "contradicted"
+
+    def is_close(self, values: Sequence[float]) -> bool:
+        """Tell whether all values are as near to the paper's as the entry demands."""
+        if self.within is not None:
+            far = self.within if isinstance(self.within, list) else \
+                [self.within] * len(self.figures)
+            near = zip(values, self.figures, far, strict=True)
+            return all(abs(a - b) <= limit + 1e-9 for a, b, limit in near)
+        return not self.band or inside(values, self.band)
+
+
+def limits(band: tuple[float, float]) -> str:
+    """Format limits; an infinite one is left out."""
+    low, high = band
+    if math.isinf(low):
+        return f"<= {high:g}"
+    return f">= {low:g}" if math.isinf(high) else f"{low:g}..{high:g}"
+
+
+def inside(values: Sequence[float], band: tuple[float, float]) -> bool:
+    """Tell whether all values are within limits."""
+    return all(band[0] <= value <= band[1] for value in values)
+
+
+def in_order(values: Sequence[float], order: str) -> bool:
+    """Tell whether the values strictly rise or fall, or need not."""
+    ordered = sorted(set(values), reverse=order == "falling")
+    return not order or list(values) == ordered
+
+
+def read_register(name: str) -> list[Entry]:
+    """Return the entries of a paper."""
+    document = tomllib.loads((FOLDER / f"{name}.toml").read_text())
+    known = {field.name for field in fields(Entry)}
+    entries = []
+    for table in document["entry"]:
+        unknown = table.keys() - known
+        if unknown:
+            raise ValueError(f"{name}.toml: {table['id']}: unknown key {min(unknown)}")
+        pairs: dict[str, Any] = {
+            key: tuple(value) if key in ("band", "direction") else value
+            for key, value in table.items()}
+        entries.append(Entry(**pairs))
+    return entries
+
+
+@functools.cache
+def entries() -> dict[str, Entry]:
+    """Return all entries by id."""
+    found = [entry for name in PAPERS.values() for entry in read_register(name)]
+    return {entry.id: entry for entry in found}
+
+
+def entries_of(claim: str) -> list[Entry]:
+    """Return the entries that a claim function measures, in the order of its figures."""
+    found = [entry for entry in entries().values() if entry.claim == claim]
+    return sorted(found, key=lambda entry: int(entry.id.partition(".")[2]))
+
+
+def is_worse(verdict: str, than: str) -> bool:
+    """Tell whether a verdict agrees less with the paper than another one."""
+    return VERDICTS.index(verdict) > VERDICTS.index(than)
+
+
+def summary(verdicts: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Return a table of counts from pairs of paper prefix and verdict, with sums."""
+    counts = Counter(verdicts)
+    rows = [["", *VERDICTS, "all"]]
+    for prefix, name in (*PAPERS.items(), ("", "all")):
+        row = [sum(count for (paper, said), count in counts.items()
+                   if said == verdict and paper.startswith(prefix)) for verdict in VERDICTS]
+        rows.append([name, *map(str, row), str(sum(row))])
+    return rows
+
+
+def as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Format a table for a document."""
+    head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return ["| " + " | ".join(row) + " |"
+            for row in (head, ["---"] * len(head), *body)]
+
+
+def page_tables(prefix: str) -> list[str]:
+    """Return the lines of a system's page that come from the register."""
+    own = read_register(PAPERS[prefix])
+    lines = as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
+        [entry.id, f"{entry.says} ({entry.where})", entry.said,
+         entry.ours or f"- {entry.cause}".replace("\n", " "), entry.tolerance, entry.verdict]
+        for entry in own)])
+    lines.append("")
+    for entry in own:
+        if entry.cause and entry.claim:
+            lines += [*wrapped(f"- **{entry.id}**, {entry.verdict}: {entry.cause}"
+                                   + (f" Tested: {entry.tested}" if entry.tested else ""))]
+    return lines
+
+
+def wrapped(text: str, width: int = 100) -> Iterator[str]:
+    """Yield the lines of an item of a list."""
+    line = ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = "  " + word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def summary_of_register() -> list[str]:
+    """Return the summary of stated verdicts as a table for a document."""
+    return as_markdown(summary([(entry.id[:2], entry.verdict) for entry in entries().values()]))
+
+
+def pages() -> dict[Path, list[str]]:
+    """Return the generated lines of each document."""
+    systems = {TOP / f"docs/systems/{name}.md": page_tables(prefix)
+               for prefix, name in PAPERS.items()}
+    return systems | {FOLDER / "README.md": summary_of_register()}
+
+
+def generated(text: str, lines: Sequence[str]) -> str:
+    """Replace the generated part of a document."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"a document lacks {BEGIN} or {END}")
+    return "\n".join([before + BEGIN, "", *lines, "", END + after])
+
+
+def rewrite_ours(found: dict[str, str]) -> None:
+    """Write measured figures into the register."""
+    for name in PAPERS.values():
+        path = FOLDER / f"{name}.toml"
+        pieces = re.split(r"(?m)^(?=\[\[entry\]\])", path.read_text())
+        for at, piece in enumerate(pieces):
+            named = re.search(r'^id = "(.*)"', piece, re.M)
+            if named and named[1] in found:
+                pieces[at] = re.sub(r'(?m)^ours = ".*"$', f'ours = "{found[named[1]]}"', piece)
+        path.write_text("".join(pieces))
+
+
+def main() -> int:
+    """Write the generated parts of the documents."""
+    for path, lines in pages().items():
+        path.write_text(generated(path.read_text(), lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
