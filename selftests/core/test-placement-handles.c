@@ -95,6 +95,19 @@ TAP_TEST(data_with_a_handle_bypass_the_slc_cache)
 	CHECK_EQ(test_block_of(&device, 3)->bits, 1);
 }
 
+TAP_TEST(ids_above_the_handles_are_streams_of_the_policy)
+{
+	open_with("streams", "2", "initial", "0");
+	write_as(0, 3, 0, 2);
+	write_as(3, 3, 0, 3);
+	write_as(6, 3, 0, 0);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
+	CHECK_EQ(test_block_of(&device, 3)->handle, 0);
+	CHECK_EQ(test_block_of(&device, 3)->kind, 3);
+	CHECK_EQ(test_block_of(&device, 6)->kind, 0);
+	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
+}
+
 /* A die failure closes its open reclaim units; other handles continue. */
 TAP_TEST(handles_leave_a_dead_die)
 {
@@ -332,8 +345,8 @@ static void check_handles_refused(const char *policy, const char *handles, const
 
 TAP_TEST(invalid_combinations_are_refused)
 {
-	check_handles_refused("streams", "1", "128",
-			      "policy streams places by the host's ids itself");
+	check_handles_refused("streams", "9", "128",
+			      "policy streams leaves room for 8 of them, not for 9");
 	check_handles_refused("hybrid", "12", "128",
 			      "policy hybrid leaves room for 11 of them, not for 12");
 	check_handles_refused("baseline", "15", "40",

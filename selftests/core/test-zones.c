@@ -360,7 +360,7 @@ TAP_TEST(invalid_combinations_are_refused)
 	check_zones_refused("baseline", "max_open_zones", "15",
 			    "15 zones cannot be open where 14 may be active");
 	check_zones_refused("baseline", "placement_handles", "1",
-			    "zones do not go together with placement_handles");
+			    "zones do not go together with placement_handles, passes or fill");
 	check_zones_refused("baseline", "fill", "sequential", "zones do not go together with");
 	check_zones_refused("baseline", "buffer_safe", "off",
 			    "set buffer_safe on and buffer to at least 466944 bytes");
@@ -464,6 +464,59 @@ TAP_TEST(each_request_leads_to_its_state)
 	}
 }
 
+/* One LUN; each zone has one block and one translation page. */
+#define MAPPED "channels=1 chips=1 blocks=64 layers=2 word_lines=8 bits=1 page=512 unit=512 " \
+	"op=17 zoned=64KiB zone_capacity=8KiB max_active_zones=2 buffer=64KiB buffer_safe=on "
+#define MAPPED_UNITS 16
+
+static void rewrite_zone(u32 zone)
+{
+	u32 unit = zone * aftl_geometry(device.ftl)->zone_units;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_ZONE_RESET, unit, 0, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, MAPPED_UNITS, 0, NULL), 0);
+}
+
+/* Reset a zone and write it again, @count times. The translation pages do not fit the memory. */
+static void rewrite_zones(u32 count)
+{
+	static struct shadow_store store;
+	struct aftl_random random = { 7 };
+	u32 zones;
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", MAPPED "map_cache=2KiB");
+	zones = aftl_geometry(device.ftl)->zones;
+	CHECK_EQ(zones, 53);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < count && !tap_failures(); i++)
+		rewrite_zone(i < zones ? i : aftl_random_below(&random, zones));
+}
+
+TAP_TEST(collection_of_a_zoned_device_moves_translation_pages_only)
+{
+	const struct aftl_counters *counters;
+
+	rewrite_zones(3000);
+	counters = test_counters(&device);
+	CHECK_RANGE(counters->gc_blocks, 20, 1000);
+	CHECK_RANGE(counters->map_moved_units, 1, U64_MAX);
+	CHECK_EQ(counters->programmed_gc_units, counters->map_moved_units);
+	CHECK(!aftl_read_only(device.ftl));
+	test_write_out(&device);
+	CHECK_EQ(test_device_reload(&device), 0);
+}
+
+TAP_TEST(a_reset_changes_the_translation_page_of_its_zone)
+{
+	u64 changes;
+
+	rewrite_zones(53);
+	changes = test_counters(&device)->map_changes;
+	CHECK_EQ(manage_zone(AFTL_OP_ZONE_RESET, 5), 0);
+	CHECK_EQ(test_counters(&device)->map_changes, changes + MAPPED_UNITS);
+}
+
 /* Random devices under overlapping requests. */
 
 static void on_complete(struct test_listener *self, struct test_request *request)
@@ -509,12 +562,49 @@ static void check_blocks(u32 more)
 	for (i = 0; i < geo->blocks; i++) {
 		u32 zone = zone_of_block(&device.ftl->media.blocks[i]);
 
-		if (zone == U32_MAX)
+		if (zone == U32_MAX || device.ftl->media.blocks[i].bits)
 			continue;
 		CHECK(++blocks[zone * geo->luns + i / geo->blocks_per_lun] <=
 		      geo->zone_blocks + more);
 	}
 	free(blocks);
+}
+
+/*
+ * A zone has the capacity of a block of 48 pages. An SLC block has 16 pages, of which a zone uses
+ * 15: five programs of three bits per cell.
+ */
+#define CACHED "channels=1 chips=1 blocks=24 layers=2 word_lines=8 bits=3 one_shot=on page=4KiB " \
+	"unit=4KiB op=60 zoned=256KiB zone_capacity=192KiB max_active_zones=2 buffer=1MiB " \
+	"buffer_safe=on slc_static=40"
+
+static u32 count_blocks_with_data(u32 bits)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		count += device.ftl->media.blocks[i].valid &&
+			 device.ftl->media.blocks[i].bits == bits;
+	return count;
+}
+
+TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
+{
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", CACHED);
+	for (i = 0; i < 48; i++) {
+		CHECK_EQ(write_at(0, i, 1), 0);
+		CHECK_EQ(write_at(1, i, 1), 0);
+	}
+	test_wait(&device, 10000000000);
+	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 8);
+	CHECK_EQ(test_counters(&device)->programmed_fold_units, 96);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(count_blocks_with_data(0), 2);
+	CHECK_EQ(count_blocks_with_data(1), 0);
+	check_blocks(0);
 }
 
 static void write_somewhere(struct aftl_random *random, u32 zone)
@@ -567,8 +657,23 @@ static u32 spare_blocks(void)
 	return counters->programmed_wear_units || counters->programmed_refresh_units ? 2 : 0;
 }
 
-static u64 sum[2];
+static u64 sum[3];
 static u32 lived;
+
+/* The zones of the other LUNs work on; their LUNs take over the translation pages. */
+static void outlive_a_lun(struct aftl_random *random, u32 few)
+{
+	struct aftl_error error;
+	u32 i;
+
+	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random, device.ftl->geo.luns)), 0);
+	for (i = 0; i < REQUESTS / 4 && !tap_failures(); i++) {
+		write_somewhere(random, aftl_random_below(random, few));
+		test_drain_to(&device, few);
+	}
+	test_drain(&device);
+	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
+}
 
 static void drive_zones(struct aftl_random *random)
 {
@@ -589,14 +694,21 @@ static void drive_zones(struct aftl_random *random)
 	test_drain(&device);
 	test_wait(&device, 1000000000);
 	check_blocks(spare_blocks());
-	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	/* Only translation pages are collected. */
+	CHECK_EQ(test_counters(&device)->programmed_gc_units,
+		 test_counters(&device)->gc_valid_units);
+	CHECK_RANGE(test_counters(&device)->gc_valid_units, 0,
+		    test_counters(&device)->map_moved_units);
 	CHECK(!aftl_read_only(device.ftl));
 	sum[0] += test_counters(&device)->zone_resets;
 	sum[1] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;
+	sum[2] += test_counters(&device)->fold_blocks;
 	test_write_out(&device);
 	test_drain(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
+	if (few % 2)
+		outlive_a_lun(random, few);
 }
 
 static void set_zones(struct aftl_random *random)
@@ -609,8 +721,8 @@ static void set_zones(struct aftl_random *random)
 	config->endurance = 0;
 	config->fill = AFTL_FILL_NONE;
 	config->passes = 1;
-	config->slc_static = 0;
-	config->slc_dynamic = 0;
+	if (aftl_random_below(random, 2))
+		config->slc_static = config->slc_dynamic = 0;
 	config->blocks = max(config->blocks, 16ULL);
 	config->op = 6000;
 	config->zoned = unit * units;
@@ -624,14 +736,17 @@ static void set_zones(struct aftl_random *random)
 	config->read_limit = aftl_random_below(random, 2);
 }
 
-/* Create the device with the smallest buffer, which is the hardest case. */
-static bool create(const char *policy)
+/* Create the device with the smallest buffer and cached map, which is the hardest case. */
+static bool create(const char *policy, bool cached_map)
 {
 	u64 least;
 	int ret = test_device_create(&device, policy);
 
 	if (ret)
 		return false;
+	if (cached_map)
+		device.config.map_cache = 2 * device.ftl->geo.luns * device.ftl->program_units *
+					  device.ftl->geo.unit_bytes;
 	least = (device.config.max_active_zones * device.ftl->geo.zone_luns + 1) *
 		device.ftl->program_units * device.ftl->geo.unit_bytes;
 	device.config.buffer = least;
@@ -647,7 +762,7 @@ static void run_seed(u64 seed)
 	test_random_geometry(&device, &random);
 	test_random_options(&device, &random);
 	set_zones(&random);
-	if (create(policy)) {
+	if (create(policy, aftl_random_below(&random, 2))) {
 		lived++;
 		drive_zones(&random);
 	}
@@ -660,9 +775,11 @@ TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
 		run_seed(seed);
-	tap_note("%u devices: %llu resets, %llu units moved", lived, (unsigned long long)sum[0],
-		 (unsigned long long)sum[1]);
-	CHECK(tap_failures() || (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000));
+	tap_note("%u devices: %llu resets, %llu units moved, %llu blocks folded", lived,
+		 (unsigned long long)sum[0], (unsigned long long)sum[1],
+		 (unsigned long long)sum[2]);
+	CHECK(tap_failures() ||
+	      (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000 && sum[2] > 1000));
 }
 
 TAP_SEED(run_seed)

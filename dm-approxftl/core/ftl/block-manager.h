@@ -49,6 +49,9 @@ static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aft
 	if (block->handle && lun->handle_blocks &&
 	    lun->handle_blocks[block->handle - 1] == block)
 		lun->handle_blocks[block->handle - 1] = NULL;
+	if (block->handle && lun->zone_slc_blocks &&
+	    lun->zone_slc_blocks[block->handle - 1] == block)
+		lun->zone_slc_blocks[block->handle - 1] = NULL;
 	if (block == lun->fallback)
 		lun->fallback = NULL;
 	if (block == lun->slc_open)

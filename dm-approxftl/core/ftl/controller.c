@@ -187,12 +187,11 @@ static u32 max_victim_valid(const struct aftl *ftl)
 	return ftl->geo.block_ppns > waste ? ftl->geo.block_ppns - waste : 0;
 }
 
-/* Open blocks outside of the policy: those of active zones, or of translation pages and handles. */
+/* Open blocks outside of the policy: of translation pages, and of active zones or handles. */
 static u32 count_handles(const struct aftl *ftl)
 {
-	if (ftl->geo.zones)
-		return (u32)ftl->config.max_active_zones;
-	return aftl_map_handles(ftl) + (u32)ftl->config.placement_handles;
+	return aftl_map_handles(ftl) + (u32)(ftl->geo.zones ? ftl->config.max_active_zones :
+							      ftl->config.placement_handles);
 }
 
 /* New weights start a new round, whatever requests wait. */

@@ -37,14 +37,35 @@ static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 	return lun->valid + lun->in_flight + units <= lun->max_valid;
 }
 
+/* Blocks of each LUN for the SLC cache: the static ones, or one to work with. */
+static inline u32 aftl_slc_reserved_blocks(const struct aftl *ftl)
+{
+	return max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
+}
+
+/*
+ * Blocks of each LUN of a zoned device that hold no zones: the GC reserve, a fallback block, a spare
+ * one, and the SLC cache. With translation pages, which @luns LUNs share, also so many blocks that
+ * GC finds one to empty, their open block, and the one that GC relocates them to.
+ */
+static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
+{
+	u32 blocks = ftl->type->reserve + 2 + aftl_slc_reserved_blocks(ftl);
+
+	if (ftl->geo.trans_pages)
+		blocks += 2 + DIV_ROUND_UP(DIV_ROUND_UP(ftl->geo.trans_pages, luns),
+					   ftl->gc_max_valid + 1);
+	return blocks;
+}
+
 /* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
 static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 {
 	if (ftl->geo.zones)
-		return ftl->type->reserve + 2;
+		return aftl_zone_reserved_blocks(ftl, ftl->geo.luns);
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
 	       (ftl->geo.superblock_luns ? 2 + ftl->handles : 0) +
-	       max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
+	       aftl_slc_reserved_blocks(ftl);
 }
 
 #endif

@@ -291,7 +291,8 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 {
 	u16 attr;
 
-	if (ftl->geo.zones && i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
+	if (ftl->geo.zones && i < ftl->geo.units &&
+	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
 	if (audit_mixed_block(ftl, ppn, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a translation page share a block",

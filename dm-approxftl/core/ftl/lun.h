@@ -66,6 +66,8 @@ struct aftl_foggy_block;
  * @fill_blocks: by class: block of the last preconditioning program if the next may follow it
  *	without asking the policy
  * @handle_blocks: open block of each placement handle except the default one; NULL without handles
+ * @zone_slc_blocks: open SLC cache block of each active zone, with the same index; NULL without
+ *	zones or without an SLC cache
  * @foggy: blocks with word lines between their passes; an array of foggy_blocks entries
  * @fine_pending_writes: word lines with host writes that wait for their fine pass
  * @fine_pending_moves: word lines with relocated data that wait for their fine pass
@@ -129,6 +131,7 @@ struct aftl_lun {
 	struct aftl_block *slc_open;
 	struct aftl_block *fill_blocks[AFTL_CLASSES];
 	struct aftl_block **handle_blocks;
+	struct aftl_block **zone_slc_blocks;
 	struct aftl_foggy_block *foggy;
 	u32 fine_pending_writes;
 	u32 fine_pending_moves;

@@ -19,10 +19,6 @@ int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 
 	if (!handles)
 		return 0;
-	if (ftl->type->host_streams)
-		return aftl_fail(error, -EINVAL,
-				 "placement_handles: policy %s places by the host's ids itself; set placement_handles 0",
-				 ftl->type->name);
 	if (handles > most)
 		return aftl_fail(error, -EINVAL,
 				 "placement_handles: policy %s leaves room for %u of them, not for %u",
@@ -35,22 +31,27 @@ int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
  */
 bool aftl_handle_alloc(struct aftl *ftl)
 {
+	u32 zone_slc = ftl->geo.zones && ftl->slc_max_blocks ? ftl->handles : 0;
+	u32 each = ftl->handles + zone_slc;
 	struct aftl_block **placed;
 	u32 i;
 
 	if (!ftl->handles)
 		return true;
-	placed = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * ftl->handles,
-				   sizeof(struct aftl_block *));
-	for (i = 0; placed && i < ftl->geo.luns; i++)
-		ftl->luns[i].handle_blocks = placed + (size_t)i * ftl->handles;
+	placed = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * each, sizeof(struct aftl_block *));
+	for (i = 0; placed && i < ftl->geo.luns; i++) {
+		ftl->luns[i].handle_blocks = placed + (size_t)i * each;
+		if (zone_slc)
+			ftl->luns[i].zone_slc_blocks = ftl->luns[i].handle_blocks + ftl->handles;
+	}
 	return placed;
 }
 
 /*
  * aftl_handle_assign_stream() - set the stream of a write with a placement id
  *
- * A write lifetime hint stands for a placement id if there is none, numbered as in the kernel.
+ * A write lifetime hint stands for a placement id if there is none, numbered as in the kernel. A
+ * policy that separates ids gets those above the number of handles.
  *
  * Return: false if the write belongs to the default handle.
  */
@@ -59,7 +60,7 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 	u32 id = request->hint.stream ? request->hint.stream : request->hint.life;
 
 	if (id > ftl->config.placement_handles) {
-		ftl->stats.counters.unknown_placement_requests++;
+		ftl->stats.counters.unknown_placement_requests += !ftl->type->host_streams;
 		id = 0;
 	}
 	ftl->stats.handles[id].host_units += request->units;
@@ -106,9 +107,12 @@ void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
  */
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (block->handle > ftl->handles || lun->handle_blocks[block->handle - 1])
+	struct aftl_block **blocks = block->bits ? lun->zone_slc_blocks : lun->handle_blocks;
+
+	if (!block->handle || block->handle > ftl->handles || !blocks ||
+	    blocks[block->handle - 1])
 		return false;
-	lun->handle_blocks[block->handle - 1] = block;
+	blocks[block->handle - 1] = block;
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Placement handles (FDP), and the numbers of all open blocks that belong to the core instead of
- * the policy: block->handle. A zoned device numbers its active zones from 1. On other devices
- * translation pages come first, if they are on flash, and then the placement handles.
+ * the policy: block->handle. Translation pages come first, if they are on flash, and then the
+ * active zones of a zoned device, or the placement handles.
  */
 #ifndef AFTL_PLACEMENT_HANDLE_H
 #define AFTL_PLACEMENT_HANDLE_H
@@ -28,6 +28,11 @@ static inline bool aftl_block_has_map(const struct aftl *ftl, const struct aftl_
 	return unlikely(block->handle) && block->handle <= aftl_map_handles(ftl);
 }
 
+static inline bool aftl_stream_is_map(const struct aftl *ftl, u32 stream)
+{
+	return ftl->geo.trans_pages && stream == ftl->streams;
+}
+
 /* Placement handle of @block; 0, the default one, also for translation pages. */
 static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl_block *block)
 {
@@ -41,7 +46,8 @@ static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl
 static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (likely(!block->handle) ||
-	    !(ftl->config.placement_isolation || aftl_block_has_map(ftl, block)))
+	    !(ftl->config.placement_isolation || aftl_block_has_map(ftl, block) ||
+	      (ftl->geo.zones && block->bits)))
 		return 0;
 	return ftl->streams + block->handle - 1;
 }

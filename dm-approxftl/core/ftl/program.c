@@ -238,6 +238,23 @@ static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
 	return -ENOSPC;
 }
 
+/*
+ * Data of a zone leave the SLC cache for the open block of an active zone. All other relocations,
+ * and those of a zone that is not active, go to the fallback block.
+ */
+static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun,
+					  const struct aftl_program_request *need,
+					  struct aftl_placement *placement)
+{
+	bool fold = need->cause == AFTL_CAUSE_FOLD;
+	struct aftl_program_request zone = *need;
+
+	if (fold && aftl_zone_fold_stream(ftl, need->lpn, &zone.stream))
+		return place_by_handle(ftl, lun, &zone, placement);
+	aftl_zone_fallback_block(ftl, lun, need->lpn, fold);
+	return place_in_fallback(ftl, lun, need, placement);
+}
+
 /* Time to read the pages that the policy relocates within the host program. */
 static u64 carry_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
@@ -256,17 +273,19 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	int ret;
 
 	ftl->placing_cause = need->cause;
-	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST) {
-		aftl_zone_fallback_block(ftl, lun, need->lpn);
-		ret = place_in_fallback(ftl, lun, need, placement);
+	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
+	    !aftl_stream_is_map(ftl, need->stream)) {
+		ret = place_zone_relocation(ftl, lun, need, placement);
 	} else if (lun->below_reserve && need_frees_blocks(need)) {
 		ret = place_in_fallback(ftl, lun, need, placement);
-	} else if (aftl_stream_handle(ftl, need->stream)) {
+	} else if (aftl_stream_handle(ftl, need->stream) && !ftl->geo.zones) {
 		ret = place_by_handle(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
 		   aftl_slc_cache_place(ftl, lun, need, placement) &&
 		   placement_accepted(ftl, lun, need, placement)) {
 		ret = 0;
+	} else if (ftl->geo.zones) {
+		ret = place_by_handle(ftl, lun, need, placement);
 	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
 	}

@@ -177,16 +177,49 @@ static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	return true;
 }
 
-/* With zones there is no GC: the blocks of a reset zone are erased. */
-static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
+static void reloc_begin_gc(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *victim)
+{
+	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
+	ftl->stats.counters.gc_blocks++;
+	ftl->stats.counters.gc_valid_units += victim->valid;
+	ftl->stats.counters.gc_empty_blocks += !victim->valid;
+}
+
+/* Return the closed block of translation pages with the fewest valid ones, if GC may empty it. */
+static struct aftl_block *select_map_victim(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 valid;
+	u32 index;
+
+	for (valid = lun->min_valid; valid <= ftl->gc_max_valid; valid++)
+		for (index = lun->victims[valid]; index != AFTL_NIL;
+		     index = ftl->media.blocks[index].next)
+			if (aftl_block_has_map(ftl, &ftl->media.blocks[index]))
+				return &ftl->media.blocks[index];
+	return NULL;
+}
+
+/*
+ * With zones there is no GC of data: the blocks of a reset zone are erased. The SLC cache is folded
+ * and translation pages are collected when free blocks run out.
+ */
+static bool pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
 
 	aftl_set_collect(ftl, lun, 0);
-	if (!block || block->valid)
+	if (block && !block->valid) {
+		reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
+		return true;
+	}
+	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent)))
+		return true;
+	if (!urgent || lun->out_of_blocks || !ftl->geo.trans_pages)
 		return false;
-	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
-	return true;
+	block = select_map_victim(ftl, lun);
+	if (block)
+		reloc_begin_gc(ftl, lun, block);
+	return block;
 }
 
 /* Return true if only a free block is missing to rebuild the data of a dead LUN. */
@@ -220,10 +253,7 @@ static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit
 		return false;
 	}
 	aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
-	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
-	ftl->stats.counters.gc_blocks++;
-	ftl->stats.counters.gc_valid_units += victim->valid;
-	ftl->stats.counters.gc_empty_blocks += !victim->valid;
+	reloc_begin_gc(ftl, lun, victim);
 	return true;
 }
 
@@ -232,7 +262,7 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
 
 	if (ftl->geo.zones)
-		return pick_reset_block(ftl, lun);
+		return pick_zoned_block(ftl, lun, urgent);
 	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
 		aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
@@ -749,7 +779,7 @@ void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
  */
 bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return (ftl->type->idle_task || lun->slc_blocks) && !ftl->geo.zones &&
+	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&
 	       !lun->idle_exhausted && lun->reloc.kind == AFTL_RELOC_NONE;
 }
 
@@ -807,7 +837,7 @@ void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!aftl_reloc_idle_wanted(ftl, lun) || start_idle_fold(ftl, lun))
 		return;
-	if (ftl->type->idle_task)
+	if (ftl->type->idle_task && !ftl->geo.zones)
 		ftl->type->idle_task(ftl->policy, lun, &task);
 	if (task.kind == AFTL_IDLE_TASK_REWRITE)
 		start_policy_rewrite(ftl, lun, task.lpn);

@@ -4,12 +4,16 @@
  * independently of the policy. Static SLC blocks are reserved in each LUN; dynamic ones are used
  * while there are more free blocks than the GC watermark. Folding relocates their data to where the
  * policy places them: in idle time, or when dynamic SLC blocks are needed.
+ *
+ * On a zoned device each active zone has an SLC block of its own in each LUN, which is folded into
+ * the zone's block with all bits per cell.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
 #include "core/ftl/slc-cache.h"
 #include "core/ftl/superblock.h"
 
@@ -33,6 +37,19 @@ void aftl_slc_cache_configure(struct aftl *ftl)
 }
 
 /*
+ * aftl_slc_zone_pages() - pages of an SLC block that a zone uses
+ *
+ * As many as fill whole programs with all bits per cell, so that folding the block pads no page: a
+ * zone has just enough blocks for its capacity.
+ */
+u32 aftl_slc_zone_pages(const struct aftl_geometry *geo)
+{
+	u32 pages = geo->pages / geo->word_line_pages * geo->planes_wide;
+
+	return pages - pages % geo->program_pages;
+}
+
+/*
  * aftl_slc_cache_check() - check that policy and configuration allow the SLC cache
  *
  * Folding an SLC block must free space, as GC of another block does.
@@ -46,6 +63,10 @@ int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 	if (ftl->config.bits == 1)
 		return aftl_fail(error, -EINVAL,
 				 "slc_static, slc_dynamic: a cell of this device holds one bit and cannot hold fewer; raise bits, or set both to 0");
+	if (ftl->geo.zones && !aftl_slc_zone_pages(&ftl->geo))
+		return aftl_fail(error, -EINVAL,
+				 "slc_static, slc_dynamic: an SLC block of a zone holds less than one program of %u pages; raise layers or word_lines, or set both to 0",
+				 ftl->geo.program_pages);
 	if (units > ftl->gc_max_valid)
 		return aftl_fail(error, -EINVAL,
 				 "slc_static, slc_dynamic: a block holds %u units with one bit in a cell, and policy %s can move at most %u out of one; raise layers or word_lines",
@@ -60,11 +81,16 @@ static bool slc_may_open(const struct aftl *ftl, const struct aftl_lun *lun)
 	return lun->slc_blocks < ftl->slc_max_blocks && lun->free_blocks > ftl->gc_blocks;
 }
 
-static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static void slc_init_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
 	block->bits = 1;
 	lun->slc_blocks++;
+}
+
+static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	slc_init_block(ftl, lun, block);
 	if (lun->slc_open)
 		lun->slc_waiting = true;
 	else
@@ -142,11 +168,25 @@ static void slc_open_next(struct aftl *ftl, struct aftl_lun *lun)
 		slc_open_block(ftl, lun, aftl_free_block_take(ftl, lun, 0));
 }
 
+/* Open a block for the zone with number @handle among the open blocks of the core. */
+static void slc_open_for_zone(struct aftl *ftl, struct aftl_lun *lun, u32 handle)
+{
+	struct aftl_block **open = &lun->zone_slc_blocks[handle - 1];
+
+	if (*open && (*open)->programmed == aftl_slc_zone_pages(&ftl->geo))
+		aftl_block_close_partial(ftl, lun, *open);
+	if (*open || !slc_may_open(ftl, lun))
+		return;
+	*open = aftl_free_block_take(ftl, lun, 0);
+	slc_init_block(ftl, lun, *open);
+	(*open)->handle = (u8)handle;
+}
+
 /* Preconditioned data count as folded; streams from host placement ids bypass the cache. */
 static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&
-	       !(ftl->type->host_streams && need->stream);
+	       !(ftl->type->host_streams && need->stream && !ftl->geo.zones);
 }
 
 /*
@@ -157,14 +197,21 @@ static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_reques
 bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
+	struct aftl_block **open = &lun->slc_open;
+	u32 handle = aftl_stream_handle(ftl, need->stream);
+
 	if (!slc_accepts(ftl, need))
 		return false;
-	if (!lun->slc_open)
+	if (ftl->geo.zones) {
+		open = &lun->zone_slc_blocks[handle - 1];
+		slc_open_for_zone(ftl, lun, handle);
+	} else if (!*open) {
 		slc_open_next(ftl, lun);
-	if (!lun->slc_open)
+	}
+	if (!*open)
 		return false;
 	*placement = (struct aftl_placement){ 0 };
-	return !aftl_place_sequential(ftl->policy, lun, need, &lun->slc_open, 0, placement);
+	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
 static bool fold_before(const struct aftl_block *block, const struct aftl_block *other)
@@ -225,7 +272,7 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 	lun->slc_block_empty = block && slc_fold_is_free(ftl, block);
 	if (!block || (!lun->slc_block_empty && (!wanted || lun->out_of_blocks)))
 		return NULL;
-	if (ftl->geo.superblock_luns)
+	if (ftl->geo.superblock_luns || ftl->geo.zones)
 		return block;
 	other = aftl_victim_fewest_valid(ftl, lun);
 	return other && other->valid < block->valid ? NULL : block;
@@ -240,6 +287,8 @@ bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 {
 	if (!aftl_is_slc_block(ftl, block) || (lun->slc_open && !ftl->geo.superblock_luns))
 		return false;
+	if (ftl->geo.zones)
+		return aftl_handle_adopt(ftl, lun, block);
 	if (!lun->slc_open)
 		lun->slc_open = block;
 	return true;

@@ -8,12 +8,14 @@
 struct aftl;
 struct aftl_block;
 struct aftl_error;
+struct aftl_geometry;
 struct aftl_lun;
 struct aftl_placement;
 struct aftl_program_request;
 
 void aftl_slc_cache_configure(struct aftl *ftl);
 int __must_check aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error);
+u32 aftl_slc_zone_pages(const struct aftl_geometry *geo);
 bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
 			  const struct aftl_program_request *need,
 			  struct aftl_placement *placement);

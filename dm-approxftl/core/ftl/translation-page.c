@@ -54,9 +54,9 @@ int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 
 	if (!ftl->geo.trans_pages)
 		return 0;
-	if (config->zoned || config->passes > 1)
+	if (config->passes > 1)
 		return aftl_fail(error, -EINVAL,
-				 "map_cache: a cached map does not go together with zoned or passes; set map_cache 0");
+				 "map_cache: a cached map does not go together with passes; set map_cache 0");
 	if (ftl->streams == AFTL_STREAMS)
 		return aftl_fail(error, -EINVAL,
 				 "map_cache: policy %s leaves no stream for the map; set map_cache 0",

@@ -13,6 +13,7 @@
 #include "core/ftl/memory.h"
 #include "core/ftl/placement-handle.h"
 #include "core/ftl/run-queue.h"
+#include "core/ftl/slc-cache.h"
 #include "core/ftl/zone.h"
 
 /* The write buffer must hold the partial program of each active zone in each of its LUNs. */
@@ -42,23 +43,25 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
+	u32 most = AFTL_STREAMS - ftl->streams - aftl_map_handles(ftl);
 
 	if (config->max_open_zones > config->max_active_zones)
 		return aftl_fail(error, -EINVAL,
 				 "max_open_zones: %llu zones cannot be open where %llu may be active",
 				 (unsigned long long)config->max_open_zones,
 				 (unsigned long long)config->max_active_zones);
-	if (config->placement_handles || ftl->slc_max_blocks || config->passes > 1 || config->fill)
+	if (config->placement_handles || config->passes > 1 || config->fill)
 		return aftl_fail(error, -EINVAL,
-				 "zoned: zones do not go together with placement_handles, slc_static, slc_dynamic, passes or fill");
+				 "zoned: zones do not go together with placement_handles, passes or fill");
 	if (!config->buffer_safe || config->buffer < zone_min_buffer(ftl))
 		return aftl_fail(error, -EINVAL,
 				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
 				 (unsigned long long)zone_min_buffer(ftl));
-	if (ftl->handles > AFTL_STREAMS - ftl->streams)
+	if (config->max_active_zones > most)
 		return aftl_fail(error, -EINVAL,
-				 "max_active_zones: policy %s leaves room for %u zones, not for %u",
-				 ftl->type->name, AFTL_STREAMS - ftl->streams, ftl->handles);
+				 "max_active_zones: policy %s leaves room for %u zones, not for %llu",
+				 ftl->type->name, most,
+				 (unsigned long long)config->max_active_zones);
 	return zone_check_capacity(ftl, error);
 }
 
@@ -186,7 +189,21 @@ int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_
 
 static struct aftl_block **zone_open_block(const struct aftl *ftl, u32 lun, u32 slot)
 {
-	return &ftl->luns[lun].handle_blocks[slot - 1];
+	return &ftl->luns[lun].handle_blocks[aftl_map_handles(ftl) + slot - 1];
+}
+
+/* Open SLC cache block of the zone that owns @slot; NULL without an SLC cache. */
+static struct aftl_block **zone_slc_block(const struct aftl *ftl, u32 lun, u32 slot)
+{
+	struct aftl_block **blocks = ftl->luns[lun].zone_slc_blocks;
+
+	return blocks ? &blocks[aftl_map_handles(ftl) + slot - 1] : NULL;
+}
+
+static void zone_close_block(struct aftl *ftl, u32 lun, struct aftl_block **open)
+{
+	if (open && *open)
+		aftl_block_close_partial(ftl, &ftl->luns[lun], *open);
 }
 
 /* Close the open blocks of a zone; those without valid data will be erased. */
@@ -195,10 +212,8 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 	u32 i;
 
 	for (i = 0; zone->slot && i < ftl->geo.luns; i++) {
-		struct aftl_block *block = *zone_open_block(ftl, i, zone->slot);
-
-		if (block)
-			aftl_block_close_partial(ftl, &ftl->luns[i], block);
+		zone_close_block(ftl, i, zone_open_block(ftl, i, zone->slot));
+		zone_close_block(ftl, i, zone_slc_block(ftl, i, zone->slot));
 	}
 }
 
@@ -301,11 +316,16 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 	return 0;
 }
 
+static u32 zone_stream(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	return ftl->streams + aftl_map_handles(ftl) + zone->slot - 1;
+}
+
 static u32 zone_find_free_slot(const struct aftl *ftl)
 {
 	u32 slot;
 
-	for (slot = 1; slot <= ftl->handles; slot++)
+	for (slot = 1; slot <= ftl->config.max_active_zones; slot++)
 		if (ftl->zones.owner[slot] == AFTL_NIL)
 			return slot;
 	return 0;
@@ -335,7 +355,7 @@ bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request)
 
 	if (!zone_take_slot(ftl, zone))
 		return false;
-	request->stream = (u8)(ftl->streams + zone->slot - 1);
+	request->stream = (u8)zone_stream(ftl, zone);
 	return true;
 }
 
@@ -354,19 +374,80 @@ void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
  */
 void aftl_zone_lpn_done(struct aftl *ftl, u32 stream)
 {
-	u32 slot = aftl_stream_handle(ftl, stream);
+	u32 slot = aftl_zone_slot(ftl, stream);
 
 	ftl->zones.pending[slot]--;
 	zone_release_slot(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
 }
 
 /*
- * aftl_zone_fallback_block() - close a fallback block with data of another zone than that of @lpn
+ * aftl_zone_fold_stream() - find where data of the zone of @lpn go that leave the SLC cache
+ * @stream: takes the stream of the zone
+ *
+ * Return: false if the zone has no open blocks.
  */
-void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
+bool aftl_zone_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream)
+{
+	const struct aftl_zone *zone = aftl_zone_at(ftl, lpn);
+
+	*stream = zone_stream(ftl, zone);
+	return zone->slot;
+}
+
+/* Zone of the valid data in @block. */
+static struct aftl_zone *block_zone(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
+
+	while (!aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+		slot++;
+	return aftl_zone_at(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
+}
+
+/* Return true if a closed block has data of a zone and room for more. */
+static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block *block)
+{
+	if (block->state != AFTL_BLOCK_CLOSED || !block->valid || block->failing ||
+	    aftl_block_has_map(ftl, block) || block->order != AFTL_ORDER_SEQUENTIAL)
+		return false;
+	if (block->bits)
+		return block->programmed < aftl_slc_zone_pages(&ftl->geo);
+	return !aftl_block_full(&ftl->geo, block);
+}
+
+/*
+ * Make a block that the zone has left with room for more the fallback block, so that the zone takes
+ * no more blocks than its capacity needs.
+ */
+static void zone_resume_fallback(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_zone *zone)
+{
+	struct aftl_block *block = &ftl->media.blocks[lun->index * (size_t)ftl->geo.blocks_per_lun];
+	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+
+	for (; block < end && !lun->fallback; block++) {
+		if (block->bits || block == lun->reloc.from ||
+		    !zone_block_has_room(ftl, block) || block_zone(ftl, block) != zone)
+			continue;
+		aftl_victim_list_remove(ftl, lun, block);
+		block->state = AFTL_BLOCK_OPEN;
+		block->handle = 0;
+		lun->fallback = block;
+	}
+}
+
+/*
+ * aftl_zone_fallback_block() - prepare the fallback block for data of the zone of @lpn
+ * @fold: continue a block of that zone, if there is one
+ *
+ * A fallback block with data of another zone is closed.
+ */
+void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold)
 {
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
 		aftl_block_close_partial(ftl, lun, lun->fallback);
+	if (fold && !lun->fallback)
+		zone_resume_fallback(ftl, lun, aftl_zone_at(ftl, lpn));
 }
 
 static bool zone_uses_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun)
@@ -379,12 +460,22 @@ static bool zone_uses_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun
 	return false;
 }
 
+static u32 count_live_luns(const struct aftl *ftl)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		count += !aftl_lun_dead(&ftl->luns[i]);
+	return count;
+}
+
 /*
  * Blocks of @lun that its zones need; @empty takes the last empty one of these zones, or AFTL_NIL.
  */
 static u32 zone_blocks_needed(struct aftl *ftl, const struct aftl_lun *lun, u32 *empty)
 {
-	u32 blocks = aftl_reserved_blocks(ftl);
+	u32 blocks = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	u32 i;
 
 	*empty = AFTL_NIL;
@@ -432,6 +523,9 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
+	/* The other LUNs take over the translation pages. */
+	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
+		aftl_zone_block_retired(ftl, &ftl->luns[i]);
 }
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
@@ -460,9 +554,9 @@ static bool zone_may_own_slot(const struct aftl *ftl, u32 zone, u32 slot)
 }
 
 /* Give an open block that was loaded to the zone that owns its slot, or close it. */
-static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot)
+static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot,
+			       struct aftl_block *block)
 {
-	struct aftl_block *block = lun->handle_blocks[slot - 1];
 	u32 zone;
 
 	if (!block)
@@ -489,8 +583,12 @@ bool aftl_zone_restored(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.zones; i++)
 		zone_count_state(ftl, &ftl->zones.all[i]);
 	for (i = 0; ftl->geo.zones && i < ftl->geo.luns; i++)
-		for (j = 1; j <= ftl->handles; j++)
-			zone_restore_owner(ftl, &ftl->luns[i], j);
+		for (j = 1; j <= ftl->config.max_active_zones; j++) {
+			struct aftl_block **slc = zone_slc_block(ftl, i, j);
+
+			zone_restore_owner(ftl, &ftl->luns[i], j, *zone_open_block(ftl, i, j));
+			zone_restore_owner(ftl, &ftl->luns[i], j, slc ? *slc : NULL);
+		}
 	return ftl->zones.active <= ftl->config.max_active_zones &&
 	       ftl->zones.open <= zone_max_open(ftl);
 }
@@ -545,15 +643,6 @@ void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn)
 	zone_take_slot(ftl, aftl_zone_at(ftl, lpn));
 }
 
-static struct aftl_zone *block_zone(const struct aftl *ftl, const struct aftl_block *block)
-{
-	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
-
-	while (!aftl_ppn_valid(&ftl->media, to_ppn(slot)))
-		slot++;
-	return aftl_zone_at(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
-}
-
 static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 {
 	struct aftl_zone *zone = block_zone(ftl, block);
@@ -562,12 +651,14 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 
 	if (!zone->slot && !(aftl_zone_active(zone) && zone_take_slot(ftl, zone)))
 		return;
-	placed = zone_open_block(ftl, lun, zone->slot);
+	placed = block->bits ? zone_slc_block(ftl, lun, zone->slot) :
+			       zone_open_block(ftl, lun, zone->slot);
 	if (*placed)
 		return;
-	aftl_victim_list_remove(ftl, &ftl->luns[lun], block);
+	if (block->listed)
+		aftl_victim_list_remove(ftl, &ftl->luns[lun], block);
 	block->state = AFTL_BLOCK_OPEN;
-	block->handle = zone->slot;
+	block->handle = (u8)(aftl_map_handles(ftl) + zone->slot);
 	*placed = block;
 }
 
@@ -581,9 +672,7 @@ void aftl_zone_reopen_blocks(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.blocks; i++) {
 		struct aftl_block *block = &ftl->media.blocks[i];
 
-		if (block->state == AFTL_BLOCK_CLOSED && block->valid && !block->failing &&
-		    !block->bits && block->order == AFTL_ORDER_SEQUENTIAL &&
-		    !aftl_block_full(&ftl->geo, block))
+		if (zone_block_has_room(ftl, block))
 			zone_reopen_block(ftl, block);
 	}
 }

@@ -4,12 +4,19 @@
 #define AFTL_ZONE_H
 
 #include "core/ftl/controller.h"
+#include "core/ftl/placement-handle.h"
 
 struct aftl_lun;
 
 static inline struct aftl_zone *aftl_zone_at(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return &ftl->zones.all[from_lpn(lpn) / ftl->geo.zone_units];
+}
+
+/* Slot of a stream of zone writes; see struct aftl_zone. */
+static inline u32 aftl_zone_slot(const struct aftl *ftl, u32 stream)
+{
+	return aftl_stream_handle(ftl, stream) - aftl_map_handles(ftl);
 }
 
 int __must_check aftl_zone_check(const struct aftl *ftl, struct aftl_error *error);
@@ -22,7 +29,8 @@ struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_lpn_done(struct aftl *ftl, u32 stream);
-void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn);
+bool aftl_zone_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
+void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold);
 void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_restored(struct aftl *ftl);

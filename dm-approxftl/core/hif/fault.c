@@ -111,6 +111,8 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	lun->slc_blocks = 0;
 	for (i = 0; lun->handle_blocks && i < ftl->handles; i++)
 		lun->handle_blocks[i] = NULL;
+	for (i = 0; lun->zone_slc_blocks && i < ftl->handles; i++)
+		lun->zone_slc_blocks[i] = NULL;
 	lun->suspended.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
 	lun->parity_due = 0;

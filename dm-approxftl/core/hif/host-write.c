@@ -190,7 +190,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	ftl->outstanding[epoch]++;
 	aftl_pending_add(ftl, index);
 	if (ftl->geo.zones)
-		ftl->zones.pending[aftl_stream_handle(ftl, command->stream)]++;
+		ftl->zones.pending[aftl_zone_slot(ftl, command->stream)]++;
 	return index;
 }
 

@@ -5,6 +5,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/run-queue.h"
+#include "core/ftl/translation-page.h"
 #include "core/ftl/zone.h"
 #include "core/hif/hif.h"
 
@@ -61,7 +62,8 @@ static bool clear_zone(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
 
 	for (; reset->cleared < zone->written && !aftl_slice_over(ftl, begin); unit++) {
 		aftl_write_discard(ftl, to_lpn(unit));
-		aftl_l2p_unmap(ftl, to_lpn(unit));
+		if (aftl_l2p_unmap(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
+			aftl_cmt_mark_dirty(ftl, to_lpn(unit));
 		ftl->work++;
 		reset->cleared++;
 	}

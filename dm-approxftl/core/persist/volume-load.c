@@ -439,25 +439,31 @@ static int invalidate_page(struct scan *scan, u32 page)
 }
 
 /*
- * A program to a zone counts only if all of its pages have entries: else it is dropped, as if the
+ * A program to a zone counts only if all of its pages have entries (with fewer bits per cell it has
+ * fewer pages): else it is dropped, as if the
  * power had failed before it, and can be programmed again. Its data that a flush has covered are
  * still in the persisted write buffer.
  */
 static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first,
 			      bool *whole, struct aftl_error *error)
 {
-	u32 pages = scan->volume->geo.program_pages;
+	const struct aftl_geometry *geo = &scan->volume->geo;
+	u32 needed = geo->program_pages;
 	struct aftl_spare spare;
 	u32 known = 0;
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; !ret && i < pages; i++) {
+	for (i = 0; !ret && i < geo->program_pages; i++) {
 		ret = read_spare(scan, first + i, &spare, error);
-		known += !ret && spare_matches_block(block, &spare);
+		if (ret || !spare_matches_block(block, &spare))
+			continue;
+		known++;
+		if (spare.bits)
+			needed = min(geo->program_pages, spare.bits * geo->planes_wide);
 	}
-	*whole = known == pages;
-	for (i = 0; !ret && known && !*whole && i < pages; i++)
+	*whole = known == needed;
+	for (i = 0; !ret && known && !*whole && i < geo->program_pages; i++)
 		ret = invalidate_page(scan, first + i);
 	return ret;
 }
@@ -595,7 +601,7 @@ static bool drop_newest_excess_plp(struct scan *scan)
 		if (!newest || newest->entry.seq < slot->entry.seq)
 			newest = slot;
 	}
-	if (zones <= scan->ftl->handles)
+	if (zones <= scan->ftl->config.max_active_zones)
 		return false;
 	drop_found(scan, aftl_l2p_entry(scan->ftl, from_lpn(newest->entry.what.lpn)));
 	return true;
