@@ -101,7 +101,8 @@ def test_each_member_of_a_larger_array_has_as_much_to_do(
     assert load[4][1] == pytest.approx(load[7][1], rel=0.05)
 
 
-def test_changes_by_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_are_printed_by_number_of_members(tmp_path: Path,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
     for number in (4, 6):
         (tmp_path / str(number)).mkdir()
         fake(tmp_path / str(number), "tlc", 1.0, number)
@@ -115,7 +116,7 @@ def test_changes_by_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("members", ["3", "11", "few", "4,11"])
-def test_number_of_devices(members: str) -> None:
+def test_numbers_of_devices_outside_4_to_10_are_refused(members: str) -> None:
     done = subprocess.run([TOP / "userspace/raid/raid", members], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 2 and "4 to 10" in done.stderr

@@ -278,7 +278,7 @@ class TestOutput:
         assert (place / "pipe").is_fifo()
         assert (place / "piped").read_bytes() not in unwritten_contents(what)
 
-    def test_devices_are_written(self, words: Words, what: str, place: Path) -> None:
+    def test_output_goes_directly_to_a_device(self, words: Words, what: str, place: Path) -> None:
         for name, number, works in (("null", 3, True), ("full", 7, False)):
             make_device_node(place / name, number)
             done = run_with_output(command_of(words, what, name), place)

@@ -56,12 +56,12 @@ def against_a_model(server: Server, seed: int, count: int = 400) -> None:
 
 @pytest.mark.parametrize("options", [("timing=off",), ("timing=real",), ("timing=off", "unit=512"),
                                      ("timing=scale:2", "policy=baseline")])
-def test_requests_against_a_model(options: tuple[str, ...]) -> None:
+def test_random_requests_equal_the_model(options: tuple[str, ...]) -> None:
     with serving(*options) as server:
         against_a_model(server, 1)
 
 
-def test_connections_at_the_same_time() -> None:
+def test_each_connection_reads_the_latest_write() -> None:
     with serving("timing=real") as server:
         server.shell("""
 import threading
@@ -84,7 +84,7 @@ for first in range(2):
 """.replace("URI", repr(server.uri)))
 
 
-def test_properties() -> None:
+def test_the_server_announces_size_and_abilities() -> None:
     with serving("timing=off", "--size", "10MiB") as server:
         done = run_program("nbdinfo", "--json", server.uri)
         told = json.loads(done.out)["exports"][0]
@@ -116,7 +116,7 @@ def test_a_preconditioned_device_holds_data_that_read_as_zeroes() -> None:
     assert totals == {0: 8 * MIB}
 
 
-def test_nbdcopy_there_and_back(tmp_path: Path) -> None:
+def test_nbdcopy_copies_an_image_there_and_back(tmp_path: Path) -> None:
     image = tmp_path / "image"
     image.write_bytes(Path(PROGRAM).read_bytes()[:MIB] + bytes(MIB) + b"end" * 12345)
     image.write_bytes(image.read_bytes().ljust(3 * MIB, b"\0"))
@@ -128,7 +128,7 @@ def test_nbdcopy_there_and_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-utils is not installed")
-def test_qemu_as_a_client() -> None:
+def test_qemu_reads_and_writes_the_device() -> None:
     with serving("timing=off") as server:
         done = run_program("qemu-io", "-f", "raw", server.uri, "-c", "write -P 0x5a 1000 5000",
                            "-c", "read -P 0x5a 1000 5000", "-c", "write -z -u 0 64k",
@@ -211,7 +211,7 @@ def test_an_option_that_no_device_has_is_refused(argument: str, message: str) ->
     assert f"nbdkit: error: {message}" in done.err
 
 
-def test_lateness_is_told() -> None:
+def test_the_server_reports_its_lateness() -> None:
     script = "for i in range(20): h.pwrite(bytes(4096), 4096 * i)"
     done = run_program("nbdkit", "-v", "-U", "-", PLUGIN, "--run",
                        f"/usr/bin/python3 -m nbd -u $uri -c '{script}'")
@@ -266,7 +266,7 @@ def negotiate(path: Path) -> socket.socket:
     return client
 
 
-def test_clients_that_vanish_in_a_request() -> None:
+def test_the_server_survives_clients_that_vanish() -> None:
     request = struct.Struct(">IHHQQI")
     with serving("timing=real", "--size", "2MiB") as server:
         for length in (0, 10, request.size, request.size + 100, request.size + 4096):
@@ -313,7 +313,7 @@ def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
     shutil.rmtree(server.socket.parent)
 
 
-def test_the_socket_of_the_user(tmp_path: Path) -> None:
+def test_the_given_socket_is_used_and_never_taken_over(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with serving("timing=off", "--socket", path) as server:
         assert server.uri == f"nbd+unix:///?socket={path}"
@@ -341,13 +341,13 @@ def test_a_socket_with_a_long_path_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("argument", "message"), [
     ("profile=none", 'unknown profile "none"'), ("--size=1", "--size: 1 is not a multiple"),
     ("policy", '"policy" is not of the form KEY=VALUE')])
-def test_wrong_arguments(argument: str, message: str) -> None:
+def test_wrong_arguments_of_serve_are_refused(argument: str, message: str) -> None:
     done = run_program(PROGRAM, "serve", argument)
     assert (done.code, done.out) == (2, "")
     assert re.fullmatch(f"approxftl serve: {re.escape(message)}.*\n", done.err)
 
 
-def test_without_nbdkit(tmp_path: Path) -> None:
+def test_a_missing_nbdkit_is_reported(tmp_path: Path) -> None:
     done = run_program(PROGRAM, "serve", environment={"PATH": str(tmp_path)})
     assert (done.code, done.out) == (1, "")
     assert done.err == ("approxftl serve: nbdkit is not installed; "

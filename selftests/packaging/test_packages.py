@@ -188,7 +188,7 @@ def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) ->
                                 LD_LIBRARY_PATH=str(libraries)) == said
 
 
-def test_the_binary_interface_of_the_library() -> None:
+def test_the_librarys_binary_interface_is_unchanged() -> None:
     """The ABI stays compatible, or the symbols get a new version."""
     run_successfully("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
                      "-Iuserspace/libapproxftl", "selftests/packaging/binary-interface.c")

@@ -156,7 +156,7 @@ def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
     assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", value(browser, "cell-text"))
 
 
-def test_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
+def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     """Keys alone lead from the die to the block, its pages and cells, and back."""
     open_page(browser, "#b=&a=approxftl&at=2000")
     press = """(key) => { document.activeElement.dispatchEvent(
@@ -176,7 +176,7 @@ def test_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     assert browser.run("app.pictures.a.zoom") is None
 
 
-def test_units_of_a_page(browser: Browser) -> None:
+def test_each_unit_of_a_page_has_its_own_cells(browser: Browser) -> None:
     """Each mapping unit of a page has cells of its own, and a click selects one."""
     open_page(browser, "#b=&at=2000")
     texts = browser.run("""["0", "1"].map((slot) => {

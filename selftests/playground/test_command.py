@@ -66,8 +66,9 @@ def run_wasm(command: tuple[wasmtime.Engine, wasmtime.Module], place: Path,
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_bytes(name: str, command: tuple[wasmtime.Engine, wasmtime.Module],
-               tmp_path: Path) -> None:
+def test_wasm_output_equals_native_output(name: str,
+                                          command: tuple[wasmtime.Engine, wasmtime.Module],
+                                          tmp_path: Path) -> None:
     arguments = (*RUNS[name], "--json")
     code, out, err = run_wasm(command, tmp_path, *arguments)
     done = run_program(PROGRAM, "sim", *arguments)
@@ -76,8 +77,8 @@ def test_bytes(name: str, command: tuple[wasmtime.Engine, wasmtime.Module],
     assert (code == 0) == (name != "refused")
 
 
-def test_table_and_files(command: tuple[wasmtime.Engine, wasmtime.Module],
-                         tmp_path: Path) -> None:
+def test_wasm_tables_and_files_equal_native_ones(command: tuple[wasmtime.Engine, wasmtime.Module],
+                                                 tmp_path: Path) -> None:
     arguments = ("--requests", "500", "--write-share", "100%", "--policy", "approxftl")
     code, out, err = run_wasm(command, tmp_path, *arguments, "--record", "/a.aft", "--dump",
                               "/a.snap")

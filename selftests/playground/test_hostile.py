@@ -63,7 +63,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("key", WRONG)
-def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
+def test_invalid_words_of_an_address_are_named(key: str, browser: Browser) -> None:
     """Invalid values are named, all others are used, and the page still works."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
@@ -121,7 +121,7 @@ LIMITS = """%s.map((args) => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["smallest", "largest"])
-def test_every_parameter_at_its_end(end: str, browser: Browser) -> None:
+def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -> None:
     """Each parameter at its limit gives the native digest or error; shards do not apply here."""
     open_page(browser)
     listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
@@ -138,7 +138,7 @@ def test_every_parameter_at_its_end(end: str, browser: Browser) -> None:
 
 # ---------------------------------------------------------------- time
 
-def test_keys_in_haste_leave_one_clock(browser: Browser) -> None:
+def test_rapid_keys_leave_one_timer(browser: Browser) -> None:
     """After many starts and stops only one timer runs: each frame is drawn once."""
     open_page(browser, "#b=&at=0")
     times, state = browser.run("""new Promise((done) => {
@@ -171,7 +171,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
     assert trouble(browser) == "no more"
 
 
-def test_another_device_while_it_plays(browser: Browser) -> None:
+def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
     """Loading another device by an address, a control or a file stops playing, even on failure."""
     open_page(browser, "#b=&at=0")
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
@@ -192,7 +192,7 @@ def test_another_device_while_it_plays(browser: Browser) -> None:
     assert browser.run("app.runs.a.at") == 7
 
 
-def test_turned_and_resized_while_it_plays(browser: Browser) -> None:
+def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
     open_page(browser, "#at=0")
     browser.run("document.getElementById('speed').value = 3; zoomInto('a'); setPlaying(true)")
     try:
@@ -224,7 +224,7 @@ def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
     assert len({memory for *_, memory in sizes}) == 1
 
 
-def test_less_motion(browser: Browser) -> None:
+def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
     """With prefers-reduced-motion nothing flashes."""
     for wish, flashes in (("reduce", False), ("no-preference", True)):
         browser.call("Emulation.setEmulatedMedia", features=[
@@ -236,7 +236,7 @@ def test_less_motion(browser: Browser) -> None:
 
 # ---------------------------------------------------------------- commands
 
-def test_copying_where_it_is_not_allowed(browser: Browser) -> None:
+def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
     """If the clipboard refuses the command, its text is selected instead."""
     open_page(browser, "#b=&at=5")
     assert browser.run("""(async () => {
@@ -262,7 +262,8 @@ def report(**changes: object) -> bytes:
     return json.dumps({**whole, **changes}).encode()
 
 
-def test_damaged_files(record: bytes, browser: Browser, tmp_path: Path) -> None:
+def test_damaged_files_are_named_and_change_nothing(record: bytes, browser: Browser,
+                                                    tmp_path: Path) -> None:
     """The error message names the file, and the device stays as it was."""
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
     packed = gzip.compress(record)
@@ -286,13 +287,13 @@ def test_damaged_files(record: bytes, browser: Browser, tmp_path: Path) -> None:
         assert state == ["", 77, 0], name
 
 
-def test_a_file_too_large(browser: Browser) -> None:
+def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
     open_page(browser, "#b=&at=5")
     browser.run("takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
     assert trouble(browser) == "x: this file has 3000 MB, and a page takes 256"
 
 
-def test_the_last_file_counts(record: bytes, browser: Browser) -> None:
+def test_the_last_file_wins(record: bytes, browser: Browser) -> None:
     """The last file wins, even if an earlier one loads more slowly and the user scrubs."""
     open_page(browser, "#b=&at=500")
     data = base64.b64encode(record).decode()
@@ -312,7 +313,7 @@ def test_the_last_file_counts(record: bytes, browser: Browser) -> None:
     assert browser.run("app.state.trace") == "dropped.aft"
 
 
-def test_pictures_that_are_none(browser: Browser) -> None:
+def test_files_that_are_no_pictures_are_refused(browser: Browser) -> None:
     open_page(browser, "#place=content")
     before = browser.run("[...KINDS[0].bytes]")
     for name, content in (("x.png", "[]"), ("cut.png", "[137,80,78,71,13,10,26,10,0,0,0,13]"),

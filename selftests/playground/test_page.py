@@ -35,14 +35,14 @@ def names(verb: str) -> list[str]:
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 
-def test_size_and_references() -> None:
+def test_the_page_is_small_and_loads_nothing_external() -> None:
     html = PAGE.read_text()
     assert PAGE.stat().st_size <= 1_000_000
     assert not re.findall(r'\b(?:href|src|srcset|action)="(?!data:)[^"]*"', html)
     assert "://" not in html
 
 
-def test_lists_are_complete(browser: Browser) -> None:
+def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
     open_page(browser)
     assert browser.run("POLICIES") == names("policies")
     assert browser.run("Object.keys(PROFILES)") == names("profiles")
@@ -85,21 +85,21 @@ def walk(browser: Browser, **state: str) -> None:
 
 
 @pytest.mark.parametrize("policy", names("policies") if PAGE.exists() else [])
-def test_policies(policy: str, browser: Browser) -> None:
+def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     open_page(browser)
     walk(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", names("profiles") if PAGE.exists() else [])
-def test_profiles(profile: str, browser: Browser) -> None:
+def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     open_page(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
         walk(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
-def test_every_way_of_going_is_the_same(load: str, browser: Browser) -> None:
+def test_every_way_to_a_time_gives_the_same_state(load: str, browser: Browser) -> None:
     open_page(browser)
     assert browser.run("""(() => {
         const args = argsOf({...STANDARD, fill: "random", w: "70", load: "LOAD"}, "approxftl");
@@ -158,7 +158,7 @@ def test_far_requests_leave_the_page_alive(browser: Browser) -> None:
 
 # ---------------------------------------------------------------- the page's controls
 
-def test_address_command_and_digest(browser: Browser) -> None:
+def test_address_and_command_give_the_same_device(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
     open_page(browser, address)
     digests = command_digests(browser)
@@ -180,7 +180,7 @@ def told_address(browser: Browser) -> str:
     return address
 
 
-def test_step_and_scrub(browser: Browser) -> None:
+def test_stepping_back_restores_the_digest(browser: Browser) -> None:
     open_page(browser, "#at=500")
     first = value(browser, "digest")
     browser.run("document.getElementById('next').click()")
@@ -194,7 +194,7 @@ def test_step_and_scrub(browser: Browser) -> None:
     assert value(browser, "fact-a").startswith("request 120,")
 
 
-def test_play(browser: Browser) -> None:
+def test_playback_gives_the_digest_of_the_command(browser: Browser) -> None:
     open_page(browser, "#at=0")
     at = browser.run("""new Promise((done) => {
         document.getElementById("play").click();
@@ -327,7 +327,7 @@ def test_parameters_change_in_mid_run(browser: Browser) -> None:
     assert stated(browser)["do"] == "" and browser.run("app.runs.a.at") == 800
 
 
-def test_dragging_a_slider(browser: Browser) -> None:
+def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None:
     """Creating many devices in sequence does not exhaust the memory."""
     open_page(browser, "#at=800")
     for share in range(40):
@@ -339,7 +339,7 @@ def test_dragging_a_slider(browser: Browser) -> None:
 
 # ---------------------------------------------------------------- views
 
-def test_views_and_pages(browser: Browser) -> None:
+def test_every_view_draws_the_block_that_a_click_selects(browser: Browser) -> None:
     """Every view draws something, and a click selects the block drawn there."""
     open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
     seen = browser.run("""VIEWS.map(({name}) => {
@@ -445,7 +445,7 @@ def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None
         browser.size(1280, 900)
 
 
-def test_an_address_in_haste(browser: Browser) -> None:
+def test_rapid_changes_leave_the_last_state_in_the_address(browser: Browser) -> None:
     """Rapid changes of state update the address only seldom, but always to the last state."""
     open_page(browser, "#b=&at=10")
     asked = browser.run("""(async () => {
@@ -575,7 +575,7 @@ def test_history_of_a_block_agrees_with_the_simulator(browser: Browser) -> None:
     assert re.fullmatch(r"programmed \w+, host write at request \d+, .*", text)
 
 
-def test_keyboard(browser: Browser) -> None:
+def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
     open_page(browser, "#at=200")
     press = """(target, key) => target.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true}))"""
@@ -589,7 +589,7 @@ def test_keyboard(browser: Browser) -> None:
     assert stated(browser)["at"] == "201"
 
 
-def test_everything_has_a_name(browser: Browser) -> None:
+def test_each_control_has_an_accessible_name(browser: Browser) -> None:
     """Each control has a name in the accessibility tree."""
     open_page(browser)
     for place in ("device", "content", "course", "files"):
@@ -603,7 +603,7 @@ def test_everything_has_a_name(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_narrow_screen(scheme: str, browser: Browser) -> None:
+def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) -> None:
     """At a width of 400 pixels nothing is cut off."""
     browser.size(400, 800)
     browser.call("Emulation.setEmulatedMedia", features=[
@@ -624,7 +624,7 @@ def test_narrow_screen(scheme: str, browser: Browser) -> None:
 
 # ---------------------------------------------------------------- approximate content
 
-def test_flipped_bits(browser: Browser) -> None:
+def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
     """The flips equal the device's count, never hit precise data, and grow with wear and age."""
     open_page(browser, "#place=content")
     found = browser.run("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
@@ -642,7 +642,7 @@ def test_flipped_bits(browser: Browser) -> None:
                if not one["lost"] and not (one["approximate"] and one["policy"] == "approxftl"))
 
 
-def test_samples(browser: Browser) -> None:
+def test_flips_of_samples_equal_the_devices_count(browser: Browser) -> None:
     open_page(browser, "#place=content")
     for name in ("picture", "sound", "numbers"):
         for kind in ("approximate", "precise"):
@@ -673,7 +673,7 @@ def test_the_address_contains_the_aged_content(browser: Browser) -> None:
     assert browser.run(texts) == second
 
 
-def test_own_picture(browser: Browser) -> None:
+def test_an_own_picture_is_scaled_to_the_sample_size(browser: Browser) -> None:
     open_page(browser, "#place=content")
     picture = base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
@@ -724,7 +724,7 @@ ANSWER = """(() => {
 
 
 @pytest.mark.parametrize("number", TOURS)
-def test_tours(number: int, browser: Browser) -> None:
+def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
     """Questions precede explanations, one answer is right and cites figures, about ten minutes."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
@@ -841,7 +841,7 @@ def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
     assert shown == pytest.approx(3000 * blocks * host / erases / units, rel=0.02)
 
 
-def test_steps_of_tours(browser: Browser) -> None:
+def test_each_step_of_a_tour_shows_its_device(browser: Browser) -> None:
     """Each step's device can be created; a step about content shows that part of the page."""
     open_page(browser, "#place=course")
     steps = browser.run("""(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
@@ -879,7 +879,8 @@ def convert(source: Path, target: Path, *options: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
-def test_traces(kind: str, records: Path, browser: Browser, tmp_path: Path) -> None:
+def test_a_dropped_trace_equals_its_conversion(kind: str, records: Path, browser: Browser,
+                                               tmp_path: Path) -> None:
     """A dropped trace gives the same stream as approxftl trace convert."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert(records, source, "--to", kind)
@@ -899,13 +900,13 @@ def test_traces(kind: str, records: Path, browser: Browser, tmp_path: Path) -> N
     assert command_digests(browser, tmp_path) == value(browser, "digest").split()
 
 
-def test_packed_trace(records: Path, browser: Browser) -> None:
+def test_a_compressed_trace_is_unpacked_and_played(records: Path, browser: Browser) -> None:
     open_page(browser)
     assert "20000 requests" in drop(browser, "stream.aft.gz", gzip.compress(records.read_bytes()))
     assert "expand it first" in drop(browser, "stream", b"BZh" + bytes(100))
 
 
-def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
+def test_a_saved_state_contains_the_position_in_the_trace(records: Path, browser: Browser) -> None:
     """The position in the trace file is part of a saved state."""
     open_page(browser)
     assert "20000 requests" in drop(browser, "stream.aft", records.read_bytes())
@@ -916,7 +917,8 @@ def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("start", [(), ("--fill", "none")])
-def test_report(browser: Browser, tmp_path: Path, start: tuple[str, ...]) -> None:
+def test_a_dropped_report_opens_its_devices(browser: Browser, tmp_path: Path,
+                                            start: tuple[str, ...]) -> None:
     """Dropping a report opens the devices that it describes."""
     path = tmp_path / "report.json"
     done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", *start,

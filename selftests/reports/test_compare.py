@@ -45,12 +45,12 @@ def document(inputs: list[Path]) -> Json:
     return document_of(SCHEMA, succeed("compare", *inputs, "-j"))
 
 
-def test_envelope(document: Json, inputs: list[Path]) -> None:
+def test_json_names_version_and_arguments(document: Json, inputs: list[Path]) -> None:
     assert document["tool"]["version"] == succeed("version").split()[-1]
     assert document["tool"]["argv"] == ["approxftl", "compare", *map(str, inputs), "-j"]
 
 
-def test_runs(document: Json, result: Json) -> None:
+def test_measures_of_runs_equal_their_results(document: Json, result: Json) -> None:
     assert [run["label"] for run in document["runs"]] == list(POLICIES)
     for shown, run_ in zip(document["runs"], result["runs"], strict=True):
         values = shown["measures"]
@@ -69,7 +69,7 @@ def test_runs(document: Json, result: Json) -> None:
         assert shown["argv"] == result["tool"]["argv"]
 
 
-def test_relative_to_the_first(document: Json) -> None:
+def test_ratios_refer_to_the_first_run(document: Json) -> None:
     first = document["runs"][0]["measures"]
     for shown in document["runs"]:
         for key, value in shown["relative"].items():
@@ -88,7 +88,7 @@ def test_keys_have_units(document: Json) -> None:
     assert {measure.key for measure in measures.MEASURES} == known
 
 
-def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
+def test_devices_replays_and_records_are_listed(document: Json, inputs: list[Path]) -> None:
     assert [device["label"] for device in document["devices"]] == ["ssd"] * 3
     assert document["devices"][0]["facts"]["total_energy_pj"] == 60
     assert document["devices"][0]["facts"]["write_amplification"] == 1.25
@@ -112,7 +112,7 @@ def test_flags_are_no_part_of_operations(tmp_path: Path) -> None:
                                         records)).operations().tolist() == [WRITE, READ]
 
 
-def test_text(inputs: list[Path], result: Json) -> None:
+def test_the_table_shows_the_ratios(inputs: list[Path], result: Json) -> None:
     lines = succeed("compare", inputs[0]).splitlines()
     assert lines[0].split() == list(POLICIES)
     (mean,) = [line for line in lines if line.startswith("write response, mean")]
@@ -130,7 +130,7 @@ def test_one_policy_in_each_file(tmp_path: Path) -> None:
         ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
 
 
-def test_several_policies_in_each_file(tmp_path: Path) -> None:
+def test_each_file_has_its_own_reference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         simulate(tmp_path / f"{name}.json", "--requests", "500", "--policy", "baseline,vth_b")
     shown = document_of(SCHEMA, succeed("compare", tmp_path, "-j"))["runs"]
@@ -139,7 +139,7 @@ def test_several_policies_in_each_file(tmp_path: Path) -> None:
     assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]
 
 
-def test_same_name_in_two_directories(tmp_path: Path) -> None:
+def test_files_of_one_name_are_labelled_by_directory(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         simulate(tmp_path / name / "run.json", "--requests", "500", "--policy", "baseline,vth_b")
@@ -159,7 +159,7 @@ def test_closed_pipe_is_no_error(inputs: list[Path]) -> None:
     (None, "\u2013"), (0, "0"), (12.0, "12"), (0.123456, "0.1235"), (123456, "123456"),
     ("word", "word"), (1e20, "1e+20"),
 ])
-def test_numbers(value: float | str | None, text: str) -> None:
+def test_numbers_are_printed_shortly(value: float | str | None, text: str) -> None:
     assert number_as_text(value) == text
 
 

@@ -110,7 +110,7 @@ def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
                for i, first in enumerate(events[:len(events) - len(spans) + 1]))
 
 
-def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
+def test_chosen_kinds_are_written_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
     told = succeed("figures", inputs[0], "--kind", "energy,wear", "--format", "pdf",
                    "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
@@ -119,7 +119,8 @@ def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
-def test_widths_of_columns(inputs: list[Path], tmp_path: Path, width: str, inches: float) -> None:
+def test_widths_single_and_double_are_in_inches(inputs: list[Path], tmp_path: Path, width: str,
+                                                inches: float) -> None:
     for kind in ("png", "svg"):
         succeed("figures", inputs[0], "--kind", "energy", "--format", kind, "--width", width,
                 "-O", tmp_path)
@@ -129,7 +130,7 @@ def test_widths_of_columns(inputs: list[Path], tmp_path: Path, width: str, inche
     assert f' width="{inches:g}in" ' in (tmp_path / "energy.svg").read_text()
 
 
-def test_a_style_is_for_all(inputs: list[Path], tmp_path: Path) -> None:
+def test_a_style_applies_to_all_figures(inputs: list[Path], tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont = "DejaVu Serif"\nfont_size = 6\n'
                      'palette = ["#123456", "#fedcba"]\n')
@@ -143,26 +144,26 @@ def test_a_style_is_for_all(inputs: list[Path], tmp_path: Path) -> None:
     assert done.code == 1 and "no TOML" in done.err
 
 
-def test_unknown_kind(inputs: list[Path]) -> None:
+def test_an_unknown_kind_is_refused(inputs: list[Path]) -> None:
     done = run("figures", inputs[0], "--kind", "pie")
     assert done.code == 2
     assert 'there is no kind "pie"; there are ratios, response, class-response, cdf,' in done.err
 
 
-def test_kind_that_lacks_something(tmp_path: Path) -> None:
+def test_a_kind_without_its_data_is_refused(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "10")
     done = run("figures", "x.json", "--kind", "cdf", directory=tmp_path)
     assert done.code == 1
     assert "cdf: not in 1 run: approxftl sim --json=FILE --histogram records it" in done.err
 
 
-def test_nothing_to_draw(tmp_path: Path) -> None:
+def test_a_command_without_files_is_refused(tmp_path: Path) -> None:
     done = run("figures", directory=tmp_path)
     assert (done.code, done.err) == (
         2, 'approxftl figures: nothing to draw; name files, or "--list" the kinds\n')
 
 
-def test_without_vl_convert(inputs: list[Path], tmp_path: Path) -> None:
+def test_only_pdf_and_png_need_vl_convert(inputs: list[Path], tmp_path: Path) -> None:
     """A module that cannot be imported acts like a package that is not installed."""
     program = without_module(tmp_path / "place", "figures", "vl_convert")
     done = run_program(program, inputs[0], "-O", tmp_path / "out")
@@ -288,7 +289,7 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
 
 @settings(deadline=None)
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
-def test_ticks_enclose(low: float, span: float) -> None:
+def test_ticks_enclose_the_range(low: float, span: float) -> None:
     scale = round_ticks(low, low + span)
     margin = 1e-6 * max(1, abs(low), span)
     assert scale[0] <= low + margin
@@ -296,12 +297,12 @@ def test_ticks_enclose(low: float, span: float) -> None:
     assert 2 <= len(scale) <= 9
 
 
-def test_binned() -> None:
+def test_ranges_are_averaged() -> None:
     assert means_of_ranges([1, 3, 5, 7], 2) == [2, 6]
     assert means_of_ranges([1, 2, 3], 3) == [1, 2, 3]
 
 
-def test_cumulative() -> None:
+def test_histograms_become_cumulative_percentages() -> None:
     assert cumulative_percentages([[1000, 1], [3000, 3]]) == ([1.0, 1.0, 3.0], [0.0, 25.0, 100.0])
 
 
@@ -310,7 +311,7 @@ def test_same_figure_same_bytes(kind: str) -> None:
     assert render_figure(bars([1, 2]), kind) == render_figure(bars([1, 2]), kind)
 
 
-def test_numbers_of_a_missing_value() -> None:
+def test_a_missing_value_is_left_empty() -> None:
     plot = Bars(["a"], [("one", [None])], "unit")
     assert Figure("x", "t", "d", plot).as_csv() == ",one\na,\n"
     assert "title" in figure_as_svg(Figure("x", "t", "d", plot))

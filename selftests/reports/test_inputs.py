@@ -64,7 +64,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("content", "sentence"), WRONG, ids=lambda value: str(value)[:30])
-def test_wrong_content(tmp_path: Path, content: bytes, sentence: str) -> None:
+def test_wrong_inputs_are_refused_in_a_sentence(tmp_path: Path, content: bytes,
+                                                sentence: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
     with pytest.raises(command.Refusal) as refused:
@@ -76,32 +77,32 @@ def test_wrong_content(tmp_path: Path, content: bytes, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_command_refuses(tmp_path: Path, verb: str) -> None:
+def test_each_command_refuses_an_unknown_file(tmp_path: Path, verb: str) -> None:
     (tmp_path / "x").write_text("hello")
     assert refusal(tmp_path, "x", verb=verb).startswith(
         f'approxftl {verb}: x: begins with "hello", which is none of')
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_a_missing_input_is_refused_with_the_files_that_exist(tmp_path: Path) -> None:
     (tmp_path / "near.json").write_text("{}")
     assert "x.json: no such file; ./ has near.json" in refusal(tmp_path, "x.json", code=3)
     assert "d/x: no such file; d/ has nothing" in refusal(tmp_path, "d/x", code=3)
 
 
-def test_directory_without_inputs(tmp_path: Path) -> None:
+def test_a_directory_without_inputs_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
     told = refusal(tmp_path, ".", code=3)
     assert ".: no input; looked for *.json, *.aft, *.txt, *.log, found notes.md" in told
 
 
-def test_unreadable_results(tmp_path: Path) -> None:
+def test_incomplete_json_is_refused(tmp_path: Path) -> None:
     simulate(tmp_path / "good.json", "--requests", "10")
     (tmp_path / "bad.json").write_text("{")
     assert "bad.json: no whole JSON" in refusal(tmp_path, "good.json", "bad.json")
 
 
 @pytest.mark.parametrize("change", ["short", "version", "field", "fields"])
-def test_damaged_records(tmp_path: Path, change: str) -> None:
+def test_damaged_record_files_are_refused(tmp_path: Path, change: str) -> None:
     path = tmp_path / "x.aft"
     simulate(tmp_path / "x.json", "--requests", "5", "--record", path)
     data = bytearray(path.read_bytes())
@@ -121,18 +122,18 @@ def test_damaged_records(tmp_path: Path, change: str) -> None:
     assert expected[change] in told
 
 
-def test_empty_record_file(tmp_path: Path) -> None:
+def test_an_empty_record_file_is_listed_but_not_drawn(tmp_path: Path) -> None:
     simulate(tmp_path / "run.json", "--requests", "0", "--record", tmp_path / "x.aft")
     assert re.search(r"^records +0$", run("compare", tmp_path / "x.aft").out, re.M)
     assert "of which nothing can be drawn" in refusal(tmp_path, "x.aft", verb="figures")
 
 
-def test_nothing_to_compare(tmp_path: Path) -> None:
+def test_inputs_without_numbers_are_not_compared(tmp_path: Path) -> None:
     (tmp_path / "luns.txt").write_text(LUNS)
     assert "found 1 answer, which has no numbers to compare" in refusal(tmp_path, "luns.txt")
 
 
-def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_reported(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "10")
     told = refusal(tmp_path, "x.json", "-O", "no/such/r.html", verb="report")
     assert "no/such/r.html: cannot write: No such file or directory" in told
@@ -150,14 +151,14 @@ def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_usage(tmp_path: Path, verb: str) -> None:
+def test_unknown_options_of_report_verbs_are_refused(tmp_path: Path, verb: str) -> None:
     done = run(verb, "--xyzzy", "x", directory=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err == (f'approxftl {verb}: unknown option "--xyzzy"; '
                         f'"approxftl {verb} --help" lists the options\n')
 
 
-def test_everything_is_recognised(tmp_path: Path) -> None:
+def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
     found = read_inputs(everything(tmp_path))
     assert found.summary() == EVERYTHING
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]

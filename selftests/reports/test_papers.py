@@ -92,7 +92,7 @@ def test_each_system_has_figures() -> None:
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_description(path: Path) -> None:
+def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
     document = study_plan.load_toml(path)
     text = study_plan.in_one_line(document["text"])
     assert text.endswith(".")
@@ -157,7 +157,7 @@ def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setti
     (("--approx-share", "90%"), "all_approximate"),
     (("--approx-share", "50%", "--approx-run", "64"), "phase_2"),
 ])
-def test_kinds_of_blocks_as_they_are_written(
+def test_each_stream_fills_the_expected_kind_of_block(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
     """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
     measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
@@ -171,7 +171,7 @@ def test_kinds_of_blocks_as_they_are_written(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_studies_are_understood(path: Path, volumes: Setting) -> None:
+def test_the_simulator_accepts_every_paper_study(path: Path, volumes: Setting) -> None:
     """The simulator accepts all values of the study."""
     plan = study_plan.read_study(path, PROGRAM, setting=volumes)
     assert plan.points and figure_specs(plan)
@@ -204,7 +204,7 @@ def test_cuts_are_those_of_the_runs(made: Path) -> None:
 
 
 @pytest.mark.slow
-def test_index_in_a_browser(made: Path, tmp_path: Path) -> None:
+def test_the_index_shows_all_figures_in_a_browser(made: Path, tmp_path: Path) -> None:
     done = browse(made / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err
     assert console(done) == []
@@ -260,7 +260,8 @@ def test_full_runs_are_longer() -> None:
     (["--papers", "tvr", "--seeds", "0"], 2, "seeds is a number from 1 to"),
     (["--papers", "agcr", "--traces", "no"], 3, "no: there is no HM_0.aft"),
 ])
-def test_refusals(tmp_path: Path, arguments: list[str], code: int, sentence: str) -> None:
+def test_wrong_arguments_of_papers_are_refused(tmp_path: Path, arguments: list[str], code: int,
+                                               sentence: str) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x/x.json").write_text('{"app": "weights"}')
     done = run("figures", *arguments, directory=tmp_path)

@@ -89,7 +89,7 @@ def numbers(dom: str, name: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
 
 
-def test_everything_is_there(dom: str) -> None:
+def test_the_page_has_all_sections_in_order(dom: str) -> None:
     for section in ("tables", "figures", "provenance"):
         assert f'<section id="{section}">' in dom
     assert 'id="missing"' not in dom
@@ -106,7 +106,7 @@ def test_everything_is_there(dom: str) -> None:
         assert f'<th scope="col">{policy}</th>' in dom
 
 
-def test_nothing_from_elsewhere(page: Path) -> None:
+def test_the_page_refers_to_nothing_external(page: Path) -> None:
     for reference in references(page.read_text()):
         assert reference.startswith(("#", "data:")), reference
     assert "://" not in page.read_text()
@@ -136,7 +136,7 @@ def test_marks_have_titles(dom: str) -> None:
     assert titles[0].startswith("read response, mean, baseline: 1 times that of baseline")
 
 
-def test_tooltips(page: Path, tmp_path: Path) -> None:
+def test_tooltips_show_exact_values(page: Path, tmp_path: Path) -> None:
     probe = with_script(page, """
         const over = (selector, right = 1) => {
             const mark = document.querySelector(selector);
@@ -247,14 +247,14 @@ def test_tables_are_those_of_the_result(dom: str, result: Json) -> None:
     assert shown == [run["counters"]["read_flipped_bits"] for run in result["runs"]]
 
 
-def test_device_maps(dom: str) -> None:
+def test_wear_and_page_maps_show_the_devices_blocks(dom: str) -> None:
     rows = numbers(dom, "wear-map-5")
     assert [(row[0], float(row[2])) for row in rows[1:]] == [(f"{i // 4}", i) for i in range(8)]
     words = [row[2] for row in numbers(dom, "page-map-10")[1:]]
     assert "stale approximate" in words
 
 
-def test_provenance(dom: str) -> None:
+def test_the_page_names_commands_and_versions(dom: str) -> None:
     section = dom[dom.index('<section id="provenance">'):]
     assert "approxftl sim --fill random" in unescape(section)
     assert "approxftl report" in section
@@ -428,7 +428,7 @@ def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(shown: Browser, scheme: str) -> None:
+def test_text_has_enough_contrast(shown: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 4.5, computed with opacity and the background."""
     shown.call("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
@@ -467,7 +467,7 @@ def test_text_stands_out(shown: Browser, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_stand_out(shown: Browser, scheme: str) -> None:
+def test_marks_have_enough_contrast(shown: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 3 for marks, by fill or edge against the background."""
     shown.call("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
@@ -873,7 +873,7 @@ def test_workloads_are_side_by_side_on_one_scale(workloads: Path, name: str) -> 
     assert count > 2 and levels == levels[:count] * len(LOADS)
 
 
-def test_panels_answer(browser: Browser, workloads: Path) -> None:
+def test_interactive_panels_react_to_the_filter(browser: Browser, workloads: Path) -> None:
     browser.size(800, 600)
     browser.show(workloads)
     told = probe(browser, """

@@ -99,7 +99,7 @@ def marks_of(page: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_nothing_from_elsewhere_and_not_large(page: Path) -> None:
+def test_the_study_page_is_small_and_loads_nothing(page: Path) -> None:
     text = page.read_text()
     assert [one for one in references(text) if not one.startswith(("#", "data:"))] == []
     assert page.stat().st_size < 1.5e6

@@ -80,7 +80,7 @@ def test_a_dynamic_cache_has_two_cliffs() -> None:
     assert short["counters"]["cached_host_units"] == 0
 
 
-def test_an_idle_while_brings_it_back(tmp_path: Path) -> None:
+def test_idle_time_empties_the_slc_cache(tmp_path: Path) -> None:
     cache = ("--slc_static", "4%", "--slc_dynamic", "30%")
     device = tmp_path / "device"
     wrote = (*SHAPE, *WRITES, *cache, "--requests", "8000", "--dump", device)

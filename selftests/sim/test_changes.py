@@ -19,14 +19,15 @@ def ended(*arguments: str | Path) -> Json:
 
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
-def test_a_change_to_nothing_changes_nothing(load: tuple[str, ...]) -> None:
+def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
     """A change without effect leaves the digest as it is, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
     assert ended(*load, "--change", stops)["digest"] == ended(*load)["digest"]
 
 
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
-def test_as_if_saved_and_loaded_there(load: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
+                                                       tmp_path: Path) -> None:
     """A changed policy and parameter act like saving the device and loading it with them."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")

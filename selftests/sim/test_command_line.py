@@ -162,14 +162,15 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda value: str(value)[:40])
-def test_usage(arguments: list[str], sentence: str) -> None:
+def test_wrong_arguments_of_sim_are_refused_in_one_line(arguments: list[str],
+                                                        sentence: str) -> None:
     done = run("sim", *arguments)
     assert (done.code, done.out) == (2, "")
     assert sentence in done.err
     assert re.fullmatch(r"approxftl sim: [^\n]+\n", done.err), "one line"
 
 
-def test_parameters_in_a_file(tmp_path: Path) -> None:
+def test_parameters_of_a_file_apply_at_their_position(tmp_path: Path) -> None:
     """A file given by --set @FILE counts at its position; the last value of a parameter wins."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("# a drive\n\n  blocks=64\t\r\nop=20\n # not determined:\nread-first=9us\n")
@@ -207,7 +208,7 @@ def test_a_file_of_parameters_is_no_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["--fill-valid=50", "--fill_valid=50", "--set=fill-valid=50"])
-def test_spellings_of_a_parameter(spelling: str) -> None:
+def test_a_parameter_may_be_spelled_in_several_ways(spelling: str) -> None:
     done = run("sim", spelling, "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["fill_valid_percent"] == 50
 
@@ -218,7 +219,7 @@ def test_parameters_win_over_the_profile_wherever_it_stands() -> None:
     assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", 64)
 
 
-def test_counts_in_millions() -> None:
+def test_counts_accept_suffixes() -> None:
     for text, count in (("3M", "3000000"), ("18G", "18000000000")):
         done = [run("sim", "--warmup", each, "--requests", "0", "--dry-run")
                 for each in (text, count)]
@@ -321,7 +322,7 @@ def test_option_and_parameter_hot_size_are_two_things() -> None:
 
 
 @pytest.mark.parametrize("option", ["--json", "--record", "--dump"])
-def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_created_fails_before_the_run(option: str, tmp_path: Path) -> None:
     # The file must be created before the simulation, which would take many minutes.
     done = run("sim", "--requests", "1000000000", f"{option}={tmp_path}/absent/file")
     assert done.code == 1
@@ -345,7 +346,7 @@ def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
     assert [found["policy"] for found in result["runs"]] == ["baseline"]
 
 
-def test_unknown_verb() -> None:
+def test_an_unknown_verb_is_refused_with_a_suggestion() -> None:
     done = run("smi")
     assert (done.code, done.err) == (2, 'approxftl: unknown verb "smi"; did you mean sim?\n')
     assert run("frobnicate").err == (
@@ -353,7 +354,8 @@ def test_unknown_verb() -> None:
     )
 
 
-def test_verb_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_in_path_is_run_as_a_verb(tmp_path: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "approxftl-frobnicate"
     other.write_text('#!/bin/sh\necho "$# $1 $2"\nexit 7\n')
     other.chmod(0o755)
@@ -365,7 +367,7 @@ def test_verb_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("../frobnicate").code == 2
 
 
-def test_no_verb() -> None:
+def test_a_missing_verb_prints_the_usage() -> None:
     done = run()
     assert done.code == 2
     assert "Usage: approxftl VERB" in done.err
@@ -379,7 +381,7 @@ def test_help_explains_shares() -> None:
 
 
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
-def test_lists(verb: str) -> None:
+def test_json_lists_contain_the_rows_of_the_table(verb: str) -> None:
     table = run(verb)
     listed = json.loads(run(verb, "--json").out)
     assert listed["approxftl_json_format"] == [1, 0]
@@ -391,7 +393,7 @@ def test_lists(verb: str) -> None:
     assert run(verb, "--frob").code == 2
 
 
-def test_params_of_a_profile() -> None:
+def test_params_shows_the_values_of_a_profile() -> None:
     rows = {
         row["key"]: row
         for row in json.loads(run("params", "--json", "--profile", "micro19").out)["parameters"]
@@ -436,7 +438,7 @@ def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize(("verb", "names"), [
     ("params", ["op", "read-first"]), ("profiles", ["demo"]), ("policies", ["agcr", "baseline"])])
-def test_those_that_are_named_are_listed(verb: str, names: list[str]) -> None:
+def test_only_named_items_are_listed(verb: str, names: list[str]) -> None:
     done = run(verb, *names, "--no-head")
     assert [line.split()[0].replace("_", "-") for line in done.out.splitlines()] == sorted(
         names, key=run(verb).out.replace("_", "-").find)

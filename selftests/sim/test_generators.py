@@ -43,14 +43,14 @@ def near(share: float, expected: float, count: int) -> bool:
 
 
 @pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1])
-def test_write_share(share: float, generate: Generate) -> None:
+def test_writes_have_their_share_of_requests(share: float, generate: Generate) -> None:
     records = generate("--write-share", str(share))
     assert near(sum(r.op == WRITE for r in records) / N, share, N)
     assert {r.op for r in records} <= {READ, WRITE}
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1])
-def test_approx_share(share: float, generate: Generate) -> None:
+def test_only_the_given_share_of_writes_is_approximate(share: float, generate: Generate) -> None:
     records = generate("--approx-share", str(share), "--write-share", "0.6")
     writes = [r for r in records if r.op == WRITE]
     assert near(sum(r.klass for r in writes) / len(writes), share, len(writes))
@@ -64,7 +64,8 @@ def runs_of(bits: list[int]) -> list[int]:
 
 
 @pytest.mark.parametrize(("share", "mean"), [(0.3, 8), (0.5, 20), (0.75, 4)])
-def test_approx_runs(share: float, mean: int, generate: Generate) -> None:
+def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int,
+                                                         generate: Generate) -> None:
     records = generate("--approx-share", str(share), "--approx-run", str(mean),
                        "--write-share", "100%")  # fmt: skip
     lengths = runs_of([r.klass for r in records])
@@ -81,28 +82,28 @@ def test_independent_tags_have_short_runs(generate: Generate) -> None:
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
 
-def test_uniform_places(generate: Generate) -> None:
+def test_uniform_addresses_are_equally_likely(generate: Generate) -> None:
     records = generate("--workload", "uniform")
     bins = Counter(r.off_sect // UNIT_SECTORS * 50 // generate.units for r in records)
     chi = sum((bins[i] - N / 50) ** 2 / (N / 50) for i in range(50))
     assert chi < 49 + 4 * math.sqrt(2 * 49)
 
 
-def test_footprint(generate: Generate) -> None:
+def test_requests_stay_within_the_footprint(generate: Generate) -> None:
     records = generate("--footprint", "0.25")
     last = max(r.off_sect + r.nsect for r in records) // UNIT_SECTORS
     assert last <= generate.units * 0.25
     assert last > generate.units * 0.249
 
 
-def test_hot_range(generate: Generate) -> None:
+def test_the_hot_range_gets_its_share_of_requests(generate: Generate) -> None:
     records = generate("--hot-share", "0.8", "--hot-range", "0.2")
     hot = sum(r.off_sect // UNIT_SECTORS < generate.units * 0.2 for r in records) / N
     assert near(hot, 0.8, N)
 
 
 @pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3, 4.0])
-def test_zipf(skew: float, generate: Generate) -> None:
+def test_zipf_addresses_have_the_expected_frequencies(skew: float, generate: Generate) -> None:
     records = generate("--workload", "zipf", "--zipf-skew", str(skew), "--footprint", "0.1")
     places = int(generate.units * 0.1)
     weights = [(rank + 1) ** -skew for rank in range(places)]
@@ -134,7 +135,7 @@ def test_zipf_is_scattered(generate: Generate) -> None:
     assert min(b - a for a, b in zip(sorted(hottest), sorted(hottest)[1:], strict=False)) > 1000
 
 
-def test_sequential(generate: Generate) -> None:
+def test_sequential_addresses_ascend_and_restart(generate: Generate) -> None:
     records = generate("--workload", "sequential", "--size", "12KiB", "--footprint", "0.01")
     expected, end = 0, int(generate.units * 0.01) * UNIT_SECTORS
     for record in records:
@@ -145,7 +146,7 @@ def test_sequential(generate: Generate) -> None:
 
 
 @pytest.mark.parametrize("stride", [4, 12, 64, 4096])
-def test_stride(stride: int, generate: Generate) -> None:
+def test_a_stride_skips_the_data_between_requests(stride: int, generate: Generate) -> None:
     """The data between two strided requests are skipped; a stride of 4 KiB skips nothing."""
     records = generate("--workload", "sequential", "--stride", f"{stride}KiB", "--footprint",
                        "0.04")
@@ -157,13 +158,13 @@ def test_stride(stride: int, generate: Generate) -> None:
             expected = 0
 
 
-def test_stride_of_long_requests(generate: Generate) -> None:
+def test_a_stride_of_the_request_length_skips_nothing(generate: Generate) -> None:
     records = generate("--workload", "sequential", "--stride", "16KiB", "--size", "16KiB")
     longer = generate("--workload", "sequential", "--size", "16KiB")
     assert [r.off_sect for r in records] == [r.off_sect for r in longer]
 
 
-def test_drift(generate: Generate) -> None:
+def test_the_working_set_drifts_at_the_given_speed(generate: Generate) -> None:
     records = generate("--workload", "drift", "--drift-set", "0.05", "--drift-requests", "10000")
     width = int(generate.units * 0.05)
     for number, record in enumerate(records):
@@ -172,7 +173,7 @@ def test_drift(generate: Generate) -> None:
     assert max(r.off_sect for r in records) // UNIT_SECTORS > 4 * width
 
 
-def test_active(generate: Generate) -> None:
+def test_active_addresses_get_the_mean_number_of_requests(generate: Generate) -> None:
     records = generate("--workload", "active", "--active-set", "0.01", "--active-requests", "50",
                        "--active-others", "0.1")
     uses = Counter(r.off_sect // UNIT_SECTORS for r in records)
@@ -185,7 +186,7 @@ def test_active(generate: Generate) -> None:
     assert len(early & late) < len(early) / 2
 
 
-def test_scattered_hot_range(generate: Generate) -> None:
+def test_scattering_the_hot_range_keeps_the_counts(generate: Generate) -> None:
     hot = ("--hot-share", "100%", "--hot-range", "0.25")
     dense = Counter(r.off_sect for r in generate(*hot))
     uses = Counter(r.off_sect for r in generate(*hot, "--scatter"))
@@ -197,7 +198,7 @@ def test_scattered_hot_range(generate: Generate) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_zones(count: int, generate: Generate) -> None:
+def test_each_zone_is_written_in_order(count: int, generate: Generate) -> None:
     zone, size = 64, 16
     records = generate("--workload", "zones", "--zone-size", f"{zone * 4}KiB", "--size",
                        f"{size * 4}KiB", "--open-zones", str(count), "--write-share", "100%")
@@ -217,7 +218,7 @@ def test_zones(count: int, generate: Generate) -> None:
     assert max(passed.values()) < 6 * N * size / zone / (generate.units // zone)
 
 
-def test_writer_beside_the_stream(tmp_path: Path) -> None:
+def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
     path = tmp_path / "beside.aft"
     options = ("--fill", "random", "--write-share", "0", "--depth", "4", "--requests", "20000")
     alone = only_run(sim(*options))
@@ -241,7 +242,7 @@ def test_writer_that_is_late_makes_up_for_it() -> None:
     assert abs(timing["sum_ns"] / run["simulated_ns"] - 1) < 0.01
 
 
-def test_sizes_and_their_weights(generate: Generate) -> None:
+def test_request_sizes_follow_their_weights(generate: Generate) -> None:
     records = generate("--size", "4KiB:70,6000:10,64KiB:20")
     found = Counter(r.nsect for r in records)
     assert set(found) == {8, 12, 128}
@@ -261,7 +262,7 @@ def hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int], Count
     )
 
 
-def test_hot_sizes_and_their_weights(generate: Generate) -> None:
+def test_hot_and_cold_sizes_follow_their_weights(generate: Generate) -> None:
     records = generate(*HOT, "--size", "16KiB:25,64KiB:75", "--hot-size", "4KiB:90,8KiB:10")
     hot, cold = hot_and_cold(records, generate.units)
     assert near(hot.total() / N, 0.6, N)
@@ -309,19 +310,19 @@ def test_hot_size_leaves_cold_requests_as_they_are(generate: Generate) -> None:
         assert was.nsect == now.nsect or not is_cold
 
 
-def test_whole_footprint_hot(generate: Generate) -> None:
+def test_a_hot_range_of_the_whole_footprint_sets_all_sizes(generate: Generate) -> None:
     records = generate("--hot-share", "0.1", "--hot-range", "100%", "--hot-size", "8KiB")
     assert {r.nsect for r in records} == {16}
 
 
-def test_discards_and_flushes(generate: Generate) -> None:
+def test_discards_have_their_share_and_flushes_their_interval(generate: Generate) -> None:
     records = generate("--discard-share", "0.2", "--flush-every", "9")
     assert [number for number, r in enumerate(records) if r.op == FLUSH] == list(range(9, N, 10))
     others = [r for r in records if r.op != FLUSH]
     assert near(sum(r.op == DISCARD for r in others) / len(others), 0.2, len(others))
 
 
-def test_poisson_arrivals(generate: Generate) -> None:
+def test_poisson_intervals_are_exponential(generate: Generate) -> None:
     records = generate("--rate", "2000")
     gaps = [b.t_ns - a.t_ns for a, b in itertools.pairwise(records)]
     mean = sum(gaps) / len(gaps)
@@ -333,7 +334,7 @@ def test_poisson_arrivals(generate: Generate) -> None:
     assert square / mean**2 == pytest.approx(2, rel=0.06)
 
 
-def test_fixed_arrivals(generate: Generate) -> None:
+def test_fixed_arrivals_have_equal_intervals(generate: Generate) -> None:
     records = generate("--rate", "3000", "--arrival-shape", "fixed", requests=3001)
     assert records[-1].t_ns == pytest.approx(10**9, abs=100)
     gaps = {b.t_ns - a.t_ns for a, b in itertools.pairwise(records)}
@@ -341,7 +342,7 @@ def test_fixed_arrivals(generate: Generate) -> None:
 
 
 @pytest.mark.parametrize("arrival", [["--rate", "10000"], ["--depth", "4"]])
-def test_bursts(arrival: list[str], generate: Generate) -> None:
+def test_requests_arrive_only_within_bursts(arrival: list[str], generate: Generate) -> None:
     records = generate("--workload", "bursts", "--burst-on", "10ms", "--burst-off", "30ms",
                        "--write-share", "100%", *arrival)  # fmt: skip
     assert max(r.t_ns % 40_000_000 for r in records) < 10_000_000
@@ -349,13 +350,13 @@ def test_bursts(arrival: list[str], generate: Generate) -> None:
 
 
 @pytest.mark.parametrize("workload", ["zipf", "sequential"])
-def test_bursts_of_any_places(workload: str, generate: Generate) -> None:
+def test_any_workload_can_arrive_in_bursts(workload: str, generate: Generate) -> None:
     records = generate("--workload", workload, "--burst-on", "2ms", "--rate", "10000")
     assert max(r.t_ns % 902_000_000 for r in records) < 2_000_000
 
 
 @pytest.mark.parametrize("shape", ["fixed", "poisson"])
-def test_requests_between_bursts(shape: str, generate: Generate) -> None:
+def test_requests_between_bursts_have_their_own_rate(shape: str, generate: Generate) -> None:
     """100 requests in each burst and 30 between two bursts, both spread over their time."""
     records = generate("--burst-on", "10ms", "--burst-off", "30ms", "--rate", "10000",
                        "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
@@ -378,7 +379,8 @@ def test_closed_queue_is_kept_full(generate: Generate) -> None:
 
 @pytest.mark.parametrize("utilisation", [0.3, 0.6])
 @pytest.mark.parametrize("share", [0, 0.37, 1])
-def test_utilisation_without_garbage_collection(utilisation: float, share: float) -> None:
+def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
+                                                           share: float) -> None:
     """The rate is computed from page times and must give the requested utilisation."""
     result = sim("--utilisation", str(utilisation), "--write-share", str(share), "--size", "8KiB",
                  "--workload", "sequential", "--fill", "sequential", "--fill-valid", "20",
@@ -389,7 +391,7 @@ def test_utilisation_without_garbage_collection(utilisation: float, share: float
 
 
 @pytest.mark.parametrize("share", [0, 1])
-def test_utilisation_with_hot_sizes(share: int) -> None:
+def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
     """The rate must be computed from the mean request length over both ranges."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
     result = sim("--utilisation", "0.3", "--write-share", str(share), *sizes,

@@ -33,7 +33,7 @@ def test_separating_tenants_reduces_write_amplification() -> None:
 
 
 @pytest.mark.parametrize("policy", ["baseline", "cubeftl", "ressd"])
-def test_accounts_add_up(policy: str) -> None:
+def test_statistics_of_handles_add_up_to_the_counters(policy: str) -> None:
     result = tenants("--policy", policy, "--placement_handles", "2", "--one_shot", "on",
                      "--op", "25%")
     handles, counters = result["placement_handles"], result["counters"]

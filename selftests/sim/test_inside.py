@@ -62,7 +62,7 @@ def test_page_maps_agree_with_the_block_table() -> None:
             assert (name is None) == (mode is None) == (age is None)
 
 
-def test_page_map_of_chosen_blocks() -> None:
+def test_page_maps_show_the_chosen_blocks() -> None:
     _, found = inside("--page-map", "511,3")
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 
@@ -156,7 +156,7 @@ def test_timeline_changes_nothing(tmp_path: Path) -> None:
     assert with_it["runs"] == without["runs"]
 
 
-def test_timelines_and_snapshots_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_timelines_and_snapshots_are_reported(tmp_path: Path) -> None:
     done = run("sim", "--requests", "1", "--timeline", tmp_path)
     assert (done.code, done.out) == (1, "")
     assert done.err == f"approxftl sim: {tmp_path}: cannot create: Is a directory\n"

@@ -45,7 +45,7 @@ def test_a_cache_for_the_whole_table_costs_no_time() -> None:
     assert off["counters"]["map_lookups"] == 0
 
 
-def test_causes_and_the_report() -> None:
+def test_writes_of_translation_pages_are_a_reported_cause() -> None:
     args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB")
     result = only_run(sim(*args))
     counters, causes = result["counters"], result["write_amplification"]

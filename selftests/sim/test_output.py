@@ -50,11 +50,11 @@ def without_arguments(result: Json) -> Json:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_schema(command: tuple[str, ...]) -> None:
+def test_the_json_of_each_command_matches_the_schema(command: tuple[str, ...]) -> None:
     document_of("userspace/sim/sim-output.fields", run("sim", *SMALL, *command, "-j").out)
 
 
-def test_schema_of_a_trace_and_of_a_loaded_device(tmp_path: Path) -> None:
+def test_results_of_traces_and_loaded_devices_match_the_schema(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     dump = tmp_path / "device"
     assert SCHEMA.errors(sim("--trace", trace, "--dump", dump)) == []
@@ -71,12 +71,12 @@ def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
     assert run("sim", *SMALL, *command) == run("sim", *SMALL, *command)
 
 
-def test_seed_matters() -> None:
+def test_each_seed_gives_another_digest() -> None:
     digests = {only_run(sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
     assert len(digests) == 5
 
 
-def test_arguments_and_envelope() -> None:
+def test_json_begins_with_version_arguments_and_setup() -> None:
     result = sim(*SMALL, "--seed", "7")
     assert result["approxftl_json_format"] == [1, 0]
     assert result["tool"]["argv"] == ["approxftl", "sim", *SMALL, "--seed", "7", "--json"]
@@ -115,7 +115,7 @@ def test_writes_by_class_are_all_writes(warmup: str) -> None:
     assert parts[1]["mean_ns"] < parts[0]["mean_ns"]
 
 
-def test_sums() -> None:
+def test_parts_of_times_and_counters_add_up() -> None:
     result = sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
     found = only_run(result)
     counters, timing = found["counters"], found["timing"]
@@ -145,7 +145,7 @@ def test_sums() -> None:
     assert 0 < luns["mean_utilisation"] <= 1
 
 
-def test_hot_sizes_in_the_output() -> None:
+def test_hot_sizes_appear_in_json_and_text() -> None:
     assert "hot_sizes" not in sim(*SMALL)["stream"]
     hot = ("--hot-share", "0.8", "--hot-range", "0.1", "--hot-size", "8KiB:3,4096")
     assert sim(*SMALL, *hot)["stream"]["hot_sizes"] == [
@@ -176,7 +176,7 @@ def test_table_compares_with_the_first_policy() -> None:
     assert f"digest {runs[1]['digest']}" in table
 
 
-def test_json_file_and_table_together(tmp_path: Path) -> None:
+def test_a_json_file_does_not_replace_the_table(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     done = run("sim", *SMALL, f"--json={file}")
     assert "write response, mean" in done.out
@@ -208,7 +208,7 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
     assert only_run(again) == only_run(first)
 
 
-def test_record_to_standard_output(tmp_path: Path) -> None:
+def test_a_record_on_standard_output_equals_the_file(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     sim(*SMALL, "--record", path)
     piped = subprocess.run(
@@ -268,7 +268,7 @@ def test_verification_is_reported() -> None:
     assert ", verified" in run("sim", *SMALL, "--verify").out
 
 
-def test_progress_only_when_wanted() -> None:
+def test_progress_appears_only_on_request() -> None:
     assert run("sim", *SMALL, "--fill", "sequential").err == ""
     assert "baseline: " in run("sim", "--requests", "20000", "--progress").err
 

@@ -75,7 +75,7 @@ def test_the_write_buffer_completes_units_without_reads() -> None:
 @pytest.mark.parametrize("options", [
     ("--read-cache", "1MiB"), ("--map-cache", "256KiB"), ("--buffer", "1MiB", "--depth", "256"),
     ("--link", "1000", "--controller-command", "2us"), ("--queue-weights", "3:1")])
-def test_partial_requests_beside_other_parts(options: tuple[str, ...]) -> None:
+def test_random_partial_requests_lose_no_data(options: tuple[str, ...]) -> None:
     """Mixed sizes at random, with few units so that requests meet at the same unit."""
     run = only_run(sim(*LARGE_UNITS, *options, "--size", "512B:3,2KiB:3,20KiB", "--footprint",
                        "0.1%", "--write-share", "60%", "--flush-every", "500", "--requests",

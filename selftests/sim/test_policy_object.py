@@ -44,14 +44,14 @@ def test_same_results_as_a_built_in_policy_with_the_same_rule(tmp_path: Path) ->
     assert baseline["digest"] != runs[0]["digest"]
 
 
-def test_file_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_missing_policy_object_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
     assert f"cannot read {missing}"[:90] in refusal("--policy", missing)
     assert "No such file" in refusal("--policy", "./missing.so")
     assert "Is a directory" in refusal("--policy", "./")
 
 
-def test_file_that_is_no_object(tmp_path: Path) -> None:
+def test_a_file_that_is_no_shared_object_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "mine.so"
     text.write_text("no object at all\n" * 100)
     assert "invalid ELF header; compile it with" in refusal("--policy", text)
@@ -78,8 +78,9 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), EDITS, ids=[edit[2][:30] for edit in EDITS])
-def test_refused_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str,
-                         message: str) -> None:
+def test_wrong_policy_objects_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str,
+                                          new: str,
+                                          message: str) -> None:
     text = SOURCE.read_text()
     assert old in text
     compiled(tmp_path, text.replace(old, new))
@@ -87,7 +88,7 @@ def test_refused_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: s
     assert message in refusal("--policy", "./mine.so")
 
 
-def test_two_policies_of_one_name(tmp_path: Path) -> None:
+def test_two_policies_with_one_name_are_refused(tmp_path: Path) -> None:
     made = compiled(tmp_path, SOURCE.read_text())
     copy = shutil.copy(made, tmp_path / "copy.so")
     assert "survivors is there twice" in refusal("--policy", f"{made},{copy}")

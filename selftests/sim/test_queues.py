@@ -57,14 +57,14 @@ def test_a_tenant_keeps_its_queue_full() -> None:
         assert under_way == pytest.approx(depth, rel=0.02)
 
 
-def test_changes_in_mid_run() -> None:
+def test_a_tenant_continues_after_two_changes() -> None:
     """A tenant continues after the device was saved and loaded between two changes."""
     both = queues(*READS, "--tenants", "64,64", "--change",
                   "8000:read_cache=0,9000:queue_weights=9:1")
     assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)
 
 
-def test_the_report() -> None:
+def test_the_report_shows_each_queue() -> None:
     arguments = (*READS, "--tenants", "32,96", "--queue_weights", "1:1")
     counted = queues(*arguments)
     told = re.findall(r"^queue (\d), throughput +(\d+)/s *\n +read response, mean",
@@ -83,7 +83,8 @@ def make_trace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("by", "numbers"), [("stream", 5), ("pid", 7)])
-def test_queues_of_a_trace(trace: Path, by: str, numbers: int) -> None:
+def test_requests_of_a_trace_get_queues_by_stream_or_pid(trace: Path, by: str,
+                                                         numbers: int) -> None:
     def counts(*more: str) -> list[int]:
         return [one["read_response"]["count"] + one["write_response"]["count"]
                 for one in queues("--trace", trace, "--queue-by", by, *more)]
@@ -124,7 +125,7 @@ def test_invalid_queue_options_are_refused(words: tuple[str, ...], said: str) ->
     assert said in done.err
 
 
-def test_the_study_of_a_noisy_neighbour() -> None:
+def test_a_queue_of_its_own_protects_from_a_noisy_neighbour() -> None:
     """With a queue of its own, a tenant's read latency is independent of the other tenant."""
     study = tomllib.loads((TOP / "docs/examples/noisy-neighbour.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]

@@ -12,7 +12,7 @@ from selftests.sim.support import only_run, sim
 TOP = Path(__file__).resolve().parents[2]
 
 
-def test_the_study_of_a_rebuilt_die() -> None:
+def test_rain_loses_no_data_but_costs_writes() -> None:
     """With RAIN no data are lost; reads of the dead die take longer, and all writes cost more."""
     study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]

@@ -27,7 +27,7 @@ def test_a_share_of_the_reads_is_the_controllers() -> None:
     assert counters["array_reads"] == 20000 - counters["read_cache_units"]
 
 
-def test_the_report() -> None:
+def test_the_report_counts_cached_and_prefetched_units() -> None:
     args = ("--fill", "sequential", "--workload", "sequential", "--write-share", "10%",
             "--requests", "20000", "--read_cache", "2MiB", "--read_ahead", "256KiB")
     counters = only_run(sim(*args))["counters"]
@@ -38,7 +38,7 @@ def test_the_report() -> None:
     assert "ahead" not in run("sim", "--requests", "100").out
 
 
-def test_the_study_of_the_tutorial() -> None:
+def test_read_ahead_leaves_only_the_controllers_time() -> None:
     """As the tutorial says, from 64 KiB of read-ahead on only the controller's time is left."""
     study = tomllib.loads((TOP / "docs/examples/read-ahead.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]

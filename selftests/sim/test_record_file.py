@@ -56,7 +56,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("header", "sentence"), HEADERS, ids=lambda value: str(value)[:50])
-def test_wrong_header(header: Header, sentence: str, tmp_path: Path) -> None:
+def test_a_wrong_header_is_refused(header: Header, sentence: str, tmp_path: Path) -> None:
     done = run("sim", "--trace", write_trace(tmp_path / "x.aft", GOOD, header))
     assert done.code == 1
     assert sentence in done.err
@@ -82,7 +82,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize(("record", "sentence"), RECORDS, ids=lambda value: str(value)[:50])
-def test_wrong_record(record: Record, sentence: str, tmp_path: Path) -> None:
+def test_a_wrong_record_is_refused(record: Record, sentence: str, tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE), record])
     done = run("sim", "--trace", path)
     assert done.code == 1
@@ -99,7 +99,7 @@ def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
     assert [r.op for r in read_trace(copy)] == [WRITE | fua]
 
 
-def test_life_times_and_ids_go_through(tmp_path: Path) -> None:
+def test_life_times_and_ids_are_recorded_again(tmp_path: Path) -> None:
     records = [Record(n, 8 * n, 8, n << LIFE | WRITE, stream=7 * (n == 5)) for n in range(6)]
     path = write_trace(tmp_path / "x.aft", records, Header(minor=2))
     copy = tmp_path / "y.aft"
@@ -118,7 +118,7 @@ def by_level(counters: dict[str, int], name: str) -> list[int]:
     return [counters[name.format(level)] for level in (1, 2, 3)]
 
 
-def test_levels_are_drawn_counted_and_go_through(tmp_path: Path) -> None:
+def test_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
     drawn = only_run(sim(*LEVELS, "--record", path))
     units = by_level(drawn["counters"], "host_write_level_{}_units")
@@ -156,7 +156,7 @@ def requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, in
 @given(WRITES)
 def test_a_saved_unit_has_the_level_of_its_last_write(
         policy: str, tmp_path_factory: pytest.TempPathFactory,
-        written: list[tuple[int, int, int]]) -> None:
+                                                      written: list[tuple[int, int, int]]) -> None:
     folder = tmp_path_factory.mktemp("levels")
     last = {unit: level for first, count, level in written
             for unit in range(first, first + count)}
@@ -188,7 +188,7 @@ def test_levels_that_are_too_many_are_refused() -> None:
     assert "--level-2-share" in run("sim", "--level-2-share", "0.6").err
 
 
-def test_times_of_the_device(tmp_path: Path) -> None:
+def test_arrival_device_keeps_device_times(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(5000000, 0, 8, WRITE)])
     moved = only_run(sim("--trace", path))
     kept = only_run(sim("--trace", path, "--arrival", "device"))
@@ -196,7 +196,7 @@ def test_times_of_the_device(tmp_path: Path) -> None:
     assert run("sim", "--arrival", "device").err.endswith("--arrival device needs --trace\n")
 
 
-def test_the_device_goes_on_until_then(tmp_path: Path) -> None:
+def test_the_device_continues_until_the_given_time(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
     at_once = only_run(sim(*options))
@@ -206,7 +206,7 @@ def test_the_device_goes_on_until_then(tmp_path: Path) -> None:
     assert later["device_time_ns"] == 20000000
 
 
-def test_time_backwards(tmp_path: Path) -> None:
+def test_a_record_earlier_than_its_predecessor_is_refused(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(5, 0, 8, READ), Record(4, 0, 8, READ)])
     done = run("sim", "--trace", path)
     assert done.code == 1
@@ -214,7 +214,7 @@ def test_time_backwards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [8, 100, HEADER_BYTES - 1])
-def test_truncated_header(length: int, tmp_path: Path) -> None:
+def test_a_truncated_header_is_refused(length: int, tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
     os.truncate(path, length)
     done = run("sim", "--trace", path)
@@ -222,7 +222,7 @@ def test_truncated_header(length: int, tmp_path: Path) -> None:
     assert f"byte {length}: the file ends inside its header of 4096 bytes" in done.err
 
 
-def test_truncated_record(tmp_path: Path) -> None:
+def test_a_truncated_record_is_refused(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
     os.truncate(path, HEADER_BYTES + 2 * RECORD_BYTES + 5)
     done = run("sim", "--trace", path)
@@ -230,7 +230,7 @@ def test_truncated_record(tmp_path: Path) -> None:
     assert "byte 4160: the file ends inside a record of 32 bytes" in done.err
 
 
-def test_missing_records(tmp_path: Path) -> None:
+def test_missing_records_are_reported(tmp_path: Path) -> None:
     done = run("sim", "--trace", write_trace(tmp_path / "x.aft", GOOD, Header(records=7)))
     assert done.code == 1
     assert "byte 4192: the file ends after 3 of 7 records" in done.err
@@ -242,7 +242,7 @@ def test_count_ends_the_stream(tmp_path: Path) -> None:
     assert only_run(sim("--trace", path))["requests"] == 2
 
 
-def test_empty_stream(tmp_path: Path) -> None:
+def test_an_empty_stream_runs_no_request(tmp_path: Path) -> None:
     assert only_run(sim("--trace", write_trace(tmp_path / "x.aft", [])))["requests"] == 0
 
 
@@ -252,13 +252,13 @@ def test_directory_is_no_trace(tmp_path: Path) -> None:
     assert "cannot read" in done.err
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_a_record_on_standard_input_equals_the_file(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
     named = only_run(sim("--trace", path))
     assert only_run(sim("--trace", "-", stdin=path.read_bytes())) == named
 
 
-def test_all_operations(tmp_path: Path) -> None:
+def test_each_operation_of_a_record_is_executed(tmp_path: Path) -> None:
     records = [
         Record(0, 0, 64, WRITE, klass=1),
         Record(10_000_000, 0, 64, READ),
@@ -331,7 +331,7 @@ def test_misfits_are_counted(tmp_path: Path) -> None:
     assert "note: 2 requests were widened to whole mapping units" in array.err
 
 
-def test_discards_and_zeroes_of_a_part_of_a_unit(tmp_path: Path) -> None:
+def test_a_partial_discard_frees_whole_units_only(tmp_path: Path) -> None:
     """A discard frees whole units only; zeroes for a part of a unit are a write."""
     records = [Record(0, 0, 32, WRITE), Record(10**9, 4, 20, DISCARD),
                Record(2 * 10**9, 28, 4, WRITE_ZEROES)]
@@ -341,7 +341,7 @@ def test_discards_and_zeroes_of_a_part_of_a_unit(tmp_path: Path) -> None:
     assert (counters["host_write_requests"], counters["host_write_bytes"]) == (2, 36 * 512)
 
 
-def test_repeat_and_time_scale(tmp_path: Path) -> None:
+def test_a_trace_is_repeated_and_its_times_are_scaled(tmp_path: Path) -> None:
     path = write_trace(
         tmp_path / "x.aft", [Record(7_000_000 + 1_000_000 * i, 8 * i, 8, WRITE) for i in range(4)]
     )
@@ -354,7 +354,7 @@ def test_repeat_and_time_scale(tmp_path: Path) -> None:
     assert [record.t_ns for record in read_trace(out)] == [2_000_000 * i for i in range(4)]
 
 
-def test_limit_of_requests(tmp_path: Path) -> None:
+def test_requests_limits_a_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", GOOD)
     assert only_run(sim("--trace", path, "--requests", "2"))["requests"] == 2
     assert only_run(sim("--trace", path, "--warmup", "1"))["requests"] == 2

@@ -42,7 +42,7 @@ def found(path: Path) -> Json:
 # ---------------------------------------------------------------- results
 
 
-def test_as_one_after_the_other(tmp_path: Path) -> None:
+def test_parallel_runs_print_what_sequential_runs_print(tmp_path: Path) -> None:
     said: list[tuple[Done, Json]] = []
     for jobs in (1, 2, 5, 4096):
         path = tmp_path / f"{jobs}.json"
@@ -65,7 +65,7 @@ def test_standard_error_does_not_depend_on_jobs(tmp_path: Path) -> None:
     assert done == run(*several, "--jobs", "1")
 
 
-def test_an_array_as_one_after_the_other() -> None:
+def test_parallel_runs_of_an_array_equal_sequential_ones() -> None:
     array = ("--raid", "5", "--policy", "baseline,vth_b", "--seed", "1..2", "--requests", "2000")
     assert run("sim", *array, "--jobs", "4") == run("sim", *array, "--jobs", "1")
 
@@ -85,7 +85,7 @@ def test_each_run_is_that_of_a_command_of_its_own() -> None:
     assert len({one["digest"] for one in result["runs"]}) > 3
 
 
-def test_a_table_for_each_seed() -> None:
+def test_each_seed_has_its_own_table() -> None:
     done = run("sim", *MANY)
     parts = done.out.split("\n\ndevice: ")
     assert [int(part.split("seed ")[1].split("\n")[0]) for part in parts] == [4, 1, 2]
@@ -111,7 +111,7 @@ def test_one_seed_is_the_parameter() -> None:
     assert len(sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
 
 
-def test_all_policies() -> None:
+def test_policy_all_stands_for_every_policy_not_yet_named() -> None:
     known = [one["name"] for one in json.loads(run("policies", "--json").out)["policies"]]
     assert len(known) > 12
     few = ("--requests", "100")
@@ -164,13 +164,13 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
         process.communicate()
 
 
-def test_as_many_processes_as_jobs() -> None:
+def test_jobs_is_the_number_of_processes() -> None:
     with begun("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
         assert len(children(process.pid)) == 3
 
 
 @pytest.mark.parametrize("processors", [len(os.sched_getaffinity(0)), 1])
-def test_as_many_processes_as_processors(processors: int) -> None:
+def test_the_default_number_of_processes_is_the_number_of_processors(processors: int) -> None:
     allowed = ",".join(map(str, sorted(os.sched_getaffinity(0))[:processors]))
     process = subprocess.Popen(
         ["taskset", "-c", allowed, BINARY, "sim", "--seed", "1..64", "--requests", ENDLESS],
@@ -189,7 +189,8 @@ def test_as_many_processes_as_processors(processors: int) -> None:
 @pytest.mark.parametrize("send", [
     lambda pid: os.kill(pid, signal.SIGTERM), lambda pid: os.kill(pid, signal.SIGHUP),
     lambda pid: os.killpg(pid, signal.SIGINT)], ids=["SIGTERM", "SIGHUP", "Ctrl-C"])
-def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
+def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], None],
+                                                          tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
                f"--json={path}") as process:
@@ -281,7 +282,7 @@ def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
 # ---------------------------------------------------------------- limited resources
 
 
-def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
+def test_fewer_runs_start_if_memory_is_short(tmp_path: Path) -> None:
     probe = ["unshare", "--map-root-user", "--mount", "true"]
     if subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip("no name spaces here")
@@ -336,7 +337,8 @@ def results(trace: Path, *options: str) -> Json:
 
 
 @pytest.mark.parametrize("name", ["msr", "blktrace"])
-def test_formats(name: str, record: Path, tmp_path: Path,
+def test_every_trace_format_gives_the_results_of_its_conversion(name: str, record: Path,
+                                                                tmp_path: Path,
                  monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = convert(record, tmp_path / "foreign", "--to", name)
     expected = results(convert(foreign, tmp_path / "x.aft", "--to", "aft"))
@@ -348,7 +350,7 @@ def test_formats(name: str, record: Path, tmp_path: Path,
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_capture_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:
+def test_a_capture_is_found_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:
     convert(record, tmp_path / "cap.blktrace.0", "--to", "blktrace")
     expected = results(tmp_path / "cap.blktrace.0")
     assert results(tmp_path / "cap") == expected
@@ -369,7 +371,7 @@ def test_how_to_read_is_handed_on(tmp_path: Path) -> None:
     assert sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
 
 
-def test_standard_input_of_a_named_format(record: Path, tmp_path: Path) -> None:
+def test_standard_input_is_read_in_the_format_of_from(record: Path, tmp_path: Path) -> None:
     csv = convert(record, tmp_path / "x.csv")
     done = run("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc", "--repeat", "2",
                "--json", stdin=csv.read_bytes())
@@ -390,7 +392,7 @@ def test_dropped_lines_are_reported(record: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "x.json").exists()
 
 
-def test_without_the_reader(record: Path, tmp_path: Path) -> None:
+def test_a_missing_trace_reader_is_named(record: Path, tmp_path: Path) -> None:
     alone = tmp_path / "approxftl"
     shutil.copy(BUILD / "approxftl", alone)
     csv = convert(record, tmp_path / "x.csv")

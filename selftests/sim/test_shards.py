@@ -278,7 +278,7 @@ def test_tenants_keep_their_queues_full() -> None:
     assert 3 < many["count"] / few["count"] < 4.2
 
 
-def test_it_is_as_fast_as_one_device() -> None:
+def test_shards_have_the_throughput_of_one_device() -> None:
     """Four dies have the same throughput behind one FTL and behind four."""
     stream = (*SHAPE, "--write-share", "0", "--fill", "sequential", "--requests", "5000",
               "--depth", "64")
@@ -326,13 +326,13 @@ def test_resets_are_not_recorded(tmp_path: Path) -> None:
     ("--page-map", "auto", "it numbers the blocks of one FTL"),
     ("--beside-rate", "100", "such a writer waits for one FTL"),
 ])
-def test_refusals(option: str, value: str, why: str) -> None:
+def test_options_for_one_ftl_are_refused_with_shards(option: str, value: str, why: str) -> None:
     done = run("sim", "--shards", "2", option, value, "--json")
     assert (done.code, done.out) == (2, "")
     assert done.err == f"approxftl sim: {option}: {why}; set shards 1\n"
 
 
-def test_shapes_that_cannot_be_divided() -> None:
+def test_channels_that_shards_cannot_share_are_refused() -> None:
     done = run("sim", "--shards", "2", "--channels", "3")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("approxftl sim: shards: 3 channels cannot be shared out among 2")

@@ -47,11 +47,11 @@ def test_a_starved_queue_is_shown() -> None:
 
 
 @pytest.mark.parametrize("options", (("--shards=2",), ("--raid=5",)))
-def test_one_device_only(options: tuple[str, ...]) -> None:
+def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> None:
     assert run("sim", "--slowest=3", *options).code == 2
 
 
-def test_recorded_times(tmp_path: Path) -> None:
+def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
     """Response and waiting times add up to those of the report; a record file rounds them."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")

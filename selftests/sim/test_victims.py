@@ -40,7 +40,7 @@ def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
     assert found == pytest.approx(first_in_first_out(spare), rel=0.01)
 
 
-def test_the_more_a_rule_looks_for_empty_blocks_the_less_is_moved() -> None:
+def test_more_choices_cause_fewer_relocations() -> None:
     rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
              "d_choices --victim_choices 2")
     found = [write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]

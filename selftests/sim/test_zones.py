@@ -19,7 +19,7 @@ def zones(*more: str) -> Json:
     return only_run(sim(*DEVICE, *STREAM, *more))
 
 
-def test_nothing_is_moved_and_nothing_fails() -> None:
+def test_zones_need_no_collection_and_fail_no_request() -> None:
     result = zones("--write-share", "80%", "--verify")
     counters, states = result["counters"], result["zones"]
     assert sum(states.values()) == 108 and states["full"] > 90
@@ -31,13 +31,13 @@ def test_nothing_is_moved_and_nothing_fails() -> None:
     assert result["write_amplification"]["total"] <= 1
 
 
-def test_the_report_has_them() -> None:
+def test_the_report_counts_the_states_of_zones() -> None:
     told = run("sim", *DEVICE, *STREAM).out
     assert re.search(r"baseline: zones of 4.000 MiB: .*4 implicitly_open, .* resets,", told)
     assert not any(only_run(sim("--requests", "10"))["zones"].values())
 
 
-def test_those_of_the_zn540() -> None:
+def test_the_zones_of_the_zn540_are_emulated() -> None:
     """The ZN540's zones as in docs/drives.md and its table; one more open zone is refused."""
     table = TOP / "trace-tools/approxftl_tools/drive_tables/wd-zn540-datasheet.csv"
     with table.open() as rows:

@@ -378,7 +378,7 @@ def test_invalid_fit_options_are_refused(words: list[str], status: int, sentence
     assert sentence in drives(*words, status=status).stderr
 
 
-def test_a_start_outside_the_bounds_is_refused(tmp_path: Path) -> None:
+def test_a_start_value_outside_its_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
     assert "read is 500us, not from 20us to 120us" in drives(
         "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr

@@ -190,7 +190,8 @@ def test_invalid_options_are_refused(arguments: list[str], status: int, sentence
     ({"surprise": 3}, "no workload profile"),
     ({"approxftl_workload_format": [9, 0]}, "of another format"),
 ])
-def test_damaged_profiles_fail(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+def test_damaged_profiles_are_refused(tmp_path: Path, change: dict[str, Any],
+                                      sentence: str) -> None:
     file = tmp_path / "profile.json"
     profile = json.loads(workload_profile.profile_to_json(workload_profile.find_profile("HM_0")))
     file.write_text(json.dumps(profile | change))
