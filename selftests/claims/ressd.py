@@ -170,7 +170,7 @@ def traced(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
     return [*map(averaged, zip(*found, strict=True))]
 
 
-def write_change(runs: dict[str, Json], kind: str = "write") -> float:
+def response_change(runs: dict[str, Json], kind: str = "write") -> float:
     """Return the change of a response time from TLC to ReSSD in percent."""
     return -saving(*(response_us(runs[policy], kind) for policy in ("ressd", "tlc")))
 
@@ -179,8 +179,8 @@ def re6() -> list[Measured]:
     """Measure RSS-RAID on a stand-in for the 15 volumes that matches only their hot share."""
     if trace_directory():
         found = traced(lambda played: (*percent(ressd_gain(played.raid)),
-                                       *[write_change(played.raid)] * 2))
-        return [*found, *[measured(math.nan)] * 5]
+                                       *[response_change(played.raid)] * 2))
+        return [*found, *[measured(math.nan)] * 7]
     runs = array()
     moved = [counter(runs["ressd"], f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
     parts = [measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
@@ -189,14 +189,29 @@ def re6() -> list[Measured]:
     _, later = free_after_a_while()
     return [
         *map(measured, percent(ressd_gain(runs))),
-        measured(write_change(unbuffered)),
-        measured(write_change(runs)),
+        measured(response_change(unbuffered)),
+        measured(response_change(runs)),
         measured(*later),
         measured(change_of(free_blocks, runs)),
         measured(100 * (ressd_gain(runs).moved - 1)),
         measured(change_of(counter, runs, "array_erases")),
         measured(*(100 * part / sum(parts) for part in parts)),
+        measured(100 * (migrated(runs["ressd"]) / migrated(runs["tlc"]) - 1)),
+        direct_erases(runs),
     ]
+
+
+def direct_erases(runs: dict[str, Json]) -> Measured:
+    """Count collected blocks without a valid page, and those of an array with much spare space."""
+    roomy = results("rss-raid", array="4 devices", given={"op": "30%", "active-others": "0%"})
+    direct, other = ([counter(both[policy], "gc_empty_blocks") for policy in ("tlc", "ressd")]
+                     for both in (runs, roomy))
+    return measured(*direct, shown=f"{row(direct, 0)}; {row(other, 0)}")
+
+
+def migrated(run: Json) -> int:
+    """Return the number of collected blocks that had valid pages."""
+    return counter(run, "gc_blocks") - counter(run, "gc_empty_blocks")
 
 
 def re7() -> list[Measured]:
@@ -293,6 +308,19 @@ def re13() -> list[Measured]:
             for runs in results("ressd-full", "filled", "policy").values()]
 
 
+#: Options for the same stream with reads, at the usual rate and at one with idle time.
+READS: tuple[Json, ...] = (
+    {"write-share": "75%"},
+    {"write-share": "75%", "rate": 60, "zone1": "35.6s", "zone2": "71.2s", "zone3": "142.4s"},
+)
+
+
+def re15() -> list[Measured]:
+    """Measure the response of reads among writes in an array, at two rates."""
+    return [measured(response_change(results("ressd-array", on="4 devices", given=given), "read"))
+            for given in READS]
+
+
 def re14() -> list[Measured]:
     """Measure the memory that the policy allocates; the byte of each page exists anyway."""
     runs = results("ressd-memory")
@@ -314,5 +342,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-12": re12,
     "RE-13": re13,
     "RE-14": re14,
+    "RE-15": re15,
     "RE-A": re_a,
 }

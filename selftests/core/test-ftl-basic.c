@@ -878,9 +878,9 @@ TAP_TEST(one_shot_mode_programs_a_whole_word_line)
 TAP_TEST(ics14_has_fast_and_slow_pages)
 {
 	open_device("ics14", "baseline", ONE_DIE);
-	CHECK_EQ(write_ns(0, 1), 51200 + 380000);
-	CHECK_EQ(write_ns(1, 1), 51200 + 1198000);
-	CHECK_EQ(write_ns(2, 1), 51200 + 380000);
+	CHECK_EQ(write_ns(0, 1), 51200 + 460000);
+	CHECK_EQ(write_ns(1, 1), 51200 + 1118000);
+	CHECK_EQ(write_ns(2, 1), 51200 + 460000);
 	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
 }
 

@@ -94,9 +94,9 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1198 * US }, /* the slow page; the average with the fast page is 789 us */
-	{ "program_fast", 380 * US },
-	{ "program_reduced", 599 * US },
+	{ "program", 1118 * US }, /* the slow page; the average with the fast page is 789 us */
+	{ "program_fast", 460 * US }, /* average of 380 us for two states and 1.42 times that */
+	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },
 	{ "bus", 40 }, /* assumed: asynchronous ONFI 1.0 */
