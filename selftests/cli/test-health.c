@@ -86,7 +86,7 @@ TAP_TEST(each_fault_is_a_reason)
 		      "there are too few good blocks to write on: the device is read-only");
 }
 
-TAP_TEST(the_worst_reason_is_the_verdict)
+TAP_TEST(the_worst_reason_determines_the_health_state)
 {
 	memset(&health, 0xff, sizeof(health));
 	make_good();

@@ -156,7 +156,7 @@ TAP_TEST(malformed_lines_are_refused)
 			  broken[i]);
 }
 
-TAP_TEST(the_size_equals_the_cores)
+TAP_TEST(the_size_equals_that_of_the_core)
 {
 	struct target_size size;
 

@@ -42,7 +42,7 @@ static void play_accesses(u32 unit, const char *accesses)
 		access_ns(*accesses == 'W', unit);
 }
 
-TAP_TEST(costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
+TAP_TEST(read_and_write_costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 {
 	test_device_open_demo(&device, "agcr", SHAPE);
 	CHECK_EQ(access_ns(true, 1), 450000 + BUS_NS);

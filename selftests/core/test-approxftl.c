@@ -94,7 +94,8 @@ TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from th
 			  seen[0][i]);
 }
 
-TAP_TEST(other_policies_have_their_times, "AX-1: other policies have their own program times")
+TAP_TEST(baseline_delta_b_and_vth_b_have_their_program_times,
+	 "AX-1: other policies have their own program times")
 {
 	static const struct {
 		const char *name;
@@ -319,7 +320,8 @@ static void copied_erased(struct test_listener *listener, aftl_ppn_t first, u32 
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
 
-TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configured copies")
+TAP_TEST(data_are_promoted_after_the_given_number_of_copies,
+	 "AX-8: data become precise after the configured copies")
 {
 	static struct copies copies;
 	char promote[4];
@@ -609,7 +611,7 @@ TAP_TEST(each_page_is_refreshed_by_its_own_age)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
 }
 
-TAP_TEST(refresh_can_be_off, "refresh=0 turns refresh off")
+TAP_TEST(without_refresh_old_approximate_data_stay_approximate, "refresh=0 turns refresh off")
 {
 	open_device("vth_b", PRESSED " refresh=0");
 	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);

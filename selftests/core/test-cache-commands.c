@@ -171,7 +171,7 @@ static u64 relocate_half_valid(const char *commands)
 }
 
 /* Two pages are read for each program, so the second reads overlap with transfers. */
-TAP_TEST(relocation_reads_with_cache_reads)
+TAP_TEST(relocation_reads_overlap_with_transfers)
 {
 	u64 saved_ns = relocate_half_valid("off");
 

@@ -90,7 +90,7 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-TAP_TEST(less_guard_beside_precise_pages_is_refused)
+TAP_TEST(a_smaller_margin_beside_precise_pages_is_refused)
 {
 	adversary_place("baseline", place_half_between);
 	CHECK_RANGE(mean_program_ns(pressed), 699000, 700000);
@@ -143,7 +143,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 }
 
 /* A fallback block on a checkerboard: its pages are disturbed, but no data are lost. */
-TAP_TEST(the_refuge_takes_what_has_no_other_place,
+TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 	 "programs: the fallback block takes data beside unguarded pages")
 {
 	struct aftl_program_request need = { .units = 1, .cause = AFTL_CAUSE_GC };
@@ -193,7 +193,7 @@ static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 	test_device_close(&device);
 }
 
-TAP_TEST(margins_that_are_not_there_cannot_be_spent,
+TAP_TEST(steps_beyond_the_margin_cost_errors,
 	 "programs: steps beyond the margin overshoot and cost read levels")
 {
 	greed_pays_with_errors((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 }, 499047);
@@ -233,7 +233,8 @@ TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot wit
 }
 
 /* Layer properties must not depend on earlier queries, only on erases. */
-TAP_TEST(questions_change_no_answer, "programs: layer properties do not depend on queries")
+TAP_TEST(queries_do_not_change_layer_properties,
+	 "programs: layer properties do not depend on queries")
 {
 	static struct aftl_chip fresh;
 	u32 i;

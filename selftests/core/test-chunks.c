@@ -86,7 +86,7 @@ TAP_TEST(no_allocation_exceeds_the_limit_of_a_kernel)
 }
 
 /* OOB metadata of a page of 64 units take four hundred bytes. */
-TAP_TEST(no_allocation_of_oob_metadata_exceeds_that_limit)
+TAP_TEST(no_allocation_of_oob_metadata_exceeds_the_kernels_limit)
 {
 	struct aftl_geometry geo = { .page_units = 1 };
 	struct aftl_media media = { .geo = &geo };

@@ -107,7 +107,7 @@ TAP_TEST(followers_come_after_their_leader, "CU-2: cubeftl programs followers af
 	check_leaders("cubeftl", 2);
 }
 
-TAP_TEST(followers_of_cubeftl_minus_too,
+TAP_TEST(followers_of_cubeftl_minus_come_after_their_leader,
 	 "CU-2: cubeftl_minus programs followers after their leader")
 {
 	check_leaders("cubeftl_minus", 1);
@@ -351,7 +351,8 @@ static u64 read_ns(u32 unit)
 #define OLD SHAPE " op=30 fill=sequential cycles=2000 age=365d read=60us refresh=0 errors=off"
 
 /* CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
-TAP_TEST(references_are_learned, "CU-6: read references of a layer are remembered")
+TAP_TEST(reads_learn_the_references_of_their_layer,
+	 "CU-6: read references of a layer are remembered")
 {
 	u64 first = 0;
 	u64 second = 0;
@@ -388,7 +389,7 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 }
 
 /* Retry counts never decrease with age. */
-TAP_TEST(reads_only_get_worse, "CU-6: retries never decrease with age")
+TAP_TEST(retries_never_decrease_with_age, "CU-6: retries never decrease with age")
 {
 	static u64 before[500];
 	u32 month;

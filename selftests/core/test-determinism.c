@@ -289,23 +289,22 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 	compare_alone("baseline", folding);
 }
 
-TAP_TEST(under_pressure, "the host's timing does not change the state: high load")
+TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)
 {
 	every_policy(plain, 1000000);
 }
 
-TAP_TEST(with_idle_time, "the host's timing does not change the state: idle time")
+TAP_TEST(the_hosts_timing_does_not_change_the_state_with_idle_time)
 {
 	every_policy(plain, 30000000);
 }
 
-TAP_TEST(with_everything_on, "the host's timing does not change the state: all features")
+TAP_TEST(the_hosts_timing_does_not_change_the_state_with_all_features)
 {
 	every_policy(busy, 2000000);
 }
 
-TAP_TEST(with_word_lines_of_three_bits,
-	 "the host's timing does not change the state: three-bit cells")
+TAP_TEST(the_hosts_timing_does_not_change_the_state_with_three_bit_cells)
 {
 	every_policy(three_bits, 2000000);
 }

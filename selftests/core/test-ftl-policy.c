@@ -106,7 +106,7 @@ static void open_device(const char *pairs)
 }
 
 /* A request gets a stream for each of its pages, and the policy is asked once for each. */
-TAP_TEST(each_page_is_asked_for, "stream() is called once for each page of a host write")
+TAP_TEST(stream_is_called_once_for_each_page)
 {
 	u32 i;
 

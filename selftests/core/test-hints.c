@@ -115,7 +115,7 @@ static void install_hint_listener(const char *more)
 	check_pages(units);
 }
 
-TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
+TAP_TEST(stream_and_place_receive_write_hints)
 {
 	install_hint_listener(NULL);
 }

@@ -13,7 +13,7 @@
 static struct aftl_histogram histogram;
 static u64 samples[SAMPLES];
 
-TAP_TEST(bins_tile_the_numbers, "bins cover 0 .. 2^64 - 1 without gaps")
+TAP_TEST(bins_cover_all_numbers_without_overlap)
 {
 	u32 bin;
 	u64 bottom = 0;
@@ -31,7 +31,7 @@ TAP_TEST(bins_tile_the_numbers, "bins cover 0 .. 2^64 - 1 without gaps")
 	CHECK_EQ(bottom, 0);
 }
 
-TAP_TEST(bins_are_narrow, "a bin is at most 1/32 wide")
+TAP_TEST(bins_are_at_most_one_32nd_wide)
 {
 	struct aftl_random random = { 1 };
 	int i;

@@ -160,7 +160,7 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 }
 
-TAP_TEST(loans_save_sensing_levels)
+TAP_TEST(lent_parity_saves_sensing_levels)
 {
 	check_loans("5e-3", "50%", 80);
 	check_loans("8e-3", "50%", 80);
@@ -180,7 +180,7 @@ static bool take_page(u32 block, u32 page, u32 class)
 }
 
 /* The first half is full; make page 0 an illegal borrower in turn. */
-TAP_TEST(the_chip_refuses_illegal_loans)
+TAP_TEST(the_chip_refuses_illegal_lending)
 {
 	struct aftl_media *media;
 	struct aftl_block *block;
@@ -210,7 +210,7 @@ TAP_TEST(the_chip_refuses_illegal_loans)
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
-TAP_TEST(relocated_pages_lend_too)
+TAP_TEST(relocated_approximate_pages_lend_parity)
 {
 	struct test_stream stream;
 	u32 i;

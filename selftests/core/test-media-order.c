@@ -196,14 +196,14 @@ static void small_shapes(enum aftl_order order, u32 steps_max)
 			}
 }
 
-TAP_TEST(sequential_blocks, "sequential: exactly the legal histories are accepted")
+TAP_TEST(sequential_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
 	small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
 	CHECK(histories);
 }
 
-TAP_TEST(two_pass_blocks, "two-pass: exactly the legal histories are accepted")
+TAP_TEST(two_pass_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
 	small_shapes(AFTL_ORDER_TWO_PASS, 60);
@@ -211,7 +211,7 @@ TAP_TEST(two_pass_blocks, "two-pass: exactly the legal histories are accepted")
 }
 
 /* n word lines in each of k layers have (kn)! / n!^k histories. */
-TAP_TEST(leader_first_blocks, "leader-first: exactly the legal histories are accepted")
+TAP_TEST(leader_first_blocks_accept_exactly_the_legal_histories)
 {
 	histories = 0;
 	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
@@ -222,7 +222,7 @@ TAP_TEST(leader_first_blocks, "leader-first: exactly the legal histories are acc
 	small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
-TAP_TEST(super_layer_blocks, "super layers: exactly the legal histories are accepted")
+TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 {
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
@@ -398,7 +398,7 @@ static void explore_switched(u32 layers, u32 word_lines)
 	CHECK_EQ(one.block.frontier, one.geo.pages);
 }
 
-TAP_TEST(switched_blocks, "switched: exactly the one legal history is accepted")
+TAP_TEST(switched_blocks_accept_exactly_the_legal_history)
 {
 	u32 layers;
 	u32 lines;

@@ -103,7 +103,7 @@ TAP_TEST(neighbouring_inputs_differ_in_half_of_the_bits)
 	CHECK_RANGE(differing / 2000, 64 * 32 - 20, 64 * 32 + 20);
 }
 
-TAP_TEST(the_order_of_two_arguments_matters)
+TAP_TEST(the_hash_of_a_pair_depends_on_its_order)
 {
 	CHECK(aftl_hash64_pair(1, 2) != aftl_hash64_pair(2, 1));
 	CHECK(aftl_hash64_pair(0, 0) != aftl_hash64_pair(0, 1));

@@ -74,7 +74,7 @@ static void begin_sliced(const char *params)
 	test_device_set_all(device, params);
 }
 
-TAP_TEST(a_fill_pauses)
+TAP_TEST(a_fill_pauses_after_a_bounded_number_of_writes)
 {
 	begin_sliced(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
@@ -256,7 +256,7 @@ TAP_TEST(a_snapshot_keeps_the_progress_of_a_search)
 }
 
 /* With refresh off time advances without daily events. */
-TAP_TEST(refresh_can_be_switched_off)
+TAP_TEST(with_refresh_off_no_daily_event_is_due)
 {
 	begin_sliced(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);

@@ -26,7 +26,7 @@ static void flip_payload_bit(u32 bit)
 
 static const struct payload some = { .unit = 123456789012ULL, .sequence = 77, .class = 1 };
 
-TAP_TEST(flips_are_counted)
+TAP_TEST(flipped_bits_of_a_unit_are_counted)
 {
 	static const u32 sizes[] = { 512, 4096 };
 	struct aftl_random random = { 3 };
@@ -195,7 +195,7 @@ TAP_TEST(data_of_a_failed_write_are_not_checked)
 }
 
 /* Freed buffers are reused, separately for each size. */
-TAP_TEST(buffers_are_reused)
+TAP_TEST(freed_buffers_are_reused)
 {
 	static struct data_buffers buffers;
 	u8 *first, *second;

@@ -122,7 +122,7 @@ static void count_call(void *context, u64 number, u32 lane)
 	atomic_fetch_add(&watch->taken[lane], 1 + number);
 }
 
-TAP_TEST(each_once, "pipeline_each() calls each lane once")
+TAP_TEST(pipeline_each_calls_each_lane_once)
 {
 	struct watch watch = { .chunks = 0 };
 	u32 i;
