@@ -235,7 +235,7 @@ def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
 # Damage
 
 
-def test_an_error_ends_with_its_group(tmp_path: Path) -> None:
+def test_an_error_reaches_no_further_than_its_group(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 64, "frames": 11, "group": 4}
     path = written_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
@@ -302,7 +302,7 @@ def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float
                                                                    abs=0.01)
 
 
-def test_each_bit_of_a_group_is_considered(tmp_path: Path) -> None:
+def test_the_prediction_flips_each_bit_of_a_group(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 128, "frames": 8, "group": 3}
     path = written_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)

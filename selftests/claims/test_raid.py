@@ -69,7 +69,7 @@ def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees
     assert compare.report_arrays(tmp_path, 4) is agrees
 
 
-def test_changes_must_have_one_direction(
+def test_both_arrays_must_change_in_one_direction(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fake(tmp_path, "tlc", 1.0)
     fake(tmp_path, "ressd", 1.0)

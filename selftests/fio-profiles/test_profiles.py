@@ -78,7 +78,7 @@ def test_the_mix_of_requests_is_as_described(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mail", "web", "proxy"])
-def test_objects_have_16_kib_on_average(name: str) -> None:
+def test_mixed_requests_have_16_kib_on_average(name: str) -> None:
     readers = MIXES[name][1]
     jobs = run(TOP / "fio-profiles" / f"{name}.fio")
     reads = [jobs[job]["read"] for job in readers]

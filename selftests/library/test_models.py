@@ -483,7 +483,7 @@ def test_sign_and_exponent_stay_precise(kind: str, low: int) -> None:
     assert Choice(planes=5).low_planes(ELEMENTS[kind]) == 5
 
 
-def test_exact_types_are_never_chosen() -> None:
+def test_truth_values_and_texts_are_never_approximate() -> None:
     truth = parse_model(make_header({"t": {"dtype": "BOOL", "shape": [2, 4],
                                            "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):

@@ -120,7 +120,7 @@ def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:
     assert run_tag_model(model, "--dry-run", device=False).code == 0
 
 
-def test_neighbours_are_one_range(model: Path, tmp_path: Path) -> None:
+def test_neighbouring_tensors_are_tagged_as_one_range(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     said = tag_model_answer(model, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)

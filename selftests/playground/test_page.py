@@ -212,7 +212,7 @@ def settled(browser: Browser) -> None:
     })""")
 
 
-def test_sliders_make_another_device(browser: Browser) -> None:
+def test_each_slider_changes_the_device(browser: Browser) -> None:
     open_page(browser, "#at=1000")
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
                                   ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),

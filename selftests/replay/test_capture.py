@@ -45,7 +45,7 @@ def test_wrong_options_are_refused(arguments: list[str], said: str) -> None:
     assert done.err.startswith("approxftl trace record: ")
 
 
-def test_options_after_the_program_are_passed_on(tmp_path: Path) -> None:
+def test_options_after_the_program_belong_to_it(tmp_path: Path) -> None:
     done = run_record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
     assert "unknown option" not in done.err
 

@@ -78,7 +78,7 @@ def test_figures_are_svg(drawn: Path) -> None:
         assert len(list(root.iter())) > 20
 
 
-def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
+def test_csv_files_contain_the_numbers_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
     import json
 
     result: Json = json.loads(inputs[0].read_text())
@@ -223,7 +223,7 @@ def test_missing_python_modules_are_named(tmp_path: Path) -> None:
         "Python 3.11 or later with numpy: apt-get install python3-numpy\n")
 
 
-def test_a_bar_may_go_down() -> None:
+def test_negative_bars_go_down() -> None:
     root = ElementTree.fromstring(figure_as_svg(bars([2, -1])))
     up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
@@ -408,7 +408,7 @@ def test_many_bars_are_a_mark_for_each_series() -> None:
     assert 10 < len(re.findall(r">load \d+</text>", drawn_)) <= 24
 
 
-def test_a_curve_has_no_more_points_than_are_seen() -> None:
+def test_a_curve_is_thinned_to_400_points() -> None:
     times = [float(i) for i in range(1, 20001)]
     left = [100 * (1 - i / 20000) for i in range(20000)]
     few_times, few_left = thin_curve(times, left)
@@ -421,7 +421,7 @@ def test_a_curve_has_no_more_points_than_are_seen() -> None:
     assert thin_curve(times[:400], left[:400]) == (times[:400], left[:400])
 
 
-def test_a_map_has_no_more_cells_than_are_seen() -> None:
+def test_a_map_is_thinned_to_64_columns() -> None:
     found = lun_grid([float(i % 512) for i in range(64 * 512)], 512, "wear")
     assert (len(found.row_names), len(found.column_names)) == (64, 64)
     assert found.cells[63][:2] == [3.5, 11.5] and found.column_names[1] == "8"

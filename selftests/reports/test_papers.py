@@ -190,7 +190,7 @@ def test_numbers_are_those_of_the_runs(made: Path) -> None:
 
 
 @pytest.mark.slow
-def test_cuts_are_those_of_the_runs(made: Path) -> None:
+def test_reductions_equal_those_of_the_runs(made: Path) -> None:
     table = rows(made / "tvr-packages.csv")
     assert len(table) == 8
     for row in table:

@@ -200,7 +200,7 @@ def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
     assert [float(row[2]) for row in rows] == pytest.approx([*longer, longer[-1]])
 
 
-def test_a_distribution_is_as_wide_where_requests_are_rare(dom: str, result: Json) -> None:
+def test_the_axis_of_a_distribution_is_logarithmic(dom: str, result: Json) -> None:
     """The axis is logarithmic: there is a line at each power of ten, equally spaced."""
     levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
                         r"([^<]*)</text>", figure(dom, "cdf-write"))
@@ -609,7 +609,7 @@ def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "bare.html").exists()
 
 
-def test_names_are_words_whatever_is_in_them(tmp_path: Path) -> None:
+def test_names_with_markup_are_shown_as_text(tmp_path: Path) -> None:
     name = 'a"<img src=x onerror=alert(1)>&amp;\'{{ 7 * 7 }}'
     for end in ("1", "2"):
         simulate(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram", "--policy",

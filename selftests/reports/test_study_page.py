@@ -182,8 +182,8 @@ def test_measurements_of_others_are_in_all_panels(page: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "scale"), [("dots", float), ("bars", math.log)])
-def test_intervals_are_as_long_as_they_are(shown: Browser, name: str,
-                                           scale: Callable[[float], float]) -> None:
+def test_intervals_are_drawn_to_scale(shown: Browser, name: str,
+                                      scale: Callable[[float], float]) -> None:
     means, ends = probe(shown, f"""
         const figure = await seen("{name}");
         const items = (kind) => [...figure.querySelectorAll(`.live .role-mark${{kind}}`)]
@@ -203,7 +203,7 @@ def test_intervals_are_as_long_as_they_are(shown: Browser, name: str,
         assert sorted((begin, end)) == pytest.approx([place(top), place(bottom)])
 
 
-def test_parts_stand_on_each_other(shown: Browser) -> None:
+def test_parts_of_a_bar_are_stacked(shown: Browser) -> None:
     bars = probe(shown, """
         return [...(await seen("stack")).querySelectorAll(".live .mark-rect.role-mark path")]
             .map((one) => one.__data__).map(({y, height, datum}) =>

@@ -43,7 +43,7 @@ def test_the_write_tail_does_not_grow_with_the_block() -> None:
     assert tail(paced[1]) < 1.2 * tail(paced[0])
 
 
-def test_emergencies_are_rare_where_collection_is_paced() -> None:
+def test_paced_collection_needs_little_emergency_gc() -> None:
     counters = steady("--gc_mode", "paced")["counters"]
     assert counters["gc_paced_steps"] > 20 * counters["gc_urgent_steps"]
     assert steady("--gc_mode", "block")["counters"]["gc_paced_steps"] == 0

@@ -234,7 +234,7 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
     assert run["timing"]["read_response"]["mean_ns"] > alone["timing"]["read_response"]["mean_ns"]
 
 
-def test_writer_that_is_late_makes_up_for_it() -> None:
+def test_a_late_writer_beside_the_stream_catches_up() -> None:
     """The writer has one request in flight, so that it is limited by the device's rate."""
     run = only_run(sim("--fill", "random", "--write-share", "0", "--depth", "1", "--requests",
                        "20000", "--beside-rate", "1000000", "--beside-size", "4KiB"))

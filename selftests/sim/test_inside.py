@@ -67,7 +67,7 @@ def test_page_maps_show_the_chosen_blocks() -> None:
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 
 
-def test_pages_age() -> None:
+def test_pages_of_a_page_map_have_their_age() -> None:
     _, found = inside("--page-map", "auto", "--until", "36000000s")
     ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
             if age is not None]

@@ -26,7 +26,7 @@ def one_by_one(size: int) -> Json:
 
 
 @pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
-def test_a_read_takes_one_sensing_or_two(size: int) -> None:
+def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> None:
     result = one_by_one(size)
     counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
     alone = READ_NS + UNIT / BUS

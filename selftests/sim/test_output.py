@@ -336,7 +336,7 @@ def test_full_output_is_a_failure() -> None:
     ("--requests", "5000", "--flush-every", "7", "--discard-share", "0.1"),
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
-def test_series_are_all_responses(command: tuple[str, ...]) -> None:
+def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
     """The series contains all responses, and its MSER-5 result equals our own implementation's."""
     result = sim(*command, "--series")
     for one in result["runs"]:
@@ -383,7 +383,7 @@ def test_padding_without_a_buffer_is_explained() -> None:
         assert "padding" not in run(*slow, *enough).err
 
 
-def test_quantiles_want_samples() -> None:
+def test_a_quantile_needs_ten_requests_beyond_it() -> None:
     """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
     def rows(requests: int, *more: str) -> dict[str, list[str]]:
         out = run("sim", "--fill=none", "--size=8KiB", "--write-share=100%",

@@ -94,7 +94,7 @@ def test_two_policies_with_one_name_are_refused(tmp_path: Path) -> None:
     assert "survivors is there twice" in refusal("--policy", f"{made},{copy}")
 
 
-def test_device_of_an_object_is_not_saved(tmp_path: Path) -> None:
+def test_a_device_with_a_policy_object_is_not_saved(tmp_path: Path) -> None:
     made = compiled(tmp_path, SOURCE.read_text())
     assert "--dump saves" in refusal("--policy", made, "--dump", tmp_path / "device")
     assert "--change saves" in refusal("--policy", made, "--change", "1:gc=9")

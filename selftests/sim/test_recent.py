@@ -15,7 +15,7 @@ ALONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--reques
 READ_NS, CONTROLLER_NS = 55_240, 9_000
 
 
-def test_a_share_of_the_reads_is_the_controllers() -> None:
+def test_the_hit_rate_is_the_cached_share_of_the_footprint() -> None:
     """The hit rate of uniform reads is the cache's size divided by the footprint."""
     ran = sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
               "--warmup", "50000", "--verify")

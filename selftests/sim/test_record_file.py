@@ -175,14 +175,14 @@ def test_a_saved_unit_has_the_level_of_its_last_write(
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
 
-def test_records_without_levels_name_none(tmp_path: Path) -> None:
+def test_a_record_without_levels_has_two_classes(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     drawn = only_run(sim("--approx-share", "0.5", "--requests", "100", "--record", path))
     assert by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
     assert path.read_bytes()[48] == 2
 
 
-def test_levels_that_are_too_many_are_refused() -> None:
+def test_shares_of_levels_above_one_are_refused() -> None:
     said = run("sim", "--approx-share", "100%", "--level-2-share", "0.6", "--level-3-share", "0.6")
     assert said.err.endswith("--level-2-share and --level-3-share are more than all together\n")
     assert "--level-2-share" in run("sim", "--level-2-share", "0.6").err
@@ -299,7 +299,7 @@ def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
     assert done.code == 1 and said[0] in done.err
 
 
-def test_misfits_are_counted(tmp_path: Path) -> None:
+def test_unaligned_and_distant_requests_are_counted(tmp_path: Path) -> None:
     capacity = sim("--requests", "0")["geometry"]["capacity_bytes"] // 512
     header = Header(classes=("precise", "approximate", "sloppy"))
     records = [
@@ -372,7 +372,7 @@ RECORD = st.builds(
 
 @settings(max_examples=25, deadline=None)
 @given(records=st.lists(RECORD, max_size=30), depth=st.integers(1, 8))
-def test_any_good_file_is_run(
+def test_any_valid_record_file_is_run(
     records: list[Record], depth: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "x.aft"

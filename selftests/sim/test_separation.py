@@ -22,7 +22,8 @@ DEVICE = (
     ],
     ids=["zipf", "80/20", "uniform"],
 )
-def test_separation_by_lifetime(load: str, most: dict[str, float]) -> None:
+def test_separation_by_lifetime_reduces_write_amplification(load: str,
+                                                            most: dict[str, float]) -> None:
     runs = {run["policy"]: run for run in sim(*f"{DEVICE} {load}".split())["runs"]}
     baseline = runs.pop("baseline")["write_amplification"]["total"]
     assert not any(run["counters"]["policy_bugs"] for run in runs.values())

@@ -357,7 +357,7 @@ def test_a_capture_is_found_by_its_name_or_folder(record: Path, tmp_path: Path) 
     assert results(tmp_path) == expected
 
 
-def test_how_to_read_is_handed_on(tmp_path: Path) -> None:
+def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("W;0.5;8;16\nR;2.5;0;8\n")
     columns = ("--from=csv", "--columns=op=1,time=2,offset=3,bytes=4", "--time-unit", "ms",

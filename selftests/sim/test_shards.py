@@ -66,7 +66,7 @@ def mix2(a: int, b: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", ["2", "4"])
-def test_no_thread_is_seen(shards: str) -> None:
+def test_the_result_does_not_depend_on_the_number_of_threads(shards: str) -> None:
     """Each policy gives the same result with one thread, one per shard, and more than shards."""
     each = ("--policy", "all", *SHAPE, *MIXED, *OPEN, *ALL_OF_IT, "--shards", shards,
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
@@ -81,7 +81,7 @@ def test_no_thread_is_seen(shards: str) -> None:
     assert all(one["host_discard_requests"] and one["array_erases"] for one in counters)
 
 
-def test_text_and_records_are_the_same(tmp_path: Path) -> None:
+def test_output_and_records_do_not_depend_on_the_threads(tmp_path: Path) -> None:
     said = []
     for jobs in "123":
         path = tmp_path / jobs
@@ -129,7 +129,7 @@ def in_turn(lists: Iterable[list[Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("policy", ["baseline", "approxftl"])
-def test_a_shard_is_a_device_with_its_part(policy: str, tmp_path: Path) -> None:
+def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) -> None:
     """A shard has the state, counters and wear of a device that gets its requests alone."""
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")

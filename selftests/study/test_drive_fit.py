@@ -63,7 +63,7 @@ def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
 
 
 @BY_NAME
-def test_the_points_of_both_halves_are_all_points(drive: Drive) -> None:
+def test_both_halves_together_have_all_points(drive: Drive) -> None:
     whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
         assert said(drive_points(drive, SHAPE, OWN_TABLES, half)) == \

@@ -87,7 +87,7 @@ def test_bootstrap_covers_the_mean(runs: int, least: float, most: float, random:
     assert least <= covered(samples, statistics.bootstrap_widths(samples), 7) <= most
 
 
-def test_bootstrap_is_for_skewed_measures(random: Generator) -> None:
+def test_bootstrap_covers_skewed_means_better_than_t(random: Generator) -> None:
     """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
     samples = random.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))

@@ -137,8 +137,8 @@ def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
 @settings(max_examples=30, deadline=None)
 @given(requests=st.integers(1, 400), seed=st.integers(0, 2**32), writes=st.floats(0, 1),
        updates=st.floats(0, 1), written=st.floats(0, 1))
-def test_any_profile_makes_a_stream(requests: int, seed: int, writes: float, updates: float,
-                                    written: float) -> None:
+def test_any_profile_gives_a_valid_stream(requests: int, seed: int, writes: float, updates: float,
+                                          written: float) -> None:
     profile = workload_profile.Profile(
         "any", "a test", writes, updates, (0.25, 0.25, 0.25, 0.25),
         workload_profile.geometric_sizes(9), workload_profile.geometric_sizes(4),

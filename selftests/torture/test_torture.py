@@ -344,7 +344,7 @@ def test_sizes_that_do_not_fit_are_refused(disk: Disk) -> None:
     assert not any(disk.block(UNITS - 1))
 
 
-def test_zeroes_need_not_be_filled(disk: Disk) -> None:
+def test_with_zeroed_the_device_is_not_filled_first(disk: Disk) -> None:
     done = disk.fresh("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
     zero = blocks_of_units(u for u, entry in enumerate(disk.allowed()) if entry[3] and not entry[2])

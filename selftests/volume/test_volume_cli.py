@@ -92,7 +92,7 @@ def test_parameters_are_stored_by_name(image: Path) -> None:
     assert data[: FRAME - 4] == data[FRAME : 2 * FRAME - 4]
 
 
-def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
+def test_a_volume_uses_the_whole_size_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "volume"
     path.write_bytes(b"")
     with path.open("r+b") as file:
