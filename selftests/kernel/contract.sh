@@ -203,12 +203,13 @@ measured()
 }
 
 ram_disks 2 262144 || exit 1
-ktap_test_run 'gc: the message begins it, a pause does not wait for it' collection_is_only_begun
-ktap_test_run 'gc: it ends without requests, with timing off' collection_ends
+ktap_test_run 'the message gc only begins collection, a suspend does not wait for it' \
+	collection_is_only_begun
+ktap_test_run 'collection ends without requests, with timing off' collection_ends
 ktap_test_run 'SIGKILL ends filling' filling_is_killed 1
 in_turn 'SIGKILL ends filling of shards' filling_is_killed 2
-ktap_test_run 'a pause commits, removal saves' pauses_write_little
-ktap_test_run 'what a pause committed survives the machine' a_pause_is_durable
+ktap_test_run 'a suspend commits, a removal saves the state' pauses_write_little
+ktap_test_run 'data that a suspend committed survive a power failure' a_pause_is_durable
 ktap_test_run 'remove closes the volume before it returns' create_after_remove
 ktap_test_run 'a read-only table of a volume is refused' refused \
 	'a read-only table would write the volume' read_only_table

@@ -358,7 +358,8 @@ small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # col
 	must_change=gc_blocks
 	ram_kib=524288
 	logged=131072
-	ktap_test_run 'files of ext4, the policy changed below them' policies_survive $three timing off
+	ktap_test_run 'files of ext4 survive crashes and changes of the policy' \
+		policies_survive $three timing off
 	states=$states_of_files
 	must_change=programmed_map_units
 	in_turn 'files of ext4, the map on flash' files_survive ordered write_files \

@@ -22,9 +22,9 @@ verified aftl-data --ioengine=libaio --iodepth=32 --bs=64k --size=8m
 verified aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=4m
 verified aftl-data --ioengine=io_uring --iodepth=32 --bs=64k --size=8m
 verified aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 --size=8m
-ktap_test_run 'a model: random writes, discards, zeroes and reads' \
+ktap_test_run 'random writes, discards and zeroes are read as the model says' \
 	python3 selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
-ktap_test_run 'the same model in real time, with a write buffer' \
+ktap_test_run 'reads equal the model in real time, with a write buffer' \
 	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
 for overwritten in data real; do
 	ktap_test_run "what is read while it is overwritten, aftl-$overwritten" \
@@ -42,6 +42,6 @@ garbage_is_collected()
 
 in_turn 'a full device, written twice, keeps its data' garbage_is_collected
 
-ktap_test_run 'audit of the FTL' is_clean aftl-data
-ktap_test_run 'audit of the FTL in real time' is_clean aftl-real
+ktap_test_run 'the audit of the FTL finds no fault' is_clean aftl-data
+ktap_test_run 'the audit of the FTL finds no fault in real time' is_clean aftl-real
 finished

@@ -441,12 +441,12 @@ needs_module dm_delay
 create aftl-data /dev/ram0 $small || exit 1
 in_turn 'fio verify on a new volume' at_once engines
 in_turn 'a full device, written twice, keeps its data' at_once twice_with_collection
-ktap_test_run 'a model: random writes, discards, zeroes and reads' \
+ktap_test_run 'random writes, discards and zeroes are read as the model says' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'a volume is unchanged after remove and create' comes_back
 in_turn 'a write is put down to its cgroup below, too, with its priority' whose_writes
 in_turn 'suspended and resumed, it collects' collects_after_a_pause
-ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
+ktap_test_run 'a volume is suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB

@@ -608,17 +608,17 @@ needs_module loop
 ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear /dev/ram0 0" ||
 	exit 1
 head -c 1M /dev/urandom >"$scratch/data"
-in_turn 'unreadable sectors cost what is in them' costs_what_was_there
+in_turn 'unreadable sectors cost only the units in them' costs_what_was_there
 in_turn 'blocks that cannot be written are retired' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 60' retires_worn_blocks
-in_turn 'more unwritable sectors than remapping places' at_once runs_out_of_places
-in_turn 'block device that fails writes' at_once survives fails error_writes
-in_turn 'block device that fails all requests' at_once survives is_dead
-in_turn 'block device that fails flushes' at_once on_file flushes_fail
-in_turn 'block device that drops writes' survives_lies
+in_turn 'a volume that cannot remap fails or becomes read-only' at_once runs_out_of_places
+in_turn 'a block device that fails writes loses no flushed data' at_once survives fails error_writes
+in_turn 'a block device that fails all requests loses no flushed data' at_once survives is_dead
+in_turn 'failing flushes of the block device are reported' at_once on_file flushes_fail
+in_turn 'data that were flushed before writes are dropped survive' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
-	ktap_test_run 'reads fail, and work again' read_errors
-	ktap_test_run 'reads fail for the collector, too' survives fails error_reads
+	ktap_test_run 'reads fail while the block device does, and work again' read_errors
+	ktap_test_run 'if reads fail during relocation, no flushed data are lost' survives fails error_reads
 else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'

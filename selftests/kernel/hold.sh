@@ -98,16 +98,18 @@ requests()
 large='blocks 4096 op 20 fill sequential'
 create aftl-hold ram $large timing off || exit 1
 requests 'no time'
-ktap_test_run 'messages that query' briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
+ktap_test_run 'messages that query hold the lock for a short time' \
+	briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
 for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3'; do
-	ktap_test_run "message $message" briefly 1 messages "$message"
+	ktap_test_run "message $message holds the lock for a short time" \
+		briefly 1 messages "$message"
 done
 # The message fails all blocks of the die under one lock, at 0.1 us each.
 longest_us=600
-ktap_test_run 'message fault die 1' briefly 1 messages 'fault die 1'
+ktap_test_run 'message fault die 1 holds the lock for a short time' briefly 1 messages 'fault die 1'
 longest_us=200
-ktap_test_run 'suspend and resume' briefly 1 pause
-ktap_test_run 'status' briefly 1 dmsetup status aftl-hold
+ktap_test_run 'suspend and resume hold the lock for a short time' briefly 1 pause
+ktap_test_run 'status holds the lock for a short time' briefly 1 dmsetup status aftl-hold
 dmsetup remove aftl-hold
 create aftl-hold ram $large || exit 1
 requests 'real time'
@@ -115,6 +117,7 @@ dmsetup remove aftl-hold
 
 # With "timing off" device time only passes with requests, so completed writes stay in the buffer.
 create aftl-hold ram blocks 256 buffer 64MiB buffer_hold 1s timing off || exit 1
-ktap_test_run 'a flush of a large buffer' briefly 500 load --rw=write --bs=256k --size=48m --end_fsync=1
+ktap_test_run 'a flush of a large buffer holds the lock for a short time' \
+	briefly 500 load --rw=write --bs=256k --size=48m --end_fsync=1
 dmsetup remove aftl-hold
 finished

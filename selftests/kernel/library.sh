@@ -260,7 +260,7 @@ btrfs()
 
 ktap_test_run 'make a file system' a_device mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0
 ktap_test_run 'the annotated program runs unprivileged' writes_and_ages
-ktap_test_run 'it reports its flipped bits after a remount' shows_its_flips \
+ktap_test_run 'the annotated program reports its flipped bits after a remount' shows_its_flips \
 	as_nobody "$build/examples/annotated" "$place/picture"
 python3 -c 'import random, sys
 sys.stdout.buffer.write(random.Random(6).randbytes(4096 * 257))' >"$scratch/original"
@@ -272,7 +272,7 @@ ktap_test_run 'the Python program reports its flips' shows_its_flips in_python "
 ktap_test_run 'approxrun tags data of an unmodified program' copy_has_its_flips
 ktap_test_run 'the verbs agree with the stored data' verbs_agree
 ktap_test_run 'tags are remembered: scan and watch' persists
-ktap_test_run 'what is somebody else'\''s is refused' refuses_others
+ktap_test_run 'files of other users are refused' refuses_others
 ktap_test_run 'on other devices the library does nothing' knows_its_place
 ktap_test_run 'unmount' umount "$place"
 dmsetup remove aftl-library

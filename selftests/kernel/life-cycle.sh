@@ -374,11 +374,12 @@ ktap_test_run 'another store is refused' refuses 'the device keeps its data in s
 	"$(line none "$(blockdev --getsz /dev/mapper/aftl-cycle)")"
 ktap_test_run 'another mapping unit is refused' refuses 'mapping units of 8 sectors' \
 	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
-ktap_test_run 'status of an inactive table' inactive_status
+ktap_test_run 'the status of an inactive table is one word' inactive_status
 dmsetup remove aftl-cycle
 create aftl-cycle ram $small || exit 1
-ktap_test_run 'suspend and resume under I/O' under_load pause pause pause_noflush pause
-ktap_test_run 'reload under I/O, with all policies and timings' under_load same_table to_baseline \
+ktap_test_run 'suspend and resume work under I/O' under_load pause pause pause_noflush pause
+ktap_test_run 'reloads work under I/O, with all policies and timings' \
+	under_load same_table to_baseline \
 	to_real_time same_table to_approxftl pause same_table
 dmsetup remove aftl-cycle
 create aftl-cycle ram $small bits 2 || exit 1
@@ -386,11 +387,11 @@ in_turn 'the SLC cache is toggled under I/O' under_load with_a_cache pause witho
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
 in_turn 'data that are lost stay lost in another shape' lost_stays_lost
-in_turn 'lost in another shape, with a write buffer' lost_stays_lost buffer 256KiB
-in_turn 'a reload counts on, in memory' goes_on_counting ram "$shape policy baseline" \
+in_turn 'lost data stay lost in another shape, with a write buffer' lost_stays_lost buffer 256KiB
+in_turn 'a reload keeps the counters, in memory' goes_on_counting ram "$shape policy baseline" \
 	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
 	'blocks 96 word_lines 8 op 30 policy approxftl'
-in_turn 'a reload counts on, on a volume' volume_goes_on_counting
+in_turn 'a reload keeps the counters, on a volume' volume_goes_on_counting
 in_turn 'a loaded table that changes nothing has no FTL' same_table_needs_no_ftl
 in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
 ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens

@@ -49,10 +49,11 @@ stays_while_in_use()
 }
 
 if [ -z "${MODULE:-}" ]; then
-	ktap_test_skip 'load and unload again and again' 'MODULE does not say where the module is'
+	ktap_test_skip 'the module can be loaded and unloaded again and again' \
+		'MODULE does not say where the module is'
 else
-	ktap_test_run 'load and unload again and again' load_and_unload
-	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
+	ktap_test_run 'the module can be loaded and unloaded again and again' load_and_unload
+	ktap_test_run 'the unloaded module leaves nothing behind' leaves_nothing_behind
 	ktap_test_run 'the module cannot be unloaded while in use' stays_while_in_use
 fi
 finished

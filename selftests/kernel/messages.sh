@@ -174,36 +174,42 @@ block_is_retired()
 		says '^3 bad ' blocks 3 1
 }
 
-ktap_test_run 'status line' status_matches
-ktap_test_run 'luns' lun_lines
-ktap_test_run 'blocks' block_lines
+ktap_test_run 'the status line matches the documented words' status_matches
+ktap_test_run 'luns prints a line for each LUN' lun_lines
+ktap_test_run 'blocks prints a line for each block' block_lines
 ktap_test_run 'blocks: a long answer is complete' block_lines_fit
 ktap_test_silent 'stats prints each counter with its name' every_counter
-ktap_test_run 'reset' resets
-ktap_test_run 'age' ages
-ktap_test_run 'block' says '^state (free|open|closed|bad)$' block 0
-ktap_test_run 'verbs in capitals' says '^erases [0-9]+$' BLOCK 1
-ktap_test_run 'gc' collects
-ktap_test_run 'gc of a device at rest' waits_for_the_end_of_rest
-ktap_test_run 'policy' changes_parameter
-ktap_test_run 'fault block' block_is_retired
+ktap_test_run 'reset sets counters to zero' resets
+ktap_test_run 'age lets the cells age' ages
+ktap_test_run 'block prints the state of a block' says '^state (free|open|closed|bad)$' block 0
+ktap_test_run 'verbs may be written in capitals' says '^erases [0-9]+$' BLOCK 1
+ktap_test_run 'gc collects garbage' collects
+ktap_test_run 'gc of a suspended device waits for its resume' waits_for_the_end_of_rest
+ktap_test_run 'policy changes a parameter' changes_parameter
+ktap_test_run 'fault block retires the block' block_is_retired
 ktap_test_run 'fault die: data with parity are rebuilt' die_is_rebuilt
 ktap_test_run 'fault die: superblocks keep their policy' superblocks_stay
-ktap_test_run 'digest and audit while suspended' at_rest
-ktap_test_run 'no digest under I/O' complains \
+ktap_test_run 'digest and audit work while suspended' at_rest
+ktap_test_run 'digest is refused under I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
-ktap_test_silent 'lost: nothing' dmsetup message aftl-talk 0 lost 0
-ktap_test_run 'unknown verb' complains \
+ktap_test_silent 'lost prints nothing if no unit is lost' dmsetup message aftl-talk 0 lost 0
+ktap_test_run 'an unknown verb is refused' complains \
 	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, lost, line, digest and audit' \
 	sing
-ktap_test_run 'too few arguments' complains 'message age takes 1 arguments, not 0' age
-ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, not 1' reset all
-ktap_test_run 'invalid duration' complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
-ktap_test_run 'unknown block' complains '"256" is not a block; there are 0 to 255' block 256
-ktap_test_run 'unknown LUN' complains '"4" is not a LUN; there are 0 to 3' gc 4
-ktap_test_run 'unknown fault' complains '"disk" is not a fault; there are block and die' fault disk 0
-ktap_test_run 'unknown parameter' complains 'unknown parameter "colour"' policy colour red
-ktap_test_run 'invalid value' complains 'erase: 1h is out of range; it must be 1ns to 10s' \
+ktap_test_run 'too few arguments are refused' complains 'message age takes 1 arguments, not 0' age
+ktap_test_run 'too many arguments are refused' \
+	complains 'message reset takes 0 arguments, not 1' reset all
+ktap_test_run 'an invalid duration is refused' \
+	complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
+ktap_test_run 'an unknown block is refused' \
+	complains '"256" is not a block; there are 0 to 255' block 256
+ktap_test_run 'an unknown LUN is refused' complains '"4" is not a LUN; there are 0 to 3' gc 4
+ktap_test_run 'an unknown fault is refused' \
+	complains '"disk" is not a fault; there are block and die' fault disk 0
+ktap_test_run 'an unknown parameter is refused' \
+	complains 'unknown parameter "colour"' policy colour red
+ktap_test_run 'a value out of range is refused' \
+	complains 'erase: 1h is out of range; it must be 1ns to 10s' \
 	policy erase 1h
 ktap_test_run 'line refuses changes of geometry' complains \
 	'the device was made with op 30, which cannot become 40' policy op 40

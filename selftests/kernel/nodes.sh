@@ -56,5 +56,5 @@ if [ ! -e $nodes/node1 ]; then
 	ktap_finished
 fi
 ktap_test_run 'each node has the tables of one shard' tables_are_shared_out
-ktap_test_run 'what is written is on the node of its shard' bytes_are_where_their_shard_is
+ktap_test_run 'written data are on the NUMA node of their shard' bytes_are_where_their_shard_is
 finished

@@ -118,8 +118,8 @@ cell()
 }
 
 ram_disks 1 262144 || exit 1
-in_turn 'swap on a block device, in real time' cell swap /dev/ram0 64KiB real
-in_turn 'swap on RAM' cell swap ram 0 off
-in_turn 'a loop device on a large write buffer' cell loop /dev/ram0 8MiB off
-in_turn 'a file system on RAM, slowly' cell file_system ram 0 scale:3
+in_turn 'swap on a volume works in 32 MiB, in real time' cell swap /dev/ram0 64KiB real
+in_turn 'swap on a device in memory works in 32 MiB' cell swap ram 0 off
+in_turn 'a loop device on a large write buffer works in 32 MiB' cell loop /dev/ram0 8MiB off
+in_turn 'a slow file system in memory works in 32 MiB' cell file_system ram 0 scale:3
 finished

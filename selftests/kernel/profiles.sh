@@ -23,6 +23,6 @@ done
 # /dev/shm does not support O_DIRECT, so put the file on a file system of the device.
 mkfs.ext4 -q -F /dev/mapper/aftl-jobs && mkdir "$scratch/mounted" &&
 	mount /dev/mapper/aftl-jobs "$scratch/mounted"
-ktap_test_run 'verify on a file' runs verify "$scratch/mounted/file" 1m
+ktap_test_run 'the job verify runs on a file' runs verify "$scratch/mounted/file" 1m
 umount "$scratch/mounted"
 finished

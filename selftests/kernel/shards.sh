@@ -364,22 +364,22 @@ refuses()
 
 create aftl-fast ram $fast && create aftl-slow ram $slow || exit 1
 ktap_test_run 'a flush reaches each shard' flush_reaches_each
-ktap_test_run 'runs are shared out' runs_are_shared_out
-ktap_test_run 'a discard reaches those it is about' discards_share
-ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
+ktap_test_run 'runs of addresses are distributed over the shards' runs_are_shared_out
+ktap_test_run 'a discard reaches the shards of its range' discards_share
+ktap_test_run 'random writes, discards and zeroes are read as the model says' model aftl-fast 900
 in_turn 'LUNs and blocks are numbered across shards' counts_through
-in_turn 'message gc' collects_where_it_is_said
-in_turn 'messages policy and line' parameters_reach_each
-in_turn 'time stands still' time_stands_still
-in_turn 'reloads, from shards to shards' reloads
+in_turn 'message gc collects in every shard' collects_where_it_is_said
+in_turn 'messages policy and line work with shards' parameters_reach_each
+in_turn 'time stands still while a shard is blocked' time_stands_still
+in_turn 'reloads keep data, with other numbers of shards, too' reloads
 in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
-in_turn 'die failures in one shard' loses_its_part
-in_turn 'refusals' refuses
+in_turn 'die failures in one shard leave the other shards alone' loses_its_part
+in_turn 'invalid numbers of shards are refused' refuses
 if next_turn 'on a block device'; then
 	ktap_test_run 'on a block device' lives_on_a_block_device
 	ktap_test_run 'on a block device, with another policy and buffer' goes_on_with_others
 	if kernel_has dm_flakey; then
-		ktap_test_run 'one that cannot begin on a block device keeps the others from it' \
+		ktap_test_run 'if one shard cannot open its volume, no shard opens one' \
 			begins_with_all
 	fi
 	if kernel_has dm_delay; then

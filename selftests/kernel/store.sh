@@ -374,7 +374,7 @@ meta_exempt()
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
 # Queue limits and cgroup I/O depend on the kernel; memory and sizes are the target's own.
-in_turn 'a write buffer of 2 GiB that survives takes memory for what is in it' \
+in_turn 'a surviving write buffer of 2 GiB takes memory only for its content' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'completed operations take no memory' at_once forgets_operations
 ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt

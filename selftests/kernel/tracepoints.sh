@@ -72,25 +72,33 @@ names_the_device()
 	nothing grep -vE "aftl_[a-z]+: dev=$dev " "$scratch/events"
 }
 
-ktap_test_run 'reads' adds_up host_read_requests count aftl_submit op=0
-ktap_test_run 'units read' adds_up host_read_units units aftl_complete op=0
-ktap_test_run 'writes' adds_up host_write_requests count aftl_submit op=1
-ktap_test_run 'units written' adds_up host_write_units units aftl_complete op=1
-ktap_test_run 'approximate units' adds_up host_write_approx_units units aftl_submit op=1 class=1
-ktap_test_run 'flushes' adds_up host_flush_requests count aftl_complete op=2
-ktap_test_run 'discards and zeroes' [ \
+ktap_test_run 'traced reads equal the counter' adds_up host_read_requests count aftl_submit op=0
+ktap_test_run 'traced units read equal the counter' adds_up host_read_units units aftl_complete op=0
+ktap_test_run 'traced writes equal the counter' adds_up host_write_requests count aftl_submit op=1
+ktap_test_run 'traced units written equal the counter' \
+	adds_up host_write_units units aftl_complete op=1
+ktap_test_run 'traced approximate units equal the counter' \
+	adds_up host_write_approx_units units aftl_submit op=1 class=1
+ktap_test_run 'traced flushes equal the counter' \
+	adds_up host_flush_requests count aftl_complete op=2
+ktap_test_run 'traced discards and zeroes equal the counter' [ \
 	"$(counter aftl-trace host_discard_requests)" -eq \
 	"$(($(sum count aftl_submit op=3) + $(sum count aftl_complete op=4)))" ]
 ktap_test_run 'each request has its events' no_gap
 ktap_test_run 'late completions match the counter' adds_up late_sum_ns late_ns aftl_complete
-ktap_test_run 'page reads' adds_up array_reads count aftl_array op=0
-ktap_test_run 'their time' adds_up array_read_ns array_ns aftl_array op=0
-ktap_test_run 'programs' adds_up array_programs count aftl_array op=1
-ktap_test_run 'their time' adds_up array_program_ns array_ns aftl_array op=1
-ktap_test_run 'pages programmed for the host' adds_up host_program_pages pages aftl_array op=1 cause=0
-ktap_test_run 'erases' adds_up array_erases count aftl_array op=2
-ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
-ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
-ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
+ktap_test_run 'traced page reads equal the counter' adds_up array_reads count aftl_array op=0
+ktap_test_run 'the traced time of reads equals the counter' \
+	adds_up array_read_ns array_ns aftl_array op=0
+ktap_test_run 'traced programs equal the counter' adds_up array_programs count aftl_array op=1
+ktap_test_run 'the traced time of programs equals the counter' \
+	adds_up array_program_ns array_ns aftl_array op=1
+ktap_test_run 'traced pages programmed for the host equal the counter' \
+	adds_up host_program_pages pages aftl_array op=1 cause=0
+ktap_test_run 'traced erases equal the counter' adds_up array_erases count aftl_array op=2
+ktap_test_run 'the traced time of erases equals the counter' \
+	adds_up array_erase_ns array_ns aftl_array op=2
+ktap_test_run 'traced suspended operations equal the counter' \
+	adds_up array_suspends count aftl_array op=3
+ktap_test_run 'each suspended operation is resumed' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
 finished

@@ -233,14 +233,14 @@ create aftl-zones ram $zones max_open_zones 8 || exit 1
 ktap_test_run 'the kernel reports its zones' is_zoned
 ktap_test_run 'zone states change as specified' states
 ktap_test_run 'data are read where they were written' data
-ktap_test_run 'limits on active and open zones' limits
+ktap_test_run 'limits on active and open zones are enforced' limits
 in_turn 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 ktap_test_run 'a volume keeps zones' survives_a_restart $waiting
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 create aftl-zones ram $(in_two "$zones") || exit 1
-in_turn 'zones go round two shards' go_round
+in_turn 'zones alternate between two shards' go_round
 # Odd kernels test the file systems on one FTL, even ones on two shards.
 if [ $((turn % 2)) -ne 0 ]; then
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
@@ -248,9 +248,9 @@ fi
 create aftl-meta ram $small || exit 1
 case $(uname -r) in
 6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
-*) on_newest 'zonefs' uses_zonefs ;;
+*) on_newest 'zonefs works on zones' uses_zonefs ;;
 esac
-in_turn 'f2fs' uses_f2fs
+in_turn 'f2fs works on zones' uses_f2fs
 blkzone reset "$zoned"
-in_turn 'btrfs' uses_btrfs
+in_turn 'btrfs works on zones' uses_btrfs
 finished

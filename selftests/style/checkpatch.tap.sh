@@ -118,7 +118,7 @@ check_files()
 
 with_lists=$(grep -rlE 'define (PARAMS\(|AFTL_PARAM_TABLE|aftl_each_)' dm-approxftl --include='*.[ch]')
 [ -z "${AFTL_FAST:-}" ] ||
-	ktap_test_skip 'checkpatch of what is as in the last commit' 'too slow for the inner loop'
+	ktap_test_skip 'checkpatch accepts the committed files' 'too slow for the inner loop'
 check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
 check_folder "$tests" selftests
@@ -134,7 +134,8 @@ check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
 [ ! -e "$checkpatch" ] ||
-	ktap_test_silent 'checkpatch of the host header' check "$host" userspace/host/aftl-host.h
+	ktap_test_silent 'checkpatch accepts the host header' \
+		check "$host" userspace/host/aftl-host.h
 # The next run checks all files.
 [ -n "${AFTL_FAST:-}" ] || [ ! -d "${begun%/*}" ] || touch "$begun"
 ktap_finished
