@@ -82,7 +82,7 @@ def cu3() -> list[Measured]:
 
 
 def bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> dict[str, Json]:
-    """Run the schemes on bursts that fit into the followers of the open blocks."""
+    """Run the schemes on bursts that fit into the follower word lines of the open blocks."""
     return results("cubeftl-write-bursts", followers=followers, interface=interface)
 
 
@@ -95,7 +95,7 @@ def burst_gain(runs: dict[str, Json], policy: str) -> float:
 
 
 def cu4() -> list[Measured]:
-    """Measure bursts that fit into the followers, and the same on the profile's own bus."""
+    """Measure bursts that fit into the follower word lines, also on the profile's own bus."""
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = bursts(followers)

@@ -304,12 +304,12 @@ int main(void)
 	tap_run("a truncated line is refused", line_cut_anywhere);
 	tap_run("invalid words are refused", wrong_words);
 	tap_run("stats are read as printed", stats_survive);
-	tap_run("difference of stats", stats_difference);
-	tap_run("difference of stats after a reset", stats_after_reset);
+	tap_run("the difference of stats is computed", stats_difference);
+	tap_run("after a reset the difference of stats is the new value", stats_after_reset);
 	tap_run("invalid stats are refused", stats_wrong);
-	tap_run("answers about blocks", check_block_answers);
+	tap_run("answers about blocks are parsed", check_block_answers);
 	tap_run("invalid answers about blocks are refused", blocks_wrong);
-	tap_run("answers about lost units, of large devices", check_lost_runs);
+	tap_run("runs of lost units are parsed, also of large devices", check_lost_runs);
 	tap_run("error messages in the kernel log are found", check_messages);
 	return tap_finish();
 }

@@ -354,8 +354,8 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
 }
 
 /*
- * Snapshot of a filled device without listeners. Return: number of pauses; a fill without the
- * policy pauses once per round of programs.
+ * Fill a device without listeners and save it. Return: how often the fill called pause(); a fill
+ * that does not ask the policy calls it once for each round of programs.
  */
 static u32 fill_and_save(const struct aftl_policy_type *type, const char *params,
 			 struct test_bytes *bytes)

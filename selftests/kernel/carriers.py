@@ -342,7 +342,7 @@ def check_life_time_streams(path: Path) -> None:
 
 
 def check_stream_refused(path: Path, stream: int) -> None:
-    """Check that the device has no such stream."""
+    """Check that the device refuses a write to this write stream."""
     ring, data = Uring(by_workers=False), memory_with_data()
     ring.stream = stream
     with opened(path, DIRECT) as fd:

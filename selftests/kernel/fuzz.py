@@ -277,7 +277,7 @@ class Lines(Device):
         return [[line] for line in lines] + [[line, ["press"]] for line in small]
 
     def fresh(self) -> Step:
-        """Return an I/O step, or a line of a small device with a few random keys."""
+        """Return an I/O step, or the table line of a small device with a few random parameters."""
         if self.draw.random() < 0.3:
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))

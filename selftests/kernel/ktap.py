@@ -121,7 +121,7 @@ def in_turn(name: str, action: Callable[..., object], *arguments: object) -> Non
 
 
 def processors(number: int) -> None:
-    """Set the number of processors where kernels share the points; see turns.sh."""
+    """Set the number of processors if several kernels share the test points; see turns.sh."""
     if os.environ.get("AFTL_TURN"):
         Path("/sys/devices/system/cpu/cpu1/online").write_text(str(number - 1))
 

@@ -119,7 +119,7 @@ TAP_TEST(the_encoder_refuses_unreadable_values)
 	header.classes = 3;
 	check_header_refused("tag class 2 has no name");
 	header.class_names[5][0] = 'x';
-	check_header_refused("tag class 5 is named, not counted");
+	check_header_refused("tag class 5 has a name, but the header counts");
 	header.class_names[1][0] = '\n';
 	check_header_refused("not readable text");
 	header.class_names[1][0] = '\xff';

@@ -24,7 +24,7 @@ def counters(*options: str) -> dict[str, int]:
 @pytest.mark.parametrize(("footprint", "units"), [("0.02%", 16), ("0.06%", 50)])
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
-    """The units fill UNITS / PROGRAM queues, each of which has a program for each buffer_hold."""
+    """Every buffer_hold, each queue of units is programmed; a queue holds PROGRAM units at most."""
     run = counters("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS

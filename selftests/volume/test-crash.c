@@ -219,7 +219,7 @@ static bool small_enough(const struct aftl_config *config)
 	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
-/* Policy ressd, which reprograms pages, needs a share of its own and three-bit word lines. */
+/* Draw policy ressd, which reprograms pages, more often than others; it needs three-bit cells. */
 static const char *draw_policy(struct life *life)
 {
 	if (life->kind == AGAIN || life_chance(life, life->kind == MORTAL ? 50 : 12))

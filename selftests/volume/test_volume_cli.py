@@ -411,7 +411,7 @@ def mark_units_lost(path: Path, page: Json, slots: int) -> None:
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
-    """Copy a page's entry from a volume whose units have the numbers of translation pages here."""
+    """Copy an entry of a data unit whose number is, in this volume, that of a translation page."""
     path = tmp_path / "volume"
     assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpack_image(tmp_path, "closed")

@@ -156,7 +156,7 @@ class Share:
 
     @classmethod
     def of(cls, errors: Vector) -> Share:
-        """Return the summary of errors given in bands."""
+        """Return the summary of errors that are given in units of their tolerance bands."""
         sizes = sorted(np.abs(errors).tolist()) or [0.0]
         return cls(len(errors), int(np.sum(np.abs(errors) <= 1)), sizes[len(sizes) // 2],
                    sizes[-1], robust_misfit(errors))

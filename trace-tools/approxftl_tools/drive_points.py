@@ -326,7 +326,7 @@ class Table:
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
-        """Yield points of writes to a partly filled drive: buffer, controller and programs."""
+        """Yield the points of a table of writes over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]

@@ -65,7 +65,7 @@ class Verdict:
 
     @property
     def is_within_band(self) -> bool:
-        """Tell whether the error is inside the band."""
+        """Tell whether the error is inside the tolerance band."""
         return abs(self.error) <= self.point.band
 
     def cells(self) -> list[str]:
@@ -176,14 +176,14 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
 
 
 def use_in_fit(point: Point, tables: Path) -> str:
-    """Return whether the fit used this point: fitted, held or unseen."""
+    """Return the part of the point in the fit: fitted, held (out) or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
     return HELD if point.half == HELD or not point.drive.free else FITTED
 
 
 def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
-    """Run the loads of the points and return a verdict for each point."""
+    """Run the loads of the measured points and return the simulated value and error of each."""
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
     # Start the longest runs first, so that none remains alone at the end.
     ordered = sorted(needed, key=lambda pair: -pair[1].request_count())
@@ -202,7 +202,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return a row for each use of the points: their number within bands and the median error."""
+    """Return a row for fitted, held-out and unseen points: number within bands, median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]

@@ -43,7 +43,7 @@ class Bars:
         return ["", *(name for name, _ in self.series)]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each category."""
+        """Return a CSV row for each category."""
         return [[category, *(values[i] for _, values in self.series)]
                 for i, category in enumerate(self.categories)]
 
@@ -64,7 +64,7 @@ class Dots:
         return ["", "of", self.unit, "low", "high", "runs"]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each mean."""
+        """Return a CSV row for each mean."""
         return [[category, name, one.mean, one.low, one.high, one.count]
                 for i, category in enumerate(self.categories)
                 for name, values in self.series if (one := values[i])]
@@ -90,7 +90,7 @@ class Curves:
         return ["curve", self.x_label, self.y_label]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each point."""
+        """Return a CSV row for each point of a curve."""
         return [[name, x, y] for name, xs, ys in self.curves
                 for x, y in zip(xs, ys, strict=True)]
 
@@ -114,7 +114,7 @@ class Grid:
         return [self.row_label, self.column_label, self.value_label]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each cell."""
+        """Return a CSV row for each cell of the map: row name, column name, value."""
         return [[row, column, value]
                 for row, values in zip(self.row_names, self.cells, strict=True)
                 for column, value in zip(self.column_names, values, strict=True)]
@@ -146,7 +146,7 @@ class Spans:
         return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each span."""
+        """Return a CSV row for each time span of an operation."""
         return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
 
 
@@ -193,7 +193,7 @@ class Means:
         return [one.name for one in fields(Mark)]
 
     def rows(self) -> list[list[Cell]]:
-        """Return a row for each mark."""
+        """Return a CSV row for each mark."""
         return [[*vars(mark).values()] for mark in self.marks]
 
     @property

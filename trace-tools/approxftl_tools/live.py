@@ -352,7 +352,7 @@ def study_layers(plot: Means) -> Json:
 
 @plot_layers.register
 def grid_layers(plot: Grid) -> Json:
-    """Return the cells of a grid."""
+    """Return the layers that draw the cells of a map."""
     def axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
                 "axis": {"labelOverlap": True, "labelAngle": 0},

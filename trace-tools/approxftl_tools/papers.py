@@ -113,7 +113,7 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
 
 
 def network_reports(folder: Path) -> list[Json]:
-    """Return the labelled reports of networks on devices in a folder."""
+    """Return the labelled reports in a folder, of neural networks that were stored on devices."""
     found = [run.data for run in read_inputs([folder]).programs if run.data.get("labels")]
     if not found:
         raise Refusal(f"{folder}: no report of approxftl app weights --label")

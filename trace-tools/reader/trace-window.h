@@ -14,7 +14,7 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Capacity of the buffer in windows: one is held back, and moved when the others were taken. */
+/* Windows in the buffer: the last stays back until the reader has consumed the others. */
 #define TRACE_WINDOW_ROOM 4
 
 /**

@@ -17,7 +17,7 @@ int block_layer_read(const struct dm_device *device, struct block_layer *counts,
 		       &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9]);
 	fclose(stat);
 	if (found != 10)
-		return aftl_fail(error, -EIO, "%.60s: there are too few numbers", path);
+		return aftl_fail(error, -EIO, "%.60s: fewer than 10 numbers", path);
 	*counts = (struct block_layer){ n[0], n[2], n[3], n[4], n[6], n[7], n[9] };
 	return 0;
 }

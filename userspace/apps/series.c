@@ -237,7 +237,7 @@ static bool take_outlier(struct series *series, u64 at, u64 *value)
 	return true;
 }
 
-/* Compare a block that was read, sample by sample. Any words in the index are tolerated. */
+/* Compare a block that was read, sample by sample. A damaged index must not end the program. */
 static void compare_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *word_at(&series->index, 2 * number, false), value;

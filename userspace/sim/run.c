@@ -167,7 +167,7 @@ static int begin_next(struct run *run, struct aftl_error *error)
 	u64 now = run->drive.submitted;
 
 	if (now == run->dies_at && aftl_fail_lun(run->drive.ftl, run->drive.geo->luns - 1))
-		return aftl_fail(error, -EIO, "no die could be lost");
+		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
 	if (now == run->warmup)
 		reset_stats(run);
 	run->next = max(run->warmup, run->dies_at) > now ? max(run->warmup, run->dies_at) : U64_MAX;

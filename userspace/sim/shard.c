@@ -293,7 +293,7 @@ static void begin_epoch(struct shard *shard)
 static int lose_die(struct shard *shard, struct aftl_error *error)
 {
 	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
-		return aftl_fail(error, -EIO, "no die could be lost");
+		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
 	return 0;
 }
 

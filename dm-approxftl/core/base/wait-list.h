@@ -21,7 +21,7 @@ WAIT(PARITY, parity, "the die read or programmed for RAIN")
 WAIT(SUSPEND, suspend, "the die suspended a program or an erase")
 WAIT(BUS, bus, "the channel transferred data of other dies")
 WAIT(HELD, held, "the die was idle: the write buffer held the data back, or a fine pass was due")
-/* The flash has done its part. */
+/* The flash operation has ended; the data are on their way to the host. */
 WAIT(LINK, link, "the controller's processor and the host's link")
 WAIT(CONTROLLER, controller, "the fixed time of controller and ECC")
 WAIT(OTHER, other, "anything else, such as a zone reset")

@@ -11,7 +11,7 @@
 
 struct aftl_lun;
 
-/* Number of the core's open block for a stream; 0 for the streams of the policy. */
+/* Number of a stream's placement handle, from 1; 0 for the streams of the policy. */
 static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;

@@ -473,9 +473,9 @@ static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bo
 }
 
 /*
- * ECC failed or the die is dead: use the rest of the stripe, which costs reads on other LUNs.
+ * ECC failed or the die is dead: reconstruct the page from its stripe, by reads of other LUNs.
  *
- * Return: false if the data is that of the array.
+ * Return: false if it was not reconstructed, so that the page's own data are returned.
  */
 static bool read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
 {

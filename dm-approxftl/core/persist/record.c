@@ -150,7 +150,9 @@ static int record_check_classes(const u8 *bytes, struct aftl_error *error)
 		if (i < classes && !*name)
 			return aftl_fail(error, -EINVAL, "tag class %u has no name", i);
 		if (i >= classes && *name)
-			return aftl_fail(error, -EINVAL, "tag class %u is named, not counted", i);
+			return aftl_fail(error, -EINVAL,
+					 "tag class %u has a name, but the header counts %u", i,
+					 classes);
 	}
 	return 0;
 }

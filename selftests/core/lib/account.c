@@ -489,7 +489,8 @@ static void check_place(struct account *account, const struct aftl_placement *pl
 		complain(account, "page %u is after %u of %u neighbours", place->page, programmed,
 			 around);
 	if (place->mode == AFTL_MODE_BETWEEN && !second)
-		complain(account, "page %u is between pages of its own colour", place->page);
+		complain(account, "page %u in mode between has neighbours of its own colour",
+			 place->page);
 	if (order == AFTL_ORDER_TWO_PASS && programmed != (second ? around : 0))
 		complain(account, "page %u of colour %u has %u of %u neighbours", place->page,
 			 second, programmed, around);
@@ -500,7 +501,8 @@ static void check_place(struct account *account, const struct aftl_placement *pl
 	if (order == AFTL_ORDER_SWITCHED)
 		check_switch(account, place, block);
 	else if (place->mode == AFTL_MODE_SWITCHED)
-		complain(account, "page %u is switched in order %u", place->page, order);
+		complain(account, "page %u is programmed in mode switched, its block has order %u",
+			 place->page, order);
 }
 
 static enum account_swing swing_of(const struct account *account, const struct command *command)

@@ -55,7 +55,7 @@ class Planes:
 
     @property
     def each(self) -> int:
-        """Return the bytes from one plane to the next."""
+        """Return the distance in bytes between the begins of two planes."""
         return _padded(-(-self.count // 8))
 
     @property
