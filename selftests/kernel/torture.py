@@ -163,6 +163,26 @@ class Scenario:
         """Return whether the medium may fail requests."""
         return self.media in ("failing", "bad")
 
+    @property
+    def used(self) -> int:
+        """Return how many sectors of the medium the volume uses, at most."""
+        return SECTORS
+
+    @property
+    def is_nested(self) -> bool:
+        """Return whether the medium is another device of ours."""
+        return self.media == "ours"
+
+    @property
+    def loads(self) -> list[str]:
+        """Return the program of the load, and its options for this device."""
+        flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
+        return [TORTURE, *flips]
+
+    def policies(self) -> list[str]:
+        """Return the policies that suit the device."""
+        return policies(self.shape)
+
     def parameters(self) -> str:
         """Return the parameters of the volume."""
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
@@ -212,7 +232,7 @@ class Medium:
         run("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
         for module in ("dm_delay", "dm_flakey"):
             run("modprobe", module)
-        if self.scenario.media == "ours":
+        if self.scenario.is_nested:
             self.put_ours_below()
         run("dmsetup", "create", MEDIUM, "--table", self.table())
         return f"/dev/mapper/{MEDIUM}"
@@ -272,7 +292,7 @@ class Medium:
         """Return a table that fails a few small ranges."""
         at = 0
         lines = []
-        for start in sorted(self.draw.sample(range(8, SECTORS - 64, 64), 20)):
+        for start in sorted(self.draw.sample(range(8, self.scenario.used - 64, 64), 20)):
             lines.append(f"{at} {start - at} linear {self.base} {at}")
             lines.append(f"{start} 8 error")
             at = start + 8
@@ -300,11 +320,10 @@ class Load:
     def start(self, *options: str) -> None:
         """Start the load, or resume with its saved state."""
         tolerant = ["--errors"] if self.scenario.may_fail else []
-        flips = ["--flips", FLIPS] if self.scenario.tag_all == "approximate" else []
-        self.arguments = [TORTURE, "--state", str(self.folder / "state"), "--seed",
+        self.arguments = [*self.scenario.loads, "--state", str(self.folder / "state"), "--seed",
                           str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
-                          "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant, *flips,
+                          "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant,
                           "--resume" if self.begun else "--overwrite", *options,
                           f"/dev/mapper/{NAME}"]
         self.begun = True
@@ -458,7 +477,7 @@ class Device:
 
     def policy(self) -> None:
         """Load a table with another policy."""
-        self.scenario.policy = self.draw.choice(policies(self.scenario.shape))
+        self.scenario.policy = self.draw.choice(self.scenario.policies())
         self.load_table()
 
     def load_table(self, *, noflush: bool = False) -> None:
@@ -526,18 +545,21 @@ class Device:
         if self.medium.broken:
             self.medium.works()
 
-    def event(self) -> None:
-        """Cause a random event; the load must survive it."""
-        doing: dict[str, Callable[[], None]] = {
+    def doing(self) -> dict[str, Callable[[], None]]:
+        """Return all events."""
+        return {
             "pause": self.pause, "noflush": self.noflush, "reload": self.reload,
             "policy": self.policy, "message": self.tell, "medium": self.medium.changes,
             "reopen": self.reopen, "kill": self.kill, "cut": self.cut,
         }
+
+    def event(self) -> None:
+        """Cause a random event; the load must survive it."""
         name = self.draw.choice(self.scenario.events.split(","))
         if os.environ.get("AFTL_TORTURE_TALK"):
             print(f"# {time.monotonic():.2f} {name}", flush=True)
         try:
-            doing[name]()
+            self.doing()[name]()
         except CommandError:
             if not self.scenario.may_fail:
                 raise
@@ -618,13 +640,13 @@ def show_stacks() -> None:
     print(re.sub("^", "# ", run("dmesg", tolerant=True), flags=re.M), flush=True)
 
 
-def press(scenario: Scenario) -> None:
+def press(scenario: Scenario, kind: type[Device] = Device) -> None:
     """Draw a scenario and run it."""
     draw = random.Random(scenario.seed)
     scenario.draw(draw)
     print(f"# {scenario.command()}", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
-        device = Device(scenario, draw, Path(folder))
+        device = kind(scenario, draw, Path(folder))
         try:
             device.live(draw)
         except (FailedError, OSError):

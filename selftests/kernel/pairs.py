@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Pairs of features on one device under the load and the events of torture.py.
+
+pairs.py                    a sample; all without AFTL_TURN; AFTL_PAIRS_SEED draws other ones
+pairs.py NAME+NAME [SEED]   one pair
+
+The features are those of selftests/lib/features.txt, and "nested": the block device below is
+another device of ours. A pair that the table refuses must be refused by the kernel, too.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from zlib import crc32
+
+from ktap import (
+    APPROXFTL,
+    FailedError,
+    capacity,
+    finish,
+    kernel_has,
+    line,
+    must,
+    point,
+    processors,
+    skip,
+)
+from torture import (
+    FLIPS,
+    NAME,
+    TORTURE,
+    CommandError,
+    Device,
+    HangError,
+    Scenario,
+    end_after_hang,
+    press,
+    run,
+    tortured,
+)
+
+TABLE = Path("selftests/lib/features.txt")
+SAMPLE = 6
+F_SET_RW_HINT = 1036
+#: The table's devices are as small as a test in userspace wants them.
+LARGER = {"blocks": "128"}
+USED = 8192  # sectors of the medium that such a volume uses at least
+EVENTS = "pause,noflush,reload,policy,message,hint,priority,reopen,kill"
+#: What happened, over all pairs
+tally = Counter[str]()
+
+
+class Table:
+    """The features, what they set, and the pairs that a device refuses."""
+
+    def __init__(self) -> None:
+        self.base: dict[str, str] = {}
+        self.features: dict[str, dict[str, str]] = {"nested": {"medium": "nested"}}
+        self.refused: set[frozenset[str]] = set()
+        for text in TABLE.read_text().splitlines():
+            kind, *words = text.split() or ["#"]
+            if kind == "base":
+                self.base = self.parameters(words) | LARGER
+            elif kind == "feature":
+                self.features[words[0]] = self.parameters(words[1:])
+            elif kind == "refused":
+                self.refused.add(frozenset(words))
+
+    @staticmethod
+    def parameters(words: list[str]) -> dict[str, str]:
+        """Parse KEY=VALUE."""
+        return {key: value for key, _, value in (word.partition("=") for word in words)}
+
+
+@dataclass
+class Pair(Scenario):
+    """A device with two features."""
+
+    names: tuple[str, ...] = ()
+    shaped: dict[str, str] = field(default_factory=dict)  # by the features alone
+    fixed: dict[str, str] = field(default_factory=dict)  # of the volume
+    seconds: float = 1.5
+
+    def draw(self, draw: random.Random) -> None:
+        """Draw the fields."""
+        super().draw(draw)
+        table = Table()
+        self.shaped = {}
+        for name in self.names:
+            self.shaped |= table.features[name]
+        self.policy = self.shaped.pop("policy", "baseline")
+        self.shaped.pop("medium", "")
+        self.media = draw.choice(("linear", "linear", "linear", "ram"))
+        if "nested" in self.names:
+            self.media = "ours"
+        if "failing" in self.names:
+            self.media = "bad"
+        self.fixed = table.base | self.shaped
+        self.tag_all = "precise"
+        self.events = EVENTS
+        for name, event in (("tags", "tag"), ("failing", "medium")):
+            if name in self.names:
+                self.events += f",{event},{event}"
+        if self.media in ("linear", "ours"):
+            self.events += ",cut,cut"
+        self.most = "64KiB"
+
+    @property
+    def used(self) -> int:
+        """Return how many sectors of the medium the volume uses."""
+        return USED
+
+    @property
+    def is_nested(self) -> bool:
+        """Return whether the medium is another device of ours."""
+        return "nested" in self.names
+
+    @property
+    def loads(self) -> list[str]:
+        """Return the program of the load."""
+        if "zones" in self.names:
+            return ["python3", "selftests/kernel/zone_load.py"]
+        # Ranges of a device that is opened exclusively cannot be tagged.
+        return [TORTURE, *(["--force", "--flips", FLIPS] if "tags" in self.names else [])]
+
+    def policies(self) -> list[str]:
+        """Return some policies that the table line may name."""
+        every = [words.split()[0] for words in run(APPROXFTL, "policies").splitlines()]
+        return random.Random(f"{self.names} {time.monotonic()}").sample(every, 3)
+
+    def parameters(self) -> str:
+        """Return the parameters of the volume."""
+        return " ".join(f"{key} {value}" for key, value in self.fixed.items())
+
+    def keys(self) -> str:
+        """Return the parameters of a table line."""
+        return f"{self.parameters()} policy {self.policy} timing {self.timing}"
+
+    def command(self) -> str:
+        """Return the command that repeats this run."""
+        return f"selftests/kernel/pairs.py {'+'.join(self.names)} {self.seed}: {self.media}"
+
+
+class Crossed(Device):
+    """The device of a pair."""
+
+    scenario: Pair
+
+    def doing(self) -> dict[str, Callable[[], None]]:
+        """Return all events."""
+        return super().doing() | {"tag": self.tag, "hint": self.hint, "priority": self.prioritise}
+
+    def cut(self) -> None:
+        """Fail the power."""
+        super().cut()
+        tally["power failures"] += 1
+
+    def tag(self) -> None:
+        """Tag a range of the device, or none any more."""
+        first, last = sorted(self.draw.sample(range(self.sectors // 8 + 1), 2))
+        verb = self.draw.choice(("add", "add", "del"))
+        run(APPROXFTL, "tag", verb, f"/dev/mapper/{NAME}", f"{first << 12}+{last - first << 12}")
+
+    def hint(self) -> None:
+        """Set the life time of the data that the load writes from now on."""
+        fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR)
+        fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", self.draw.randrange(6)))
+        os.close(fd)
+
+    def prioritise(self) -> None:
+        """Set the I/O priority of the load, by which the controller chooses a queue."""
+        assert self.load.child
+        words = self.draw.choice(("-c1 -n0", "-c2 -n0", "-c2 -n7", "-c3")).split()
+        for task in Path(f"/proc/{self.load.child.pid}/task").iterdir():
+            run("ionice", *words, "-p", task.name)
+
+    def reload(self) -> None:
+        """Load a table with another timing and, if the device accepts it, without a feature."""
+        self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
+        super().load_table(noflush=self.draw.random() < 0.3)
+        before = dict(self.scenario.fixed)
+        for key in self.scenario.shaped:
+            if self.draw.random() < 0.4:
+                del self.scenario.fixed[key]
+        self.change_or_not(lambda: setattr(self.scenario, "fixed", before))
+
+    def policy(self) -> None:
+        """Load a table with another policy, if the device accepts it."""
+        before = self.scenario.policy
+        self.scenario.policy = self.draw.choice(self.scenario.policies())
+        self.change_or_not(lambda: setattr(self.scenario, "policy", before))
+
+    def change_or_not(self, back: Callable[[], None]) -> None:
+        """Load a table; if it is refused, the device goes on as it was."""
+        try:
+            self.load_table()
+            tally["changes accepted"] += 1
+        except CommandError:
+            back()
+            self.load_table()
+            tally["changes refused"] += 1
+
+
+def refuses(scenario: Pair) -> None:
+    """The kernel refuses the table line with a message."""
+    scenario.draw(random.Random(scenario.seed))
+    table = line("ram", capacity(scenario.keys()), scenario.keys())
+    run("dmesg", "-C")
+    try:
+        run("dmsetup", "create", NAME, "--table", table)
+    except CommandError:
+        must("approxftl: " in run("dmesg"), "there is no message")
+    else:
+        raise FailedError(f"accepted: {table}")
+
+
+def test(scenario: Pair) -> None:
+    """Run a pair, or see it refused."""
+    name = "+".join(scenario.names)
+    if frozenset(scenario.names) in Table().refused:
+        tortured(f"{name} is refused", refuses, scenario)
+    else:
+        tortured(name, press, scenario, Crossed)
+
+
+def main() -> None:
+    """Run all pairs, or a sample."""
+    processors(2)
+    for module in ("dm_delay", "dm_flakey"):
+        if not kernel_has(module):
+            skip("pairs", f"the kernel does not have {module}")
+            finish()
+    seed = int(os.environ.get("AFTL_PAIRS_SEED") or 1)
+    pairs = list(combinations(Table().features, 2))
+    if os.environ.get("AFTL_TURN"):
+        pairs = random.Random(seed).sample(pairs, SAMPLE)
+    for names in pairs:
+        begun = time.monotonic()
+        test(Pair(crc32(f"{names} {seed}".encode()), names=names))
+        print(f"# {'+'.join(names)}: {time.monotonic() - begun:.1f} s", flush=True)
+    print(f"# {dict(tally)}")
+    if not os.environ.get("AFTL_TURN"):
+        point("changes were accepted and refused, and power failed", must, len(tally) == 3,
+              "not all of it")
+    finish()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        try:
+            test(Pair(int(sys.argv[2]) if sys.argv[2:] else 1, names=tuple(sys.argv[1].split("+"))))
+        except HangError as hang:
+            end_after_hang(sys.argv[1], hang)
+    else:
+        main()

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write, reset, finish, flush and verify the zones of a device; as approxftl torture on others.
+
+zone_load.py --state FILE [--resume|--verify] [--power-failed] [--errors] DEVICE
+
+Takes the options that torture.py passes to approxftl torture. FILE begins like its state file, then
+has a record for each zone. A block holds its zone, its offset in the zone, and the number of resets
+before it was written: its generation. A few threads write different zones, each one zone at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import mmap
+import os
+import random
+import signal
+import struct
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+REPORT_ZONES, RESET_ZONE, FINISH_ZONE = 0xC0101282, 0x40101283, 0x40101288
+ZONE = struct.Struct("=3Q4B4xQ24x")  # struct blk_zone
+FULL = 14
+NAME = struct.Struct("<QIIII8x")
+MAGIC = 0x5A4F4E4553
+FROZEN, FILLED, HEADER = 9, 10, 16  # words of the state file; HEADER words precede the zones
+# Words of a zone: the generation and the newest that there was; blocks that writes have begun and
+# completed; generation and blocks that survive a power failure; whether it is being reset; whether
+# it is finished
+GENERATION, NEWEST, BEGUN, DONE, SAFE_GENERATION, SAFE, RESETTING, FINISHING = range(8)
+STRIDE = 8
+THREADS = 3
+
+
+class WrongError(Exception):
+    """The device returns something else than was written."""
+
+
+@dataclass
+class Zone:
+    """A zone: its first sector, its first word in the state, and its writer's random numbers."""
+
+    number: int
+    sector: int
+    at: int
+
+
+class Disk:
+    """A zoned device and its state file."""
+
+    def __init__(self, path: str, state: str, *, create: bool, tolerant: bool) -> None:
+        self.tolerant = tolerant  # requests may fail
+        self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
+        self.forced = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_DSYNC)
+        self.unit = struct.unpack("i", fcntl.ioctl(self.fd, 0x1268, bytes(4)))[0]  # BLKSSZGET
+        length = self.report(0, 1)[0][1]
+        sectors = os.lseek(self.fd, 0, os.SEEK_END) // 512
+        self.zone_bytes = length * 512
+        self.zones = [Zone(n, n * length, HEADER + n * STRIDE) for n in range(sectors // length)]
+        with Path(state).open("w+b" if create else "r+b") as file:
+            if create:
+                file.truncate(4 * (HEADER + len(self.zones) * STRIDE))
+            self.words = memoryview(mmap.mmap(file.fileno(), 0)).cast("I")
+        self.lock = threading.Lock()
+        self.end = threading.Event()
+
+    def report(self, sector: int, count: int) -> list[tuple[int, ...]]:
+        """Report zones: start, length, write pointer, type, condition and so on."""
+        data = bytearray(struct.pack("=QI4x", sector, count).ljust(16 + count * ZONE.size, b"\0"))
+        fcntl.ioctl(self.fd, REPORT_ZONES, data)
+        return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
+
+    def content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
+        """Return blocks as a zone of this generation must have them."""
+        names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
+        return b"".join(name * (self.unit // NAME.size) for name in names)
+
+    def write(self, zone: Zone, count: int, buffer: mmap.mmap, *, forced: bool) -> None:
+        """Write at the write pointer."""
+        words, at = self.words, zone.at
+        first, generation = words[at + DONE], words[at + GENERATION]
+        size = count * self.unit
+        buffer[:size] = self.content(zone, generation, first, count)
+        words[at + BEGUN] = first + count
+        place = zone.sector * 512 + first * self.unit
+        fd = self.forced if forced else self.fd
+        if os.pwritev(fd, [memoryview(buffer)[:size]], place) != size:
+            raise OSError("a short write")
+        words[at + DONE] = first + count
+        if forced:
+            self.becomes_safe([(at, generation, first + count)])
+
+    def manage(self, zone: Zone, request: int) -> None:
+        """Reset or finish a zone."""
+        fcntl.ioctl(self.fd, request, struct.pack("=2Q", zone.sector, self.zone_bytes // 512))
+
+    def reset(self, zone: Zone) -> None:
+        """Reset a zone, which begins a generation."""
+        words, at = self.words, zone.at
+        words[at + RESETTING] = 1
+        words[at + NEWEST] += 1
+        self.manage(zone, RESET_ZONE)
+        words[at + DONE] = words[at + BEGUN] = words[at + FINISHING] = 0
+        words[at + GENERATION] = words[at + NEWEST]
+        words[at + RESETTING] = 0
+
+    def finish(self, zone: Zone) -> None:
+        """Finish a zone: the rest of it reads as zeroes."""
+        self.words[zone.at + FINISHING] = 1
+        self.manage(zone, FINISH_ZONE)
+
+    def flush(self) -> None:
+        """Flush all zones; what was complete before that is safe after it."""
+        words = self.words
+        covered = []
+        for zone in self.zones:
+            generation, done = words[zone.at + GENERATION], words[zone.at + DONE]
+            if words[zone.at + GENERATION] == generation:
+                covered.append((zone.at, generation, done))
+        os.fsync(self.fd)
+        self.becomes_safe(covered)
+
+    def becomes_safe(self, covered: list[tuple[int, int, int]]) -> None:
+        """Record what survives a power failure, unless that has come first."""
+        words = self.words
+        with self.lock:
+            for at, generation, done in covered:
+                if words[FROZEN] or (generation, done) < (words[at + SAFE_GENERATION],
+                                                          words[at + SAFE]):
+                    continue
+                words[at + SAFE] = 0
+                words[at + SAFE_GENERATION] = generation
+                words[at + SAFE] = done
+
+    def read(self, zone: Zone, count: int) -> bytes:
+        """Read the first blocks of a zone."""
+        buffer = mmap.mmap(-1, self.zone_bytes)
+        size = os.preadv(self.fd, [memoryview(buffer)[: count * self.unit]], zone.sector * 512)
+        return buffer[:size]
+
+    def look(self, zone: Zone) -> None:
+        """Verify what is complete in a zone that nobody is writing."""
+        done, generation = self.words[zone.at + DONE], self.words[zone.at + GENERATION]
+        if (done and self.read(zone, done) != self.content(zone, generation, 0, done)
+                and not self.words[FROZEN]):
+            raise WrongError(f"zone {zone.number}: its {done} blocks of generation {generation} "
+                             "are others")
+
+    # Again
+
+    def written(self, zone: Zone, data: bytes) -> tuple[int, int]:
+        """Return the generation of a zone and how many blocks it has; the rest must be zero."""
+        generation = NAME.unpack_from(data)[2]
+        blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
+        count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
+        if data[: count * self.unit] != self.content(zone, generation, 0, count):
+            raise WrongError(f"zone {zone.number}: blocks of generation {generation} are torn, of "
+                             "another place or of another generation")
+        if any(data[count * self.unit :]):
+            raise WrongError(f"zone {zone.number}: there are data behind zeroes at block {count}")
+        return generation, count
+
+    def settle(self, zone: Zone, *, power_failed: bool) -> None:
+        """Verify a zone after a restart, and record what it holds."""
+        words = self.words[zone.at : zone.at + STRIDE]
+        _, _, pointer, _, condition, *_ = self.report(zone.sector, 1)[0]
+        generation, count = self.written(zone, self.read(zone, self.zone_bytes // self.unit))
+        pointer = (pointer - zone.sector) * 512 // self.unit
+        full = condition == FULL
+        state = (f"zone {zone.number}: {count} blocks of generation {generation}, pointer "
+                 f"{pointer}, condition {condition}; recorded: {list(words)}")
+        if not full and pointer != count:
+            raise WrongError(f"{state}: the write pointer is wrong")
+        if not count:
+            was_reset = (words[NEWEST] > words[SAFE_GENERATION] if power_failed
+                         else words[RESETTING])
+            generation = words[NEWEST]
+            least = 0 if was_reset else words[SAFE if power_failed else DONE]
+        elif power_failed:
+            least = words[SAFE] if generation == words[SAFE_GENERATION] else 0
+        else:
+            least = words[DONE]
+        most = words[BEGUN] if generation == words[GENERATION] else self.zone_bytes // self.unit
+        oldest = words[SAFE_GENERATION] if power_failed else words[GENERATION]
+        if not least <= count <= most or not oldest <= generation <= words[NEWEST]:
+            raise WrongError(f"{state}: wrong")
+        words[GENERATION] = generation
+        words[BEGUN] = words[DONE] = count
+        words[SAFE_GENERATION], words[SAFE] = (generation, count) if power_failed else (
+            words[SAFE_GENERATION], words[SAFE])
+        words[FINISHING], words[RESETTING] = full, 0
+
+    def settle_or_reset(self, zone: Zone, *, power_failed: bool) -> None:
+        """Verify a zone after a restart; reset it if its data are lost."""
+        try:
+            self.settle(zone, power_failed=power_failed)
+        except OSError:
+            if not self.tolerant:
+                raise
+            self.reset(zone)
+
+    # The load
+
+    def begun(self, thread: int) -> list[Zone]:
+        """Return the zone of a thread that it has begun to write; reset all others of these."""
+        size, words = self.zone_bytes // self.unit, self.words
+        zones = [zone for zone in self.zones[thread::THREADS]
+                 if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]
+        for zone in zones[1:]:
+            self.reset(zone)
+        return zones[:1]
+
+    def work(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
+        """Write the zones of a thread, one at a time, until told to end."""
+        buffer = mmap.mmap(-1, self.zone_bytes)
+        mine = self.zones[thread::THREADS]
+        while not self.end.is_set():
+            zone = begun.pop() if begun else draw.choice(mine)
+            try:
+                self.fill(zone, buffer, mine, draw)
+            except OSError:
+                if not self.tolerant:
+                    raise
+                time.sleep(0.01)
+
+    def fill(self, zone: Zone, buffer: mmap.mmap, mine: list[Zone], draw: random.Random) -> None:
+        """Write a zone to its end, or some of it, and finish it."""
+        state = self.words[zone.at : zone.at + STRIDE]
+        size = self.zone_bytes // self.unit
+        # After a failed write nobody knows the write pointer.
+        if state[DONE] == size or state[FINISHING] or state[BEGUN] != state[DONE]:
+            self.reset(zone)
+        last = draw.choice((size, size, draw.randrange(size)))
+        while (left := last - state[DONE]) > 0 and not self.end.is_set():
+            self.write(zone, draw.randint(1, left), buffer, forced=draw.random() < 0.05)
+            self.look(zone if draw.random() < 0.3 else draw.choice(mine))
+            if draw.random() < 0.1:
+                self.flush()
+        self.finish(zone)
+
+    def freeze(self, *_: object) -> None:
+        """Power has failed: from now on nothing becomes safe."""
+        self.words[FROZEN] = 1
+
+    def run(self, seed: int) -> None:
+        """Write until a signal."""
+        wrong: list[BaseException] = []
+
+        begun = [self.begun(thread) for thread in range(THREADS)]
+
+        def work(thread: int) -> None:
+            try:
+                draw = random.Random(f"{seed} {thread} {time.monotonic()}")
+                self.work(thread, begun[thread], draw)
+            except (WrongError, OSError) as why:
+                wrong.append(why)
+                self.end.set()
+
+        self.words[FROZEN] = 0
+        signal.signal(signal.SIGTERM, lambda *_: self.end.set())
+        signal.signal(signal.SIGUSR1, self.freeze)
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        self.words[FILLED] = 1
+        for thread in threads:
+            thread.join()
+        if wrong and not self.words[FROZEN]:
+            raise wrong[0]
+
+
+def main() -> None:
+    """Parse the options and run."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    for name in ("resume", "verify", "power-failed", "overwrite", "errors"):
+        parser.add_argument(f"--{name}", action="store_true")
+    for name in ("state", "seed", "time", "depth", "most", "discard", "patience", "flips"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("device")
+    options = parser.parse_args()
+    disk = Disk(options.device, options.state, create=options.overwrite, tolerant=options.errors)
+    try:
+        for zone in disk.zones:
+            if options.overwrite:
+                disk.reset(zone)
+            else:
+                disk.settle_or_reset(zone, power_failed=options.power_failed)
+        if not options.verify:
+            disk.run(int(options.seed))
+    except (WrongError, OSError) as why:
+        sys.exit(str(why))
+
+
+if __name__ == "__main__":
+    main()
