@@ -469,6 +469,22 @@ TAP_TEST(the_work_per_call_of_a_zone_reset_is_bounded)
 		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
 }
 
+/* The writes wait for one LUN, which is busy when their zone is reset. */
+TAP_TEST(the_work_per_call_for_writes_before_a_zone_reset_is_bounded)
+{
+	begin_counting("channels=1 chips=1 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB "
+		       "unit=4KiB op=30 zoned=64MiB buffer=16MiB buffer_safe=on program=1s");
+	write_all(0, 4000);
+	count_submit(AFTL_OP_ZONE_RESET, 0, 0);
+	count_steps();
+	calls = 0;
+	write_all(0, 4000);
+	count_steps();
+	CHECK_RANGE(test_counters(device)->array_programs, 0, 4000 / 4);
+	expect_bounds(4000 / CALL_WORK);
+	CHECK_EQ(device->failed, 0);
+}
+
 /*
  * Requests during a zone reset see the zones as reset. The final state does not depend on whether
  * the reset ends before them.

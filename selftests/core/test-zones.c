@@ -285,6 +285,21 @@ TAP_TEST(small_zones_use_fewer_luns)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
 }
 
+/* Two groups of nine zones; a LUN has twelve blocks. */
+TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
+{
+	u32 lun;
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
+	lun = aftl_allocation_order_lun(&device.ftl->geo, 3);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);
+	for (i = 0; i < 18; i++)
+		expect_zone(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks(device.ftl) ?
+			    AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
+}
+
 TAP_TEST(zones_survive_a_snapshot)
 {
 	struct aftl_block *block;

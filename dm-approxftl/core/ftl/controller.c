@@ -394,6 +394,7 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_free(ftl, ftl->bus_ns);
 	aftl_memory_free(ftl, ftl->victims);
 	aftl_memory_free(ftl, ftl->zones.all);
+	aftl_memory_free(ftl, ftl->zones.online);
 	aftl_memory_free(ftl, ftl->cmt.all);
 	aftl_memory_free(ftl, ftl->read_cache.chains);
 	aftl_memory_free(ftl, ftl->read_cache.all);

@@ -38,6 +38,8 @@ struct aftl_zone_reset {
  * @all: the zones, by number
  * @owner: zone that uses a slot; AFTL_NIL if the slot is free
  * @pending: logical pages in flight for each slot
+ * @online: for each group of zones that share LUNs, how many of them are not offline
+ * @opened: numbers of the open zones, in no order
  * @open: number of open zones
  * @active: number of open or closed zones
  * @turn: where the search for an implicitly opened zone to close starts
@@ -47,6 +49,8 @@ struct aftl_zones {
 	struct aftl_zone *all;
 	u32 owner[1 + AFTL_HANDLES_MAX];
 	u32 pending[1 + AFTL_HANDLES_MAX];
+	u32 *online;
+	u32 opened[AFTL_HANDLES_MAX];
 	u32 open;
 	u32 active;
 	u32 turn;

@@ -65,6 +65,17 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 	return zone_check_capacity(ftl, error);
 }
 
+static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	return (u32)(zone - ftl->zones.all);
+}
+
+/* Zones whose numbers differ by a multiple of this are in the same group, and in the same LUNs. */
+static u32 zone_groups(const struct aftl *ftl)
+{
+	return ftl->geo.luns / ftl->geo.zone_luns;
+}
+
 /*
  * aftl_zone_alloc() - allocate the state of the zones
  */
@@ -77,17 +88,12 @@ bool aftl_zone_alloc(struct aftl *ftl)
 	for (i = 0; i < ARRAY_SIZE(ftl->zones.owner); i++)
 		ftl->zones.owner[i] = AFTL_NIL;
 	ftl->zones.all = aftl_memory_alloc(ftl, ftl->geo.zones, sizeof(*ftl->zones.all));
-	return ftl->zones.all;
-}
-
-static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
-{
-	return (u32)(zone - ftl->zones.all);
-}
-
-static u32 zone_groups(const struct aftl *ftl)
-{
-	return ftl->geo.luns / ftl->geo.zone_luns;
+	ftl->zones.online = aftl_memory_alloc(ftl, zone_groups(ftl), sizeof(*ftl->zones.online));
+	if (!ftl->zones.all || !ftl->zones.online)
+		return false;
+	for (i = 0; i < zone_groups(ftl); i++)
+		ftl->zones.online[i] = ftl->geo.zones / zone_groups(ftl);
+	return true;
 }
 
 /* LUN at position @turn of a zone. The zones of a group start in different LUNs. */
@@ -128,33 +134,68 @@ static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zo
 	return zone->state == AFTL_ZONE_EMPTY || zone->state >= AFTL_ZONE_FULL;
 }
 
+/* A loaded state may have more open zones than there can be; aftl_zone_restored() refuses it. */
+static void zone_add_open(struct aftl *ftl, u32 zone)
+{
+	if (ftl->zones.open < ARRAY_SIZE(ftl->zones.opened))
+		ftl->zones.opened[ftl->zones.open] = zone;
+	ftl->zones.open++;
+}
+
+static void zone_remove_open(struct aftl *ftl, u32 zone)
+{
+	u32 *opened = ftl->zones.opened;
+	u32 i = 0;
+
+	while (opened[i] != zone)
+		i++;
+	opened[i] = opened[--ftl->zones.open];
+}
+
+static void zone_count_state(struct aftl *ftl, const struct aftl_zone *zone)
+{
+	u32 number = zone_number(ftl, zone);
+
+	if (zone_state_is_open(zone->state))
+		zone_add_open(ftl, number);
+	ftl->zones.active += aftl_zone_active(zone);
+	ftl->zones.online[number % zone_groups(ftl)] -= zone->state == AFTL_ZONE_OFFLINE;
+}
+
 static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
-	ftl->zones.open -= zone_state_is_open(zone->state);
+	if (zone_state_is_open(zone->state))
+		zone_remove_open(ftl, zone_number(ftl, zone));
 	ftl->zones.active -= aftl_zone_active(zone);
 	zone->state = (u8)state;
-	ftl->zones.open += zone_state_is_open(zone->state);
-	ftl->zones.active += aftl_zone_active(zone);
+	zone_count_state(ftl, zone);
 	if (zone_state_needs_notify(ftl, zone))
 		ftl->ops->zone(ftl->host, zone_number(ftl, zone), state);
 }
 
-/* Close an implicitly opened zone, round robin. Return: false if there is none. */
+/* Close the next implicitly opened zone, by number, round robin. Return: false if there is none. */
 static bool zone_close_implicit(struct aftl *ftl)
 {
+	u32 nearest = U32_MAX;
+	u32 zone = 0;
 	u32 i;
 
-	for (i = 0; i < ftl->geo.zones; i++) {
-		struct aftl_zone *zone = &ftl->zones.all[ftl->zones.turn];
+	for (i = 0; i < ftl->zones.open; i++) {
+		u32 number = ftl->zones.opened[i];
+		u32 distance = number - ftl->zones.turn +
+			       (number < ftl->zones.turn ? ftl->geo.zones : 0);
 
-		ftl->zones.turn = ftl->zones.turn + 1 < ftl->geo.zones ? ftl->zones.turn + 1 : 0;
-		if (zone->state != AFTL_ZONE_IMPLICIT)
-			continue;
-		zone_set_state(ftl, zone, AFTL_ZONE_CLOSED);
-		ftl->stats.counters.zone_implicit_closes++;
-		return true;
+		if (ftl->zones.all[number].state == AFTL_ZONE_IMPLICIT && distance < nearest) {
+			nearest = distance;
+			zone = number;
+		}
 	}
-	return false;
+	if (nearest == U32_MAX)
+		return false;
+	ftl->zones.turn = zone + 1 < ftl->geo.zones ? zone + 1 : 0;
+	zone_set_state(ftl, &ftl->zones.all[zone], AFTL_ZONE_CLOSED);
+	ftl->stats.counters.zone_implicit_closes++;
+	return true;
 }
 
 static u32 zone_max_open(const struct aftl *ftl)
@@ -450,14 +491,14 @@ void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t
 		zone_resume_fallback(ftl, lun, aftl_zone_at(ftl, lpn));
 }
 
-static bool zone_uses_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun)
+/* The group whose zones have blocks in @lun. */
+static u32 zone_group_of(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 i;
+	u32 place = 0;
 
-	for (i = 0; i < ftl->geo.zone_luns; i++)
-		if (zone_lun_at(ftl, zone, i) == lun)
-			return true;
-	return false;
+	while (aftl_allocation_order_lun(&ftl->geo, place) != lun->index)
+		place++;
+	return place / ftl->geo.zone_luns;
 }
 
 static u32 count_live_luns(const struct aftl *ftl)
@@ -470,37 +511,32 @@ static u32 count_live_luns(const struct aftl *ftl)
 	return count;
 }
 
-/*
- * Blocks of @lun that its zones need; @empty takes the last empty one of these zones, or AFTL_NIL.
- */
-static u32 zone_blocks_needed(struct aftl *ftl, const struct aftl_lun *lun, u32 *empty)
+/* Return the last empty zone of @group that has no slot, or AFTL_NIL. */
+static u32 zone_last_empty(const struct aftl *ftl, u32 group)
 {
-	u32 blocks = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
-	u32 i;
+	u32 groups = zone_groups(ftl);
+	u32 left = ftl->geo.zones / groups;
 
-	*empty = AFTL_NIL;
-	for (i = 0; i < ftl->geo.zones; i++) {
-		if (ftl->zones.all[i].state == AFTL_ZONE_OFFLINE || !zone_uses_lun(ftl, i, lun))
-			continue;
-		blocks += ftl->geo.zone_blocks;
-		if (ftl->zones.all[i].state == AFTL_ZONE_EMPTY && !ftl->zones.all[i].slot)
-			*empty = i;
+	while (left--) {
+		const struct aftl_zone *zone = &ftl->zones.all[left * groups + group];
+
+		if (zone->state == AFTL_ZONE_EMPTY && !zone->slot)
+			return left * groups + group;
 	}
-	return blocks;
+	return AFTL_NIL;
 }
 
-/*
- * aftl_zone_block_retired() - after a block of @lun was retired, adapt the zones to its capacity
- *
- * Empty zones go offline. If there are none the device becomes read-only.
- */
-void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun)
+/* Take empty zones of @group offline until @lun, which they share, has @reserved blocks besides. */
+static void zone_fit_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
 {
-	u32 empty;
+	const u32 *online = &ftl->zones.online[group];
 
-	if (likely(!ftl->geo.zones) || aftl_lun_dead(lun))
+	if (aftl_lun_dead(lun))
 		return;
-	while (!ftl->read_only && zone_blocks_needed(ftl, lun, &empty) > lun->good_blocks) {
+	while (!ftl->read_only &&
+	       lun->good_blocks < reserved + *online * ftl->geo.zone_blocks) {
+		u32 empty = zone_last_empty(ftl, group);
+
 		if (empty != AFTL_NIL) {
 			zone_set_state(ftl, &ftl->zones.all[empty], AFTL_ZONE_OFFLINE);
 			continue;
@@ -511,21 +547,38 @@ void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
+ * aftl_zone_block_retired() - after a block of @lun was retired, adapt the zones to its capacity
+ *
+ * Empty zones go offline. If there are none the device becomes read-only.
+ */
+void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	if (unlikely(ftl->geo.zones))
+		zone_fit_group(ftl, lun, zone_group_of(ftl, lun),
+			       aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
+}
+
+/*
  * aftl_zone_lun_died() - make zones with data in a dead LUN read-only, empty ones offline
  */
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
+	u32 reserved;
 	u32 i;
 
-	for (i = 0; i < ftl->geo.zones; i++)
-		if (zone_uses_lun(ftl, i, lun) && ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
+	if (!ftl->geo.zones)
+		return;
+	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += zone_groups(ftl))
+		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
 	/* The other LUNs take over the translation pages. */
+	reserved = aftl_zone_reserved_blocks(ftl, max(count_live_luns(ftl), 1u));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		aftl_zone_block_retired(ftl, &ftl->luns[i]);
+		zone_fit_group(ftl, &ftl->luns[aftl_allocation_order_lun(&ftl->geo, i)],
+			       i / ftl->geo.zone_luns, reserved);
 }
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
@@ -534,12 +587,6 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 
 	*written = ftl->zones.all[zone].written;
 	return ftl->read_only ? max(state, AFTL_ZONE_READ_ONLY) : state;
-}
-
-static void zone_count_state(struct aftl *ftl, struct aftl_zone *zone)
-{
-	ftl->zones.open += zone_state_is_open(zone->state);
-	ftl->zones.active += aftl_zone_active(zone);
 }
 
 /* Return true if the zone may own the slot, after a load. */

@@ -31,7 +31,7 @@ void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_lpn_done(struct aftl *ftl, u32 stream);
 bool aftl_zone_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
 void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn, bool fold);
-void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_restored(struct aftl *ftl);
 void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);

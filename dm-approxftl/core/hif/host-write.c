@@ -393,15 +393,20 @@ static u32 write_pop(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 
 /*
  * Remove the writes from before a reset of their zone. All of them precede newer ones. This is done
- * after the reset, which a host with a persistent buffer must record first.
+ * after the reset, which a host with a persistent buffer must record first. Return: false if a
+ * slice of work, which began at @begin, is over before they are gone.
  */
-static void write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 begin)
 {
 	const struct aftl_queue *queue = &lun->writes[lane];
 
 	while (queue->head != AFTL_NIL && !ftl->commands[queue->head].request &&
-	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED)
+	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
+		if (aftl_slice_over(ftl, begin))
+			return false;
 		write_release_command(ftl, write_pop(ftl, lun, lane));
+	}
+	return true;
 }
 
 /*
@@ -445,14 +450,17 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 best = AFTL_WRITE_STREAMS;
 	u32 lanes = lun->pending_write_lanes;
+	u32 begin = ftl->work;
 	u64 due_ns;
 
 	*retry_ns = AFTL_NEVER;
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs(lanes);
 
-		if (ftl->geo.zones)
-			write_purge_reset_zone(ftl, lun, lane);
+		if (ftl->geo.zones && !write_purge_reset_zone(ftl, lun, lane, begin)) {
+			aftl_wake_lun(ftl, lun);
+			continue;
+		}
 		if (lun->writes[lane].head == AFTL_NIL)
 			continue;
 		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
