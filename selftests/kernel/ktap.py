@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+os.chdir(Path(__file__).resolve().parents[2])
 BUILD = Path(os.environ.get("AFTL_BUILD") or "build").absolute()
 APPROXFTL = os.environ.get("APPROXFTL") or str(BUILD / "approxftl")
 UNIT = 4096
@@ -68,6 +69,8 @@ counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 def tell(verdict: str, name: str) -> None:
     """Print the line of a point."""
+    if not counts["points"]:
+        print("KTAP version 1")
     counts["points"] += 1
     counts["failures"] += verdict != "ok"
     print(f"{verdict} {counts['points']} - {name}", flush=True)

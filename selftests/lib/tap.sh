@@ -1,11 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP output for test scripts, with the function names of kselftest's ktap_helpers.sh. To be sourced
+# KTAP output for test scripts, with the function names of kselftest's ktap_helpers.sh. To be sourced
 # in the top directory of the tree. The script must end with `ktap_finished`.
 
+echo 'KTAP version 1'
 ktap_points=0
 ktap_failures=0
+ktap_skipped=0
 ktap_wanted=0
 
 ktap_point()
@@ -28,6 +30,7 @@ ktap_test_fail()
 # ktap_test_skip NAME REASON
 ktap_test_skip()
 {
+	ktap_skipped=$((ktap_skipped + 1))
 	ktap_point ok "$1 # SKIP $2"
 }
 
@@ -100,11 +103,13 @@ ktap_test_judged_by()
 	esac
 }
 
+# Exit with kselftest's status: 0, 1 for a failure, 4 if every point was skipped.
 ktap_finished()
 {
 	[ -z "${KTAP_POINTS:-}" ] || [ "$ktap_wanted" -gt 0 ] ||
 		ktap_test_fail "no point has '$KTAP_POINTS' in its name"
 	echo "1..$ktap_points"
-	[ "$ktap_failures" -eq 0 ]
-	exit
+	[ "$ktap_failures" -eq 0 ] || exit 1
+	[ "$ktap_skipped" -eq 0 ] || [ "$ktap_skipped" -lt "$ktap_points" ] || exit 4
+	exit 0
 }

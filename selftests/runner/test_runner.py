@@ -110,6 +110,20 @@ def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
     assert last_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
+def test_prints_ktap(tree: Tree) -> None:
+    tree.tap("core", "echo 1..2; echo ok 1 - one; echo ok 2 - two '#' SKIP no disk")
+    tree.add("other/skipped.tap.sh", "#!/bin/sh\necho 1..0 '#' SKIP no root; exit 4\n")
+    status, output = tree.run("--ktap", "core")
+    assert (status, output.splitlines()) == (0, [
+        "KTAP version 1", "1..1", "  KTAP version 1", "  1..2", "  ok 1 - one",
+        "  ok 2 - two # SKIP no disk", "ok 1 - core/thing"])
+    status, output = tree.run("--ktap", "other")
+    assert status == 4 and last_line(output) == "ok 1 - other/skipped # SKIP no root"
+    tree.add("other/broken.tap.sh", "#!/bin/sh\necho not ok 1 - one; echo 1..1; exit 1\n")
+    status, output = tree.run("--ktap", "other/broken")
+    assert status == 1 and last_line(output) == "not ok 1 - other/broken"
+
+
 def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo ok 1 - one")
     tree.add("empty/helper.py", "")

@@ -27,6 +27,8 @@ void tap_begin(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
+	if (!tap.points)
+		printf("KTAP version 1\n");
 	vsnprintf(tap.name, sizeof(tap.name), format, args);
 	va_end(args);
 	tap.points++;
