@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from aftl_physics import program_time, reprogram_code, tables
-from aftl_physics.csource import Enum, Macro, Table
+from aftl_physics.csource import Macro, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "dm-approxftl" / "core" / "nand"
@@ -206,75 +206,6 @@ def test_profiles_have_the_times_of_the_models() -> None:
     assert cube[0] == profile_ns("micro19", "program") == 700000 and cube[15] == 586600
 
 
-def code_of(*folders: str) -> dict[str, str]:
-    """Return the C sources by path, without comments and without the tables themselves."""
-    made = tables.generated_files()
-    paths = (path for folder in folders for path in (ROOT / folder).rglob("*.[ch]"))
-    return {str(path.relative_to(ROOT)):
-            re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
-            for path in paths if path.name not in made}
-
-
-WORD = re.compile(r"\b[A-Za-z_]\w*\b")
-#: A function definition, from its name to the end of its body.
-FUNCTION = re.compile(r"^(?!#|enum|struct \w+ \{)[^\n;=]*?\b(\w+)\((?:[^;{}]*)\)\n\{\n.*?^\}",
-                      re.M | re.S)
-#: A declaration, which needs no caller.
-PROTOTYPE = re.compile(r"^\w[^;{}=()#]*\b\w+\([^;{}]*\)[^;{}=()]*;", re.M)
-
-
-def reached_identifiers(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
-    """Return all identifiers in the hosts and in the core functions that they reach.
-
-    Code outside functions, such as lists of policies and modes, counts as reached.
-    """
-    bodies: dict[str, set[str]] = {}
-    words: set[str] = set()
-    for text in core.values():
-        for function in FUNCTION.finditer(text):
-            bodies.setdefault(function.group(1), set()).update(
-                set(WORD.findall(function.group(0))) - {function.group(1)})
-        words.update(WORD.findall(PROTOTYPE.sub("", FUNCTION.sub("", text))))
-    for text in hosts.values():
-        words.update(WORD.findall(text))
-    found: set[str] = set()
-    while new := (words & set(bodies)) - found:
-        found |= new
-        words.update(*(bodies[name] for name in new))
-    return words
-
-
-def read_names() -> list[str]:
-    """Return the names that must be used: tables and curves of error rates."""
-    items = [item for section in tables.file_sections() for item in section.items]
-    curves = [name for item in items if isinstance(item, Enum) for name, _ in item.members]
-    return [table.name for table in all_tables()] + curves
-
-
-def test_a_host_reads_every_table() -> None:
-    core = code_of("dm-approxftl/core")
-    hosts = {path: text for path, text in code_of("dm-approxftl", "userspace").items()
-             if path not in core}
-    names = read_names()
-    assert "AFTL_RBER_QLC" in names and len(core) > 80 and len(hosts) > 100
-    words = reached_identifiers(core, hosts)
-    # A mode names its curve without the prefix.
-    modes = {f"AFTL_RBER_{word}" for word in WORD.findall(
-        core["dm-approxftl/core/base/mode-list.h"])}
-    assert [name for name in names if name not in words | modes] == []
-
-
-def test_functions_called_only_by_tests_do_not_count_as_readers() -> None:
-    core = {"a.h": "int read_a(u32 x);\nint read_b(u32 x);\nextern const u8 c[];\n",
-            "a.c": "static u32 at(u32 x)\n{\n\treturn table_a[x];\n}\n\n"
-                   "int read_a(u32 x)\n{\n\treturn at(x);\n}\n\n"
-                   "int read_b(u32 x)\n{\n\treturn table_b[x];\n}\n\n"
-                   "static int by_list(void)\n{\n\treturn table_c[0];\n}\n\n"
-                   "const struct ops ops = {\n\t.call = by_list,\n};\n"}
-    words = reached_identifiers(core, {"host.c": "int main(void)\n{\n\treturn read_b(1);\n}\n"})
-    assert {"table_b", "table_c"} <= words and not {"table_a", "at", "read_a"} & words
-
-
 def test_cube_margins_interpolate_to_the_known_saving() -> None:
     at = 17 - c_macro("AFTL_CUBE_MARGIN_FIRST")
     total = c_numbers("aftl_cube_start_mv")[at] + c_numbers("aftl_cube_final_mv")[at]
@@ -313,10 +244,3 @@ def test_tvr_in_c() -> None:
     factors = c_numbers("aftl_tvr_endurance_q16")
     assert factors[16] == 65536 and factors[0] / 65536 == pytest.approx(1.071, abs=0.003)
     assert factors == sorted(factors, reverse=True)
-
-
-def test_generated_text_is_kernel_style() -> None:
-    for name in (tables.HEADER, tables.SOURCE):
-        for line in (CORE / name).read_text().splitlines():
-            assert len(line.expandtabs(8)) <= 100, line
-            assert line == line.rstrip()

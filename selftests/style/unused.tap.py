@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each function declared in a header is used; compilers check this for static functions only."""
+"""Each function and table that a header declares is used; compilers check only static ones."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ PROSE = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', re.DOTALL)
 # A function starts in the first column. Macros and pointers to functions do not match, nor do
 # functions with an __asm__ name, as callers use that name.
 FUNCTION = re.compile(r"^(?!typedef|#|.*__asm__)\w[\w \t*]*?[ *](\w+)\(", re.MULTILINE)
+TABLE = re.compile(r"^(?:extern )?const [\w ]+ \**(\w+)\[", re.MULTILINE)
 
 
 def functions(text: str) -> Counter[str]:
-    """Return the functions that a header declares or defines, and how often."""
-    return Counter(FUNCTION.findall(text))
+    """Return the functions and tables that a file declares or defines, and how often."""
+    return Counter(FUNCTION.findall(text) + TABLE.findall(text))
 
 
 def main() -> int:
-    """Report functions of headers whose names no other source line uses."""
+    """Report functions and tables of headers whose names no other source line uses."""
     texts = {
         path: PROSE.sub("", path.read_text())
         for folder in (*FOLDERS, "docs")
@@ -45,9 +46,9 @@ def main() -> int:
         dead = [name for name, times in told.items() if words[name] <= times + defined[name]]
         verdict = "not ok" if dead or not told else "ok"
         status |= verdict != "ok"
-        print(f"{verdict} {number} - {folder}: each of {len(told)} functions of headers is used")
+        print(f"{verdict} {number} - {folder}: each of {len(told)} names of headers is used")
         for name in sorted(dead):
-            print(f"# {name}() is not")
+            print(f"# {name} is not")
     print(f"1..{len(FOLDERS)}")
     return status
 
