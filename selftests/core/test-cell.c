@@ -113,38 +113,6 @@ TAP_TEST(draws_have_the_variance_of_a_poisson_count)
 	}
 }
 
-TAP_TEST(a_draw_never_falls_when_its_mean_rises)
-{
-	struct aftl_random random = { 5 };
-	int round;
-
-	for (round = 0; round < 3000; round++) {
-		u64 draw = aftl_random_next(&random);
-		u64 mean = 0;
-		u32 last = 0;
-
-		while (mean < 1ULL << 47) {
-			u32 count = aftl_poisson_draw(mean, draw);
-
-			if (!CHECK_MSG(count >= last, "mean %llu: %u after %u",
-				       (unsigned long long)mean, count, last))
-				return;
-			last = count;
-			mean += 1 + mean / 7 + aftl_random_below(&random, 4000000);
-		}
-	}
-}
-
-TAP_TEST(without_a_mean_there_are_no_errors)
-{
-	struct aftl_random random = { 6 };
-	int round;
-
-	for (round = 0; round < 100000; round++)
-		CHECK_EQ(aftl_poisson_draw(0, aftl_random_next(&random)), 0);
-	CHECK(aftl_poisson_draw(U64_MAX, U64_MAX) >= aftl_poisson_draw(1ULL << 49, U64_MAX));
-}
-
 static void check_permutation(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
@@ -238,61 +206,30 @@ static void check_rate(u32 class, u64 rate)
 		  class, got, wanted);
 }
 
-TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
+static void check_rate_of(u32 blocks, u32 unit_bytes, u32 class, u64 rate)
 {
-	u32 unit_bytes;
-
-	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 4) {
-		begin_lab(2000, unit_bytes);
-		build_lab();
-		check_rate(AFTL_APPROX, 720000000);
-		end_lab();
-		begin_lab(60000, unit_bytes);
-		lab.config.rber = 10000;
-		build_lab();
-		check_rate(AFTL_PRECISE, 10000);
-		end_lab();
-	}
+	begin_lab(blocks, unit_bytes);
+	*(class == AFTL_PRECISE ? &lab.config.rber : &lab.config.rber_approx) = rate;
+	build_lab();
+	check_rate(class, rate);
+	end_lab();
 }
 
 /* The parameter's maximum is 0.1. */
-TAP_TEST(rates_of_all_sizes_are_kept, "error counts match rates of all magnitudes up to 0.1")
+TAP_TEST(error_counts_match_the_rates_of_each_class_and_unit_size)
 {
 	static const u64 rates[] = {
 		100000, 1000000, 10000000, 100000000, 2000000000ULL, 4000000000ULL,
 		20000000000ULL, 100000000000ULL,
 	};
-	unsigned int i;
+	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(rates); i++) {
-		begin_lab(rates[i] > 2000000000ULL ? 100 : 8000, 4096);
-		lab.config.rber_approx = rates[i];
-		build_lab();
-		check_rate(AFTL_APPROX, rates[i]);
-		end_lab();
+	for (i = 512; i <= 65536; i *= 4) {
+		check_rate_of(2000, i, AFTL_APPROX, 720000000);
+		check_rate_of(60000, i, AFTL_PRECISE, 10000);
 	}
-}
-
-static bool same_errors(struct aftl_errors a, struct aftl_errors b)
-{
-	return a.flips == b.flips && a.raw == b.raw && a.levels == b.levels && a.lost == b.lost;
-}
-
-TAP_TEST(two_reads_of_a_page_have_the_same_errors)
-{
-	u32 slot;
-	u32 model;
-
-	for (model = 0; model < 2; model++) {
-		begin_lab(20, 4096);
-		lab.config.cell_model = model;
-		build_lab();
-		program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-		for (slot = 0; slot < lab.geo.ppns; slot++)
-			CHECK(same_errors(aftl_cell_read(&lab.cell, to_ppn(slot), 77),
-					  aftl_cell_read(&lab.cell, to_ppn(slot), 77)));
-		end_lab();
-	}
+	for (i = 0; i < ARRAY_SIZE(rates); i++)
+		check_rate_of(rates[i] > 2000000000ULL ? 100 : 8000, 4096, AFTL_APPROX, rates[i]);
 }
 
 /* A page that is programmed after an erase draws new errors. */
@@ -425,31 +362,6 @@ TAP_TEST(program_disturbance_has_the_size_of_the_paper)
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 0), 217, 221);
 	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 24), 124, 126);
-	end_lab();
-}
-
-TAP_TEST(errors_never_fall_with_program_disturbance)
-{
-	u32 last[4096] = { 0 };
-	struct aftl_block *block;
-	u32 page;
-	u32 slot;
-
-	begin_lab(1, 512);
-	lab.config.cell_model = AFTL_CELL_VOLTAGE;
-	build_lab();
-	block = &lab.media.blocks[0];
-	block->erases = 2000;
-	for (page = 0; page < lab.geo.pages; page++) {
-		*aftl_page_attr_at(&lab.media, page) =
-			aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
-		for (slot = 0; slot < (page + 1) * lab.geo.page_units; slot++) {
-			u32 raw = aftl_cell_read(&lab.cell, to_ppn(slot), 500).raw;
-
-			CHECK_MSG(raw >= last[slot], "slot %u: %u after %u", slot, raw, last[slot]);
-			last[slot] = raw;
-		}
-	}
 	end_lab();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Geometry derived from a configuration, and the checkerboard.
+ * Geometry derived from a configuration.
  */
 #include "core/nand/media.h"
 #include "core/policy/param-registry.h"
@@ -15,24 +15,6 @@ static struct aftl_config demo_config(void)
 	if (aftl_profile_load(&config, "demo", &error))
 		tap_bail_out("%s", error.text);
 	return config;
-}
-
-TAP_TEST(the_demo_profile_has_the_sizes_of_its_table)
-{
-	struct aftl_config config = demo_config();
-	struct aftl_geometry geo;
-	struct aftl_error error;
-
-	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
-	CHECK_EQ(geo.luns, 4);
-	CHECK_EQ(geo.blocks_per_lun, 128);
-	CHECK_EQ(geo.blocks, 512);
-	CHECK_EQ(geo.pages, 128);
-	CHECK_EQ(geo.page_units, 2);
-	CHECK_EQ(geo.ppns, 131072);
-	CHECK_EQ(geo.units, 111411); /* 85 % of the slots, rounded down */
-	CHECK_EQ(geo.unit_bits, 32768);
-	CHECK_EQ(geo.program_pages, 1);
 }
 
 TAP_TEST(the_plane_mode_determines_luns_blocks_and_word_lines)
@@ -244,47 +226,3 @@ TAP_TEST(addresses_count_up_without_gaps)
 	}
 }
 
-/* Y neighbour: next position of the layer; Z neighbour: same position of the next layer. */
-static void check_colour(const struct aftl_geometry *geo, u32 layer, u32 column, bool flip)
-{
-	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
-	u32 page = (layer * positions + column) * geo->program_pages;
-	bool colour = aftl_checkerboard_colour(geo, page, flip);
-
-	CHECK_EQ(colour, (layer + column + flip) % 2);
-	if (column + 1 < positions)
-		CHECK(aftl_checkerboard_colour(geo, page + geo->program_pages, flip) != colour);
-	if (layer + 1 < geo->layers)
-		CHECK(aftl_checkerboard_colour(geo, page + positions * geo->program_pages, flip) !=
-		      colour);
-}
-
-static void check_checkerboard(const struct aftl_geometry *geo, bool flip)
-{
-	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
-	u32 layer;
-	u32 column;
-
-	for (layer = 0; layer < geo->layers; layer++)
-		for (column = 0; column < positions; column++)
-			check_colour(geo, layer, column, flip);
-}
-
-TAP_TEST(neighbours_on_the_checkerboard_have_different_colours)
-{
-	struct aftl_config config = demo_config();
-	struct aftl_geometry geo;
-	struct aftl_error error;
-	u32 shape;
-
-	for (shape = 0; shape < 7 * 9 * 3 * 2; shape++) {
-		config.layers = 1 + shape % 7;
-		config.word_lines = 1 + shape / 7 % 9;
-		config.bits = 1 + shape / 63 % 3;
-		config.one_shot = shape / 189;
-		if (CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0)) {
-			check_checkerboard(&geo, false);
-			check_checkerboard(&geo, true);
-		}
-	}
-}

@@ -4,7 +4,6 @@
  * and policy "levels" never stores data with less care than required.
  */
 #include "core/ftl/controller.h"
-#include "bytes.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -137,21 +136,17 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
-	struct aftl_snapshot_source source;
 	u64 digest;
 	u32 round;
 
 	open_device("lending", wide, AFTL_LEVELS);
 	play_levels(3000);
-	CHECK(!aftl_save(device.ftl, &sink, &device.error));
+	test_device_save(&device, &bytes);
+	test_bytes_free(&bytes);
 	digest = aftl_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
-	aftl_destroy(device.ftl);
-	source = test_bytes_source(&bytes);
-	CHECK(!aftl_load_as(&device.ftl, &source, aftl_policy_find("levels"), NULL, &device.ops,
-			    &device, &device.error));
+	CHECK_EQ(test_device_reload_as(&device, "levels"), 0);
 	/* Check mixed pages as long as they exist. */
 	for (round = 0; round < 20; round++) {
 		play_levels(600);
@@ -160,7 +155,6 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	check_all_there(pages);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit(&device);
-	test_bytes_free(&bytes);
 }
 
 /* Cost of writing and reading data of one level. */

@@ -3,7 +3,6 @@
  * LUN failures at any time: only data on that LUN are lost, other requests complete, and none
  * hangs. Also GC on request.
  */
-#include "bytes.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -103,34 +102,6 @@ static void a_lun_dies(const char *policy, const char *params)
 
 static u32 policies_with_room;
 
-static bool policy_fits_device(const char *policy, const char *params)
-{
-	int ret;
-
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
-	ret = test_device_create(&device, policy);
-	policies_with_room += !ret;
-	return !ret;
-}
-
-static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *params),
-			      const char *params)
-{
-	unsigned int i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		const char *name = aftl_policy_at(i)->name;
-
-		if (!policy_fits_device(name, params))
-			continue;
-		tap_begin("%s: %s", what, name);
-		body(name, params);
-		tap_end();
-	}
-}
-
 TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 {
 	CHECK_MSG(policies_with_room >= 15, "only %u devices", policies_with_room);
@@ -184,23 +155,17 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 
 TAP_TEST(a_dead_lun_is_saved_and_loaded)
 {
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_source source;
-	struct aftl *again = NULL;
+	u64 digest;
 
 	open_device("vth_b", roomy);
 	test_stream_fill(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
-	test_device_save(&device, &bytes);
-	source = test_bytes_source(&bytes);
-	CHECK_EQ(aftl_load(&again, &source, &device.ops, &device, &device.error), 0);
-	CHECK_EQ(aftl_digest(again), aftl_digest(device.ftl));
-	aftl_destroy(device.ftl);
-	device.ftl = again;
+	digest = aftl_digest(device.ftl);
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK_EQ(aftl_digest(device.ftl), digest);
 	check_lost(1);
 	send_until_failure(500);
-	test_bytes_free(&bytes);
 }
 
 static u32 free_blocks(u32 lun)
@@ -240,10 +205,11 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 
 int main(void)
 {
-	with_every_policy("a LUN dies", a_lun_dies, roomy);
-	with_every_policy("a LUN dies, with a buffer", a_lun_dies, buffered);
-	with_every_policy("a LUN dies, writes go by address", a_lun_dies, fixed);
-	with_every_policy("garbage is collected on request", garbage_is_collected_on_request,
-			  roomy);
+	policies_with_room += test_each_policy("a LUN dies", roomy, a_lun_dies);
+	policies_with_room += test_each_policy("a LUN dies, with a buffer", buffered, a_lun_dies);
+	policies_with_room += test_each_policy("a LUN dies, writes go by address", fixed,
+					       a_lun_dies);
+	policies_with_room += test_each_policy("garbage is collected on request", roomy,
+					       garbage_is_collected_on_request);
 	return tap_run_all();
 }

@@ -194,33 +194,3 @@ TAP_TEST(least_busy_rotates_among_idle_luns)
 		CHECK_EQ(told[i], (i + 1) % LUNS);
 }
 
-/* Work is measured by its end, so that writes wait no longer than with rotation. */
-TAP_TEST(least_busy_is_faster_than_rotation)
-{
-	static const char *const rules[] = { "rotate", "least_busy" };
-	u64 mean[2];
-	u32 rule;
-	u32 i;
-
-	for (rule = 0; rule < 2; rule++) {
-		struct aftl_random random = { 5 };
-
-		open_device(rules[rule], "cwdp");
-		for (i = 0; i < 100; i++)
-			write_page(i);
-		aftl_reset_stats(device.ftl);
-		for (i = 0; i < 4000; i++) {
-			bool read = aftl_random_below(&random, 4);
-			u32 unit = aftl_random_below(&random, read ? 10 : 100);
-
-			test_submit(&device, read ? AFTL_OP_READ : AFTL_OP_WRITE, unit, 1,
-				    AFTL_PRECISE, 0,
-				    aftl_now(device.ftl) + aftl_random_below(&random, 40000));
-		}
-		test_drain(&device);
-		mean[rule] = aftl_stats(device.ftl)->write_response.sum /
-			     aftl_stats(device.ftl)->write_response.count;
-	}
-	CHECK_MSG(mean[1] < mean[0], "a write takes %llu ns, %llu ns in rotation",
-		  (unsigned long long)mean[1], (unsigned long long)mean[0]);
-}

@@ -334,25 +334,6 @@ TAP_TEST(only_the_open_super_layer_is_reprogrammed)
 	CHECK(!is_allowed(36, 2));
 }
 
-TAP_TEST(the_next_two_pass_position_is_the_legal_one)
-{
-	u32 flip;
-	u32 page;
-
-	for (flip = 0; flip < 2; flip++) {
-		new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 2);
-		one.block.flip = flip;
-		while ((page = aftl_two_pass_next(&one.media, &one.block)) < one.geo.pages) {
-			CHECK(two_pass_rule(page));
-			CHECK(is_allowed(page, 2));
-			program(page, 2, aftl_page_attr(0, 0, 0));
-			if (tap_failures())
-				return;
-		}
-		CHECK_EQ(one.block.programmed, one.geo.pages);
-	}
-}
-
 /* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
 static bool switched_rule(u32 page, u32 pages)
 {

@@ -4,8 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "bytes.h"
-#include "core/persist/snapshot.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -107,19 +105,11 @@ TAP_TEST(reads_of_one_bit_blocks_take_read_slc)
 /* Forge a snapshot with a valid checksum. */
 TAP_TEST(a_forged_snapshot_with_an_impossible_frontier_is_refused)
 {
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_source source;
-
 	open_shape("off", "3");
 	write_units(0, 5);
 	((struct aftl_block *)test_block_of(&device, 4))->frontier++;
-	test_device_save(&device, &bytes);
-	test_device_close(&device);
-	test_device_init(&device, "demo");
-	source = test_bytes_source(&bytes);
-	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), -EUCLEAN);
+	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
 	CHECK_CONTAINS(device.error.text, "impossible state");
-	test_bytes_free(&bytes);
 }
 
 /* Bits and time of each mode. Mode numbers are stored on media and must not change. */

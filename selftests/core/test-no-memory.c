@@ -42,6 +42,11 @@ static void fail_each(const char *profile, const char *policy)
 	CHECK_EQ(create_failing_at(profile, policy, all + 1, &allocations), 0);
 }
 
+static void fail_each_of_demo(const char *policy, const char *params)
+{
+	fail_each("demo", policy);
+}
+
 /* An existing device must not allocate memory. */
 TAP_TEST(an_existing_device_allocates_no_memory)
 {
@@ -76,13 +81,7 @@ TAP_TEST(a_device_larger_than_memory_is_refused)
 
 int main(void)
 {
-	unsigned int i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		tap_begin("%s: each allocation may fail", aftl_policy_at(i)->name);
-		fail_each("demo", aftl_policy_at(i)->name);
-		tap_end();
-	}
+	test_each_policy("each allocation may fail", NULL, fail_each_of_demo);
 	tap_begin("with word lines between their passes, too");
 	fail_each("qlc", "baseline");
 	tap_end();

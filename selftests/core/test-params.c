@@ -358,30 +358,6 @@ TAP_TEST(values_outside_the_range_of_a_key_are_refused)
 	}
 }
 
-TAP_TEST(profiles_are_listed)
-{
-	static const char *const names[] = {
-		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc", "enterprise",
-	};
-	struct aftl_config config;
-	struct aftl_error error = { "" };
-	unsigned int i;
-	unsigned int j;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		for (j = 0; aftl_profile_name(j) && strcmp(aftl_profile_name(j), names[i]); j++)
-			;
-		if (!CHECK_MSG(aftl_profile_name(j), "no profile %s", names[i]))
-			continue;
-		CHECK(aftl_profile_about(j)[0]);
-		CHECK_EQ(aftl_profile_load(&config, names[i], &error), 0);
-	}
-	CHECK_EQ(aftl_profile_load(&config, "tcad19", &error), -EINVAL);
-	CHECK_CONTAINS(error.text, "unknown profile \"tcad19\"");
-	for (j = 0; aftl_profile_name(j); j++)
-		CHECK_CONTAINS(error.text, aftl_profile_name(j));
-}
-
 TAP_TEST(profiles_keep_to_the_parameter_ranges)
 {
 	struct aftl_config config;

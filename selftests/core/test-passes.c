@@ -586,19 +586,11 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 /* Forge a snapshot with a valid checksum: a block in another order. */
 TAP_TEST(a_snapshot_with_a_block_of_one_pass_is_refused)
 {
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_source source;
-
 	test_device_open_demo(&device, "baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
-	test_device_save(&device, &bytes);
-	test_device_close(&device);
-	test_device_init(&device, "demo");
-	source = test_bytes_source(&bytes);
-	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), -EUCLEAN);
-	test_bytes_free(&bytes);
+	CHECK_EQ(test_device_reload(&device), -EUCLEAN);
 }
 
 static void is_refused(const char *policy, const char *key, const char *value, const char *why)

@@ -273,17 +273,11 @@ TAP_TEST(handles_beside_a_cached_map_survive_a_snapshot)
 
 static void go_on_with(const char *policy, u64 seed)
 {
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct test_stream stream;
 	u32 i;
 
-	test_device_save(&device, &bytes);
-	aftl_destroy(device.ftl);
-	if (aftl_load_as(&device.ftl, &source, aftl_policy_find(policy), &device.config,
-			 &device.ops, &device, &device.error))
+	if (test_device_reload_as(&device, policy))
 		tap_bail_out("%s", device.error.text);
-	test_bytes_free(&bytes);
 	for (i = 0; i < device.ftl->geo.luns; i++)
 		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);

@@ -4,7 +4,6 @@
  * which are lost. An independent model decides from programmed pages and live dies which data are
  * readable.
  */
-#include "bytes.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/lun.h"
@@ -274,33 +273,7 @@ static void wait_for_rebuild(u32 lun)
 	}
 }
 
-static bool can_have(const char *policy, const char *params)
-{
-	int ret;
-
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
-	ret = test_device_create(&device, policy);
-	return !ret;
-}
-
 static u32 devices;
-
-static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *params),
-			      const char *params)
-{
-	unsigned int i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		if (!can_have(aftl_policy_at(i)->name, params))
-			continue;
-		devices++;
-		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
-		body(aftl_policy_at(i)->name, params);
-		tap_end();
-	}
-}
 
 TAP_TEST(most_policies_ran_in_the_die_failure_tests)
 {
@@ -735,52 +708,6 @@ TAP_TEST(parity_is_programmed_in_whole_word_lines)
 	}
 }
 
-static struct test_device twin;
-
-static void play_with_failures(struct test_device *on, u64 seed)
-{
-	struct test_stream load;
-
-	test_stream_init(&load, seed);
-	load.depth = 16;
-	while (load.operations < 3000 && test_stream_step(&load, on))
-		;
-	test_drain(on);
-	test_do(on, AFTL_OP_FLUSH, 0, 0, 0, NULL);
-}
-
-/* A loaded device behaves like the saved one, healthy or with a dead die. */
-static void it_is_saved(const char *policy, const char *params)
-{
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
-	struct aftl_snapshot_source source;
-	unsigned int i;
-
-	test_device_open_demo(&device, policy, params);
-	play_with_failures(&device, 1);
-	if (device.config.rain)
-		kill_die(6);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-	source = test_bytes_source(&bytes);
-	test_device_init(&twin, "demo");
-	twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
-	if (CHECK_MSG(!twin.ret, "%s", twin.error.text)) {
-		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
-		aftl_reset_stats(device.ftl);
-		aftl_reset_stats(twin.ftl);
-		play_with_failures(&device, 2);
-		play_with_failures(&twin, 2);
-		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
-		for (i = 0; i < AFTL_COUNTERS; i++)
-			CHECK_MSG(aftl_counter_get(test_counters(&device), i) ==
-				  aftl_counter_get(test_counters(&twin), i), "%s differs",
-				  aftl_counter_info[i].name);
-		test_audit(&twin);
-	}
-	test_bytes_free(&bytes);
-}
-
 /* Parity takes one block of each superblock, in rotation, and reduces capacity. */
 TAP_TEST(parity_takes_one_block_of_each_superblock)
 {
@@ -1147,22 +1074,22 @@ int main(void)
 	streams_have_their_own_superblocks("streams", streams, 8);
 	streams_have_their_own_superblocks("baseline", handles, 4);
 	streams_have_their_own_superblocks("baseline", mapped, 1);
-	with_every_policy("superblocks with an SLC cache", superblocks_are_erased_together, slc);
-	with_every_policy("a die dies, with an SLC cache", a_die_dies, slc);
-	with_every_policy("a second die dies, with an SLC cache", a_second_one_dies, slc);
-	with_every_policy("superblocks with an SLC cache are saved", it_is_saved, slc);
-	with_every_policy("superblocks", superblocks_are_erased_together, plain);
-	with_every_policy("superblocks with parity", superblocks_are_erased_together, parity);
-	with_every_policy("a die dies", a_die_dies, parity);
-	with_every_policy("a die dies, with a buffer", a_die_dies, buffered);
-	with_every_policy("a die dies, word lines at once", a_die_dies, whole);
-	with_every_policy("a die dies, with a read cache", a_die_dies, caching);
-	with_every_policy("a second die dies", a_second_one_dies, parity);
-	with_every_policy("a second die dies, writes to the least busy die", a_second_one_dies,
-			  least_busy);
-	with_every_policy("one die is written", one_die_is_written, fixed);
-	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
-	with_every_policy("superblocks are saved", it_is_saved, plain);
-	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
+	devices += test_each_policy("superblocks with an SLC cache", slc,
+				    superblocks_are_erased_together);
+	devices += test_each_policy("a die dies, with an SLC cache", slc, a_die_dies);
+	devices += test_each_policy("a second die dies, with an SLC cache", slc, a_second_one_dies);
+	devices += test_each_policy("superblocks", plain, superblocks_are_erased_together);
+	devices += test_each_policy("superblocks with parity", parity,
+				    superblocks_are_erased_together);
+	devices += test_each_policy("a die dies", parity, a_die_dies);
+	devices += test_each_policy("a die dies, with a buffer", buffered, a_die_dies);
+	devices += test_each_policy("a die dies, word lines at once", whole, a_die_dies);
+	devices += test_each_policy("a die dies, with a read cache", caching, a_die_dies);
+	devices += test_each_policy("a second die dies", parity, a_second_one_dies);
+	devices += test_each_policy("a second die dies, writes to the least busy die", least_busy,
+				    a_second_one_dies);
+	devices += test_each_policy("one die is written", fixed, one_die_is_written);
+	devices += test_each_policy("one die is written, with parity", fixed_parity,
+				    one_die_is_written);
 	return tap_run_all();
 }

@@ -5,10 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "bytes.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
-#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -341,20 +339,10 @@ TAP_TEST(a_policy_cannot_close_a_cache_block)
 
 static void reload_cache(const char *policy, const char *kept_share, const char *lent_share)
 {
-	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_source source;
-	struct aftl *next;
-
-	test_device_save(&device, &bytes);
 	test_device_set(&device, "slc_static", kept_share);
 	test_device_set(&device, "slc_dynamic", lent_share);
-	source = test_bytes_source(&bytes);
-	if (aftl_load_as(&next, &source, aftl_policy_find(policy), &device.config, &device.ops,
-			 &device, &device.error))
+	if (test_device_reload_as(&device, policy))
 		tap_bail_out("%s", device.error.text);
-	aftl_destroy(device.ftl);
-	device.ftl = next;
-	test_bytes_free(&bytes);
 	test_audit(&device);
 }
 

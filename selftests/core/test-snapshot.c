@@ -20,6 +20,13 @@ static const char no_errors[] = SHAPE " errors=off";
 static const char three_bits[] =
 	SHAPE " bits=3 one_shot=on zone1=5ms zone2=20ms zone3=50ms virtual_layers=on";
 
+#define SUPERBLOCKS "channels=2 chips=4 blocks=48 layers=4 word_lines=4 superblock=4"
+
+static const char superblocks[] = SUPERBLOCKS " op=66";
+static const char parity[] = SUPERBLOCKS " op=66 rain=on";
+static const char slc[] =
+	SUPERBLOCKS " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
+
 static const char tiny[] = "channels=1 chips=1 blocks=24 layers=2 word_lines=4 op=80 errors=on";
 
 static struct test_device device;
@@ -144,6 +151,8 @@ static void round_trip(const char *policy, const char *params)
 	struct test_bytes bytes = { 0 };
 
 	open_used(policy, params);
+	if (device.config.rain)
+		CHECK_EQ(aftl_fail_lun(device.ftl, 6), 0);
 	CHECK_EQ(save_bytes(&bytes), 0);
 	if (CHECK_MSG(!load_bytes(&bytes), "%s", twin.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
@@ -153,17 +162,6 @@ static void round_trip(const char *policy, const char *params)
 		check_future();
 	}
 	test_bytes_free(&bytes);
-}
-
-static void with_every_policy(const char *what, const char *params)
-{
-	unsigned int i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
-		round_trip(aftl_policy_at(i)->name, params);
-		tap_end();
-	}
 }
 
 TAP_TEST(a_new_device_survives_saving_and_loading)
@@ -338,9 +336,12 @@ TAP_TEST(checksums_are_crc_32c)
 
 int main(void)
 {
-	with_every_policy("a used device", plain);
-	with_every_policy("a device with everything on", busy);
-	with_every_policy("a device without errors", no_errors);
-	with_every_policy("word lines of three bits", three_bits);
+	test_each_policy("a used device", plain, round_trip);
+	test_each_policy("a device with everything on", busy, round_trip);
+	test_each_policy("a device without errors", no_errors, round_trip);
+	test_each_policy("word lines of three bits", three_bits, round_trip);
+	test_each_policy("superblocks", superblocks, round_trip);
+	test_each_policy("superblocks with a dead die", parity, round_trip);
+	test_each_policy("superblocks with an SLC cache and a dead die", slc, round_trip);
 	return tap_run_all();
 }

@@ -364,6 +364,37 @@ void test_device_refused(struct test_device *device, const char *policy, const c
 	test_device_close(device);
 }
 
+static bool policy_fits_params(const char *policy, const char *params)
+{
+	struct test_device device;
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, params);
+	ret = test_device_create(&device, policy);
+	test_device_close(&device);
+	return !ret;
+}
+
+u32 test_each_policy(const char *what, const char *params,
+		     void (*body)(const char *policy, const char *params))
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		const char *policy = aftl_policy_at(i)->name;
+
+		if (params && !policy_fits_params(policy, params))
+			continue;
+		tap_begin("%s: %s", what, policy);
+		body(policy, params);
+		tap_end();
+		count++;
+	}
+	return count;
+}
+
 void test_device_close(struct test_device *device)
 {
 	while (device->listeners) {
@@ -389,7 +420,8 @@ void test_device_close(struct test_device *device)
 		remove_open_device(device);
 }
 
-int test_device_reload(struct test_device *device)
+static int reload_device(struct test_device *device, const struct aftl_policy_type *type,
+			 const struct aftl_config *config)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -399,9 +431,20 @@ int test_device_reload(struct test_device *device)
 	aftl_destroy(device->ftl);
 	device->ftl = NULL;
 	source = test_bytes_source(&bytes);
-	ret = aftl_load(&device->ftl, &source, &device->ops, device, &device->error);
+	ret = aftl_load_as(&device->ftl, &source, type, config, &device->ops, device,
+			   &device->error);
 	test_bytes_free(&bytes);
 	return ret;
+}
+
+int test_device_reload(struct test_device *device)
+{
+	return reload_device(device, NULL, NULL);
+}
+
+int test_device_reload_as(struct test_device *device, const char *policy)
+{
+	return reload_device(device, aftl_policy_find(policy), &device->config);
 }
 
 static struct test_request *get_request(struct test_device *device)

@@ -221,6 +221,15 @@ void test_device_refused(struct test_device *device, const char *policy, const c
 			 const char *part);
 
 /**
+ * test_each_policy() - run @body as a test point with each policy that fits a device of @params
+ * @params: of profile "demo"; NULL: with every policy
+ *
+ * Return: the number of points.
+ */
+u32 test_each_policy(const char *what, const char *params,
+		     void (*body)(const char *policy, const char *params));
+
+/**
  * test_device_close() - destroy the device; check that all memory was freed
  */
 void test_device_close(struct test_device *device);
@@ -231,6 +240,9 @@ void test_device_close(struct test_device *device);
  * Return: as aftl_load(); @device->error has the message.
  */
 int test_device_reload(struct test_device *device);
+
+/* Like test_device_reload(), but with this policy and the changed @device->config. */
+int test_device_reload_as(struct test_device *device, const char *policy);
 
 /**
  * test_submit() - submit a request from the pool
