@@ -2,19 +2,24 @@
 /*
  * Random devices that lose power again and again, at any write or flush, while they work, are
  * formatted, recovered or closed. Nothing that a completed flush or FUA write covered is lost, no
- * unit returns torn data or data of another, and the device keeps working.
+ * unit returns torn data or data of another, and the device keeps working. On zoned devices, a
+ * covered reset has happened, and below a write pointer all data are of one life of the zone.
  *
  * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment sets LIVES. A failing
  * life prints its seed; "test-crash SEED 1 KIND" repeats it.
  */
 #include <stdlib.h>
 
+#include "core/ftl/controller.h"
+#include "core/persist/volume-private.h"
 #include "lib/durable-device.h"
+#include "lib/zone-stream.h"
 #include "stream.h"
 #include "tap.h"
 
 #define FIRST_SEED 20250101
 #define LIVES 420
+#define ZONED_LIVES 200
 #define CRASHES_OF_LIFE 26
 #define CRASHES_WANTED 10000
 
@@ -44,6 +49,9 @@ struct tally {
 	u32 safe_beside;
 	u32 safe_units;
 	u32 uncorrectable;
+	u32 cut;
+	u64 zone_resets;
+	u64 zones_moved;
 };
 
 static struct tally tally;
@@ -54,8 +62,9 @@ static struct tally tally;
  * @AGAIN: reprogrammed pages and a small persistent buffer
  * @MORTAL: a small persistent buffer and die failures
  * @WORN: sometimes more errors than ECC corrects
+ * @ZONED: zones
  */
-enum kind { ANY, AGAIN, MORTAL, WORN, KINDS };
+enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
 
 /**
  * struct life - one device and its random choices
@@ -66,6 +75,8 @@ enum kind { ANY, AGAIN, MORTAL, WORN, KINDS };
  * @kind: its focus
  * @may_wear: blocks may fail until too few are left
  * @dead: number of dead dies
+ * @requests: its requests on a zoned device
+ * @tight: no relocation and padding, so that zones must not take extra blocks
  */
 struct life {
 	struct durable_device durable;
@@ -75,6 +86,8 @@ struct life {
 	enum kind kind;
 	bool may_wear;
 	u32 dead;
+	struct zone_stream requests;
+	bool tight;
 };
 
 static u32 life_below(struct life *life, u32 n)
@@ -178,6 +191,29 @@ static void draw_errors(struct life *life, struct aftl_config *config)
 	config->ecc_levels = life_below(life, 3);
 }
 
+static void draw_zones(struct life *life, struct aftl_config *config)
+{
+	u32 units = 4U << life_below(life, 5);
+
+	config->blocks = 12 + life_below(life, 30);
+	config->op = 6000;
+	config->bad = 0;
+	config->endurance = 0;
+	config->fill = AFTL_FILL_NONE;
+	config->passes = 1;
+	config->slc_static = 0;
+	config->slc_dynamic = 0;
+	config->zoned = config->unit * units;
+	config->zone_capacity = life_chance(life, 50) ?
+				config->unit * (1 + life_below(life, units)) : 0;
+	config->max_active_zones = 1 + life_below(life, 5);
+	config->max_open_zones = life_below(life, (u32)config->max_active_zones + 1);
+	config->buffer_safe = AFTL_ON;
+	config->buffer = 4096 * config->unit;
+	config->wear_gap = life->tight ? 0 : life_below(life, 3);
+	config->read_limit = !life->tight;
+}
+
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -196,6 +232,10 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->op = 1500 + life_below(life, 4000);
 	config->bad = life_chance(life, 15) ? 30000000000ULL : 0;
 	config->endurance = life_chance(life, 10) ? 8 + life_below(life, 20) : 0;
+	if (life->kind == ZONED) {
+		draw_zones(life, config);
+		return;
+	}
 	draw_superblocks(config);
 	draw_map(config);
 	draw_passes(config);
@@ -219,9 +259,26 @@ static bool small_enough(const struct aftl_config *config)
 	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
+/* Set the smallest buffer that the zoned device accepts. */
+static bool shrink_buffer(const char *policy, struct aftl_config *config)
+{
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	device.config = *config;
+	if (test_device_create(&device, policy))
+		return false;
+	config->buffer = (config->max_active_zones * device.ftl->geo.zone_luns + 1) *
+			 device.ftl->program_units * device.ftl->geo.unit_bytes;
+	test_device_close(&device);
+	return true;
+}
+
 /* Draw policy ressd, which reprograms pages, more often than others; it needs three-bit cells. */
 static const char *draw_policy(struct life *life)
 {
+	if (life->kind == ZONED)
+		return test_any_policy(true, &life->random);
 	if (life->kind == AGAIN || life_chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	return test_any_policy(false, &life->random);
@@ -241,6 +298,8 @@ static void be_born(struct life *life)
 			if (config.passes > 1)
 				life->policy = life_chance(life, 50) ? "tlc" : "baseline";
 		} while (!small_enough(&config));
+		if (life->kind == ZONED && !shrink_buffer(life->policy, &config))
+			continue;
 		if (durable_open_as(&life->durable, &config, life->policy,
 				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
 			continue;
@@ -312,6 +371,10 @@ static void note_work(const struct durable_device *durable)
 	tally.map_written += counters->programmed_map_units > 0;
 	tally.map_moved += counters->map_moved_units > 0;
 	tally.uncorrectable += durable->uncorrectable > 0;
+	tally.zone_resets += counters->zone_resets;
+	if (aftl_geometry(durable->device.ftl)->zones)
+		tally.zones_moved += counters->programmed_wear_units +
+				     counters->programmed_refresh_units;
 }
 
 static void fail_a_block(struct life *life)
@@ -364,6 +427,23 @@ static void draw_stream(struct life *life, struct test_stream *stream)
 }
 
 /* Return true if power is still on. */
+static bool zone_session(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+	u32 lag = life_chance(life, 20) ? 0 : 1 + life_below(life, 30);
+	u32 steps = 1 + life_below(life, 300);
+	u32 depth = life_below(life, 20);
+
+	while (steps-- && !tap_failures()) {
+		zone_stream_submit(&life->requests, &durable->device);
+		test_drain_to(&durable->device, depth);
+		if (durable_work(durable, life_below(life, lag + 1)))
+			return false;
+	}
+	return true;
+}
+
+/* Return true if power is still on. */
 static bool live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -395,8 +475,9 @@ static void check_health(struct life *life)
 	if (life->may_wear || !device->ftl)
 		return;
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
-	CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",
-		  (unsigned long long)device->failed);
+	/* On zoned devices, requests that the zone state does not allow fail. */
+	CHECK_MSG(life->kind == ZONED || device->failed <= life->durable.uncorrectable,
+		  "%llu requests failed", (unsigned long long)device->failed);
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
@@ -411,6 +492,8 @@ static void end_work(struct life *life, bool on)
 		tally.in_work++;
 	if (!on || life_chance(life, 30))
 		return;
+	if (life->kind == ZONED && !life->tight && life_chance(life, 50))
+		test_write_out(&durable->device);
 	if (life_chance(life, 50))
 		arm_power_failure(life, 30);
 	ret = durable_shut(durable);
@@ -427,13 +510,60 @@ static void choose_policy(struct life *life)
 	life->policy = draw_policy(life);
 }
 
+/*
+ * A zone takes as many blocks per LUN as it needs, however often power failed, or one more if other
+ * zones still had all open blocks.
+ */
+static void check_room(const struct aftl *ftl)
+{
+	u32 *blocks = calloc((size_t)ftl->geo.zones * ftl->geo.luns, sizeof(*blocks));
+	bool counted = false;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.ppns; i++) {
+		u32 zone = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / ftl->geo.zone_units;
+		u32 lun = i / ftl->geo.block_ppns / ftl->geo.blocks_per_lun;
+
+		counted &= i % ftl->geo.block_ppns > 0;
+		if (counted || !aftl_ppn_valid(&ftl->media, to_ppn(i)))
+			continue;
+		counted = true;
+		CHECK_MSG(++blocks[zone * ftl->geo.luns + lun] <= ftl->geo.zone_blocks + 1,
+			  "zone %u has too many blocks of LUN %u", zone, lun);
+	}
+	free(blocks);
+}
+
+/* Check the zones of a loaded device, before it is marked as in use. */
+static int check_zones(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+	int ret = durable_load(durable, life->policy, life_chance(life, 10));
+	const struct aftl *ftl = durable->device.ftl;
+	u32 active = 0;
+	u32 i;
+
+	if (ret)
+		return ret;
+	tally.cut += !!durable->volume->invalidated;
+	for (i = 0; i < ftl->geo.zones; i++)
+		active += aftl_zone_active(&ftl->zones.all[i]);
+	CHECK_RANGE(active, 0, ftl->config.max_active_zones);
+	if (life->tight)
+		check_room(ftl);
+	durable_stop(durable);
+	return 0;
+}
+
 /* Start a session with any policy that fits. */
 static int start_session(struct life *life)
 {
 	const char *policy = life->policy;
 	bool scan = life_chance(life, 10);
-	int ret;
+	int ret = life->kind == ZONED ? check_zones(life) : 0;
 
+	if (ret)
+		return ret;
 	choose_policy(life);
 	ret = durable_start(&life->durable, life->policy, scan);
 	if (ret == -EINVAL && strcmp(policy, life->policy) != 0) {
@@ -455,7 +585,7 @@ static void run_session(struct life *life)
 	if (ret && was_power(life, ret, "start"))
 		tally.in_start++;
 	if (!ret)
-		end_work(life, live_session(life));
+		end_work(life, life->kind == ZONED ? zone_session(life) : live_session(life));
 	crash_device(life);
 }
 
@@ -481,7 +611,7 @@ static void live_through(struct life *life)
 
 	if (life_chance(life, 40))
 		crash_in_format(life);
-	if (life_chance(life, 70))
+	if (life->kind != ZONED && life_chance(life, 70))
 		fill_device(life);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
 		run_session(life);
@@ -493,8 +623,15 @@ static bool run_life(u64 seed, enum kind kind)
 {
 	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
 
+	life.tight = kind == ZONED && life_chance(&life, 50);
 	be_born(&life);
 	life.steps = 10 + life_below(&life, 400);
+	if (kind == ZONED)
+		life.requests = (struct zone_stream){
+			.random = &life.random,
+			.few = 1 + life_below(&life, 6),
+			.flushes = life_below(&life, 25),
+		};
 	live_through(&life);
 	if (tap_failures())
 		test_note_config(&life.durable.device, life.policy, seed);
@@ -516,6 +653,29 @@ static void report_coverage(void)
 	tap_note("%u of them beside a map on flash or a second pass", tally.safe_beside);
 	tap_note("%u sessions after reads beyond what ECC corrects", tally.uncorrectable);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
+	tap_note("%llu zone resets, %u starts with a cut, %llu units of zones moved",
+		 (unsigned long long)tally.zone_resets, tally.cut,
+		 (unsigned long long)tally.zones_moved);
+}
+
+static void lives_of_zoned_devices(void)
+{
+	u32 safe_units = tally.safe_units;
+	u32 in_start = tally.in_start;
+	u32 in_work = tally.in_work;
+	u32 in_shut = tally.in_shut;
+	u64 i;
+
+	for (i = 0; i < ZONED_LIVES && run_life(FIRST_SEED + i, ZONED); i++)
+		;
+	report_coverage();
+	CHECK_RANGE(tally.in_start - in_start, 50, U32_MAX);
+	CHECK_RANGE(tally.in_work - in_work, 500, U32_MAX);
+	CHECK_RANGE(tally.in_shut - in_shut, 50, U32_MAX);
+	CHECK_RANGE(tally.safe_units - safe_units, 1000, U32_MAX);
+	CHECK_RANGE(tally.cut, 50, U32_MAX);
+	CHECK_RANGE(tally.zone_resets, 10000, U64_MAX);
+	CHECK_RANGE(tally.zones_moved, 20, U64_MAX);
 }
 
 TAP_TEST(the_random_runs_covered_every_case)
@@ -549,7 +709,7 @@ static u64 wanted_lives(int argc, char **argv)
 
 static enum kind wanted_kind(int argc, char **argv)
 {
-	static const char *const names[KINDS] = { "any", "again", "mortal", "worn" };
+	static const char *const names[KINDS] = { "any", "again", "mortal", "worn", "zoned" };
 	u32 kind = 0;
 
 	while (argc > 3 && kind < KINDS && strcmp(argv[3], names[kind]) != 0)
@@ -570,6 +730,8 @@ static void lives_of_before(void)
 	run_life(101743, AGAIN);
 	run_life(70, MORTAL);
 	run_life(116, MORTAL);
+	/* Its buffer holds data of more zones than may be active. */
+	run_life(20260455, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_life(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
@@ -588,7 +750,9 @@ int main(int argc, char **argv)
 		;
 	report_coverage();
 	tap_end();
-	if (argc == 1)
+	if (argc == 1) {
 		tap_run("seeds of earlier bugs pass", lives_of_before);
+		tap_run("lives of zoned devices", lives_of_zoned_devices);
+	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
 }

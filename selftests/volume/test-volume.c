@@ -76,11 +76,11 @@ static u64 close_and_go_on(void)
 	return digest;
 }
 
-static void closed_is_exact(const char *policy)
+static void closed_is_exact(const char *policy, const char *params)
 {
 	u64 future;
 
-	volume_open(policy, small);
+	volume_open(policy, params);
 	work_and_settle(7, 1500);
 	future = close_and_go_on();
 	volume_load(policy, false);
@@ -149,11 +149,6 @@ static void tables_agree_on(const char *policy, const char *params)
 	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
 }
 
-static void tables_agree(const char *policy)
-{
-	tables_agree_on(policy, small);
-}
-
 /* Blocks with one bit in each cell beside blocks with three. */
 TAP_TEST(snapshot_and_tables_agree_on_bits_in_a_cell)
 {
@@ -185,17 +180,6 @@ TAP_TEST(snapshot_and_tables_agree_on_handles)
 
 	tables_agree_on("baseline", placed);
 	tables_agree_on("approxftl", placed);
-}
-
-static void each_policy(const char *name, void (*body)(const char *policy))
-{
-	unsigned int i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		tap_begin("%s: %s", aftl_policy_at(i)->name, name);
-		body(aftl_policy_at(i)->name);
-		tap_end();
-	}
 }
 
 /* Changes from one session to the next */
@@ -1739,7 +1723,7 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 
 int main(void)
 {
-	each_policy("closed and loaded, nothing is lost", closed_is_exact);
-	each_policy("snapshot and tables agree", tables_agree);
+	test_each_policy("closed and loaded, nothing is lost", small, closed_is_exact);
+	test_each_policy("snapshot and tables agree", small, tables_agree_on);
 	return tap_run_all();
 }

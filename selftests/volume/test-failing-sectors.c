@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sectors of the backing device become unreadable: their data are lost, and no others, through
- * garbage collection, flush, close and crash, until they are written again.
+ * Sectors of the backing device fail. The data of unreadable ones are lost, and no others, through
+ * garbage collection, flush, close and crash, until they are written again. The blocks of
+ * unwritable ones are retired, and no data are lost until there is no good block left.
  */
 #include "lib/small-volume.h"
 #include "stream.h"
@@ -10,17 +11,23 @@
 /* Pages that one run makes unreadable. */
 #define HURT 24
 
-static void work_unreadable(u64 seed, u32 steps)
+/* The host works off operations late, by a varying amount. */
+static void work_late(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
 		test_stream_step(&stream, &durable.device);
-		/* The host works off operations late, by a varying amount. */
 		if (steps % 3)
 			durable_work(&durable, steps % 7);
 	}
+	CHECK_EQ(durable.ret, 0);
+}
+
+static void work_late_and_settle(u64 seed, u32 steps)
+{
+	work_late(seed, steps);
 	durable_settle(&durable);
 	CHECK_EQ(durable.ret, 0);
 }
@@ -93,11 +100,11 @@ static void survive_unreadable(const char *policy, const char *shape, u64 seed)
 	u32 lost;
 
 	volume_open(policy, shape);
-	work_unreadable(seed, 900);
+	work_late_and_settle(seed, 900);
 	CHECK_RANGE(hurt_some(&random), HURT / 2, HURT);
 	check_counts(0);
 	move_block(0);
-	work_unreadable(seed + 1, 300);
+	work_late_and_settle(seed + 1, 300);
 	check_counts(1);
 	move_block(block_of_lost());
 	check_counts(1);
@@ -107,7 +114,7 @@ static void survive_unreadable(const char *policy, const char *shape, u64 seed)
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_counts(lost);
-	work_unreadable(seed + 2, 100);
+	work_late_and_settle(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
 	start_again(policy, false);
 	check_counts(0);
@@ -117,13 +124,14 @@ static void survive_unreadable(const char *policy, const char *shape, u64 seed)
 	CHECK_EQ(durable.lost_units, 0);
 }
 
-static void each_policy_survives(u32 index)
+static void each_survives_unreadable(const char *policy, const char *params)
 {
+	static u64 calls;
 	u64 seed;
 
 	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
-		survive_unreadable(aftl_policy_at(index)->name, small_volumes[seed],
-				   seed + 5ULL * index);
+		survive_unreadable(policy, small_volumes[seed], seed + 5 * calls);
+	calls++;
 }
 
 /* Metadata */
@@ -146,7 +154,7 @@ static void open_and_crash(u64 sector, struct aftl_random *random)
 	hurt_sector(sector);
 	start_again("approxftl", false);
 	if (sector % 2)
-		work_unreadable(sector, 20);
+		work_late_and_settle(sector, 20);
 	crash_and_check(random);
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
@@ -159,7 +167,7 @@ TAP_TEST(a_closed_volume_survives_unreadable_metadata)
 	u64 sector;
 
 	volume_open("approxftl", small_volumes[0]);
-	work_unreadable(3, 900);
+	work_late_and_settle(3, 900);
 	volume_shut();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
@@ -178,7 +186,7 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	u32 refused = 0;
 
 	volume_open("approxftl", small_volumes[0]);
-	work_unreadable(4, 900);
+	work_late_and_settle(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
@@ -198,14 +206,92 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
 }
 
+/* Unwritable sectors */
+
+static void wear_sectors(u32 count, struct aftl_random *random)
+{
+	u64 first = durable.super.layout.data * AFTL_FRAME_SECTORS;
+	u64 end = durable.super.layout.frames * AFTL_FRAME_SECTORS;
+
+	while (count--)
+		durable.disk.unwritable[first + aftl_random_below(random, end - first)] = true;
+}
+
+/* Remapped data in a retired block would never be relocated. */
+static void none_in_retired(void)
+{
+	const struct aftl_media *media = aftl_media(durable.device.ftl);
+	u32 block = aftl_volume_next_remapped(durable.volume, 0);
+
+	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable.volume, block + 1))
+		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
+}
+
+static void check_all(void)
+{
+	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	none_in_retired();
+	test_audit(&durable.device);
+	durable_check(&durable);
+	CHECK_EQ(durable.lost_units, 0);
+}
+
+/* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
+static void crash_unwritable(struct aftl_random *random)
+{
+	u64 tables = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
+	u32 sectors = AFTL_REMAP_COPIES * AFTL_FRAME_SECTORS;
+
+	durable_crash(&durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
+	memset(durable.disk.unreadable + tables, false, sectors);
+	durable.disk.unreadable[tables + aftl_random_below(random, sectors)] = true;
+	if (aftl_random_below(random, 2))
+		memset(durable.disk.unwritable, false, durable.disk.medium.bytes / DISK_SECTOR);
+}
+
+static u32 survive_unwritable(const char *policy, const char *shape, u64 seed)
+{
+	struct aftl_random random = { seed };
+	u32 displaced;
+	u32 round;
+
+	volume_open(policy, shape);
+	work_late(seed, 300);
+	for (round = 0; round < 9 && !tap_failures(); round++) {
+		wear_sectors(2, &random);
+		work_late(seed + round, 250);
+		if (round % 3 == 1)
+			volume_shut();
+		else if (round % 3 == 2)
+			crash_unwritable(&random);
+		if (round % 3)
+			volume_start(policy);
+		if (round % 2)
+			check_all();
+	}
+	check_all();
+	displaced = durable.displaced;
+	return displaced;
+}
+
+static void each_survives_unwritable(const char *policy, const char *params)
+{
+	static u64 calls;
+	u32 displaced = 0;
+	u64 seed;
+
+	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failures(); seed++)
+		displaced += survive_unwritable(policy, small_volumes[seed % SMALL_VOLUMES],
+						seed + 16 * calls);
+	calls++;
+	CHECK_RANGE(displaced, 20, U32_MAX);
+}
+
 int main(void)
 {
-	u32 i;
-
-	for (i = 0; aftl_policy_at(i); i++) {
-		tap_begin("%s: unreadable data", aftl_policy_at(i)->name);
-		each_policy_survives(i);
-		tap_end();
-	}
+	test_each_policy("unreadable data", NULL, each_survives_unreadable);
+	test_each_policy("unwritable sectors", NULL, each_survives_unwritable);
 	return tap_run_all();
 }
