@@ -87,12 +87,6 @@ def test_every_verb_lists_its_options() -> None:
     assert Option("-o", "--show", "COLUMN,...") in options_of_table(("compare",))
 
 
-def test_every_listed_option_is_parsed() -> None:
-    sources = [path for folder in ("userspace", "trace-tools")
-               for path in (TOP / folder).rglob("*.c")]
-    assert {path.name for path in sources if "getopt" in path.read_text()} == {"command-line.c"}
-
-
 def test_short_options_have_one_meaning() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for words in OURS:
@@ -156,16 +150,6 @@ def test_the_json_file_is_named_without_a_blank(line: str, tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_messages_begin_with_program_and_verb() -> None:
-    verbs = "|".join({words[0] for words in VERBS}) + "|%s|@VERB@|{verb}"
-    sources = [path for folder in ("userspace", "trace-tools") for kind in ("*.c", "*.py", "*.sh")
-               for path in (TOP / folder).rglob(kind)]
-    sources += [TOP / f"userspace/{verb}/approxftl-{verb}" for verb in ("lab", "demo")]
-    wrong = re.compile(rf"""["'`]approxftl-({verbs}): """)
-    assert len(sources) > 300
-    assert [str(path) for path in sources if wrong.search(path.read_text())] == []
-
-
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
     """Tests that run for each verb."""
@@ -176,10 +160,6 @@ class TestVerb:
         assert {one.name for one in options_of_table(words)} == {one.name
                                                                  for one in options_of_help(words)}
 
-    def test_json_may_stand_anywhere_on_the_line(self, words: Words) -> None:
-        for one in options_of_table(words):
-            if one.name == "--json":
-                assert one == Option("-j", "--json", "[=FILE]")
 
     def test_the_manual_page_has_every_option(self, words: Words) -> None:
         name = page_of(words)

@@ -43,7 +43,7 @@ def only_run(result: Json) -> Json:
     return first
 
 
-def crc32c(data: bytes) -> int:
+def crc32c(data: bytes | bytearray) -> int:
     """Return the CRC-32C, computed bit by bit."""
     crc = 0xFFFFFFFF
     for byte in data:

@@ -329,12 +329,6 @@ def test_an_output_that_cannot_be_created_fails_before_the_run(option: str, tmp_
     assert "cannot create: No such file or directory" in done.err
 
 
-def test_overload_is_reported(tmp_path: Path) -> None:
-    done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "100%")
-    assert done.code == 1
-    assert "the device cannot keep up: 1048576 requests wait after" in done.err
-
-
 def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
     # With 8 blocks in each LUN there are too few for the open blocks of ApproxFTL.
     done = run("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
@@ -378,19 +372,6 @@ def test_help_explains_shares() -> None:
     assert "Shares are fractions like 0.5 or percentages like 50%." in text
     assert re.search(r"--write-share SHARE +writes among reads and writes \(default 50%\)", text)
     assert "PCT" not in text
-
-
-@pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
-def test_json_lists_contain_the_rows_of_the_table(verb: str) -> None:
-    table = run(verb)
-    listed = json.loads(run(verb, "--json").out)
-    assert listed["approxftl_json_format"] == [1, 0]
-    assert listed["tool"]["argv"] == ["approxftl", verb, "--json"]
-    rows = listed["parameters" if verb == "params" else verb]
-    names = [row.get("key", row.get("name")) for row in rows]
-    assert len(names) >= 5
-    assert [line.split()[0] for line in table.out.splitlines() if line[:3] != "KEY"] == names
-    assert run(verb, "--frob").code == 2
 
 
 def test_params_shows_the_values_of_a_profile() -> None:

@@ -135,25 +135,16 @@ def test_zipf_is_scattered(generate: Generate) -> None:
     assert min(b - a for a, b in zip(sorted(hottest), sorted(hottest)[1:], strict=False)) > 1000
 
 
-def test_sequential_addresses_ascend_and_restart(generate: Generate) -> None:
-    records = generate("--workload", "sequential", "--size", "12KiB", "--footprint", "0.01")
-    expected, end = 0, int(generate.units * 0.01) * UNIT_SECTORS
-    for record in records:
-        assert record.off_sect == expected
-        expected += record.nsect
-        if expected + record.nsect > end:
-            expected = 0
-
-
-@pytest.mark.parametrize("stride", [4, 12, 64, 4096])
-def test_a_stride_skips_the_data_between_requests(stride: int, generate: Generate) -> None:
+@pytest.mark.parametrize(("options", "step_kib"), [
+    (("--size", "12KiB"), 12), *((("--stride", f"{kib}KiB"), kib) for kib in (4, 12, 64, 4096))])
+def test_a_stride_skips_the_data_between_requests(options: tuple[str, str], step_kib: int,
+                                                  generate: Generate) -> None:
     """The data between two strided requests are skipped; a stride of 4 KiB skips nothing."""
-    records = generate("--workload", "sequential", "--stride", f"{stride}KiB", "--footprint",
-                       "0.04")
+    records = generate("--workload", "sequential", "--footprint", "0.04", *options)
     expected, end = 0, int(generate.units * 0.04) * UNIT_SECTORS
     for record in records:
         assert record.off_sect == expected
-        expected += stride * 2
+        expected += step_kib * 2
         if expected + record.nsect > end:
             expected = 0
 

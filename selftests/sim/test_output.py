@@ -7,14 +7,12 @@ import json
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from selftests.lib.json_schema import document_of, schema_checker
-from selftests.lib.processes import catches_signal, has_taken, user_seconds, wait_until
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
+from selftests.sim.support import WRITE, Json, Record, only_run, run, sim, write_trace
 
 from approxftl_tools.statistics import mser5_cut
 
@@ -155,15 +153,6 @@ def test_hot_sizes_appear_in_json_and_text() -> None:
     assert ", 4KiB (8KiB:3,4096 in the hot range), arrival" in run("sim", *SMALL, *hot).out
 
 
-def test_policies_side_by_side_are_those_alone() -> None:
-    names = ("baseline", "vth_b", "approxftl")
-    common = ("--requests", "5000", "--approx-share", "0.4", "--workload", "zipf")
-    together = sim(*common, "--policy", ",".join(names))
-    assert [found["policy"] for found in together["runs"]] == list(names)
-    for name, found in zip(names, together["runs"], strict=True):
-        assert found == only_run(sim(*common, "--policy", name))
-
-
 def test_table_compares_with_the_first_policy() -> None:
     common = ("--requests", "5000", "--approx-share", "0.5", "--policy", "baseline,approxftl")
     table = run("sim", *common).out
@@ -206,17 +195,6 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
     device = [word for word in device if word not in ("--approx-share", "0.3")]
     again = sim("--trace", path, *device)
     assert only_run(again) == only_run(first)
-
-
-def test_a_record_on_standard_output_equals_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "x.aft"
-    sim(*SMALL, "--record", path)
-    piped = subprocess.run(
-        [BINARY, "sim", *SMALL, "--record", "-"], capture_output=True, check=True
-    )
-    (tmp_path / "y.aft").write_bytes(piped.stdout)
-    assert read_trace(tmp_path / "y.aft") == read_trace(path)
-    assert only_run(sim("--trace", path)) == only_run(sim("--trace", tmp_path / "y.aft"))
 
 
 @pytest.mark.parametrize(
@@ -297,36 +275,6 @@ def test_an_interrupted_run_prints_its_results() -> None:
     assert result["interrupted"] is True
     assert [found["policy"] for found in result["runs"]] == ["baseline"]
     assert 0 < only_run(result)["requests"] < 1000000000
-
-
-def test_second_interrupt_ends_the_program() -> None:
-    process = subprocess.Popen(
-        [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000"],
-        stdout=subprocess.PIPE,
-    )
-    try:
-        wait_until(lambda: catches_signal(process.pid, signal.SIGINT)
-                   and user_seconds(process.pid) > 0.1)
-        process.send_signal(signal.SIGINT)
-        wait_until(lambda: has_taken(process.pid, signal.SIGINT))
-        time.sleep(0.2)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == -signal.SIGINT
-    finally:
-        process.kill()
-    assert process.stdout
-    process.stdout.close()
-
-
-def test_full_output_is_a_failure() -> None:
-    for arguments in (("sim", *SMALL), ("sim", *SMALL, "--json"), ("params",)):
-        with Path("/dev/full").open("w") as full:
-            done = subprocess.run(
-                [BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
-            )
-        assert done.returncode == 1
-        assert b"cannot write" in done.stderr
 
 
 @pytest.mark.parametrize("command", [

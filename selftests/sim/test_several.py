@@ -121,15 +121,6 @@ def test_policy_all_stands_for_every_policy_not_yet_named() -> None:
     assert [one["policy"] for one in runs] == ["tlc", "vth_b", *others]
 
 
-def test_timelines_are_written_in_turn(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    done = run("sim", "--policy", "baseline,vth_b", "--requests", "100", "--timeline", path)
-    assert done.code == 0
-    names = [event["args"]["name"] for event in json.loads(path.read_text())["traceEvents"]
-             if event["name"] == "process_name"]
-    assert names == ["baseline", "vth_b"]
-
-
 # ---------------------------------------------------------------- processes
 
 

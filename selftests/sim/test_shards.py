@@ -29,6 +29,7 @@ from selftests.sim.support import (
     sim,
     write_trace,
 )
+from selftests.volume.foreign_media import hash_u64
 
 from approxftl_tools import aft
 
@@ -49,16 +50,9 @@ def without_tool(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def mix(x: int) -> int:
-    """Return the same as aftl_hash64() in C."""
-    x = (x + 0x9E3779B97F4A7C15) % 2**64
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
-    return x ^ x >> 31
-
-
 def mix2(a: int, b: int) -> int:
-    return mix(mix(a) ^ b)
+    """Return the same as aftl_hash64_pair() in C."""
+    return hash_u64(hash_u64(a) ^ b)
 
 
 # ---------------------------------------------------------------- threads

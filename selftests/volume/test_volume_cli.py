@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import PROGRAM, TOP, run_program
-from selftests.sim.support import run
+from selftests.sim.support import crc32c, run
 
 UUID = "8e41f2c6-0b3a-4d5e-9f70-123456789abc"
 SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
@@ -175,19 +175,10 @@ def test_files_without_a_volume_are_refused(tmp_path: Path) -> None:
 def test_a_newer_volume_is_refused(image: Path) -> None:
     data = bytearray(image.read_bytes())
     data[8] = 9
-    data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c_of(data[: FRAME - 4]))
+    data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c(data[: FRAME - 4]))
     image.write_bytes(data)
     done = run("check", image)
     assert done.code == 1 and "format 9" in done.err
-
-
-def crc32c_of(data: bytes | bytearray) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
@@ -326,7 +317,7 @@ def test_headers_are_written_in_order(image: Path, frame: int, more: int, sound:
     super_block[32:40] = generation.to_bytes(8, "little")
     if not more:
         super_block[4000] ^= 1  # behind the parameters
-    super_block[4092:] = crc32c_of(super_block[:4092]).to_bytes(4, "little")
+    super_block[4092:] = crc32c(super_block[:4092]).to_bytes(4, "little")
     data[frame * FRAME:(frame + 1) * FRAME] = super_block
     image.write_bytes(data)
     found = check_answer("check", image, code=0 if sound else 4)
