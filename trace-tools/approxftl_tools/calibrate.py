@@ -186,17 +186,6 @@ def require_measurement(output: Output, files: Sequence[Path]) -> None:
         raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
 
 
-def write_outputs(arguments: argparse.Namespace, argv: Sequence[str], found: Found, output: Output,
-                  against: Sequence[Compared]) -> None:
-    """Write the outputs that the options ask for."""
-    if arguments.json:
-        command.write_json_answer(arguments.json, calibration_as_json(found, output, against, argv))
-    if arguments.out:
-        command.write_file(arguments.out, profile_as_text(found))
-    if command.STANDARD not in (arguments.json, arguments.out):
-        sys.stdout.write(report_as_text(found, output, against))
-
-
 def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the calibration and write its outputs."""
     for option in ("out", "json"):
@@ -212,7 +201,12 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         found = find_drive_model(trial, make_step_reporter(arguments.progress))
         rows = compare_figures(trial.of(others.loads), found.model) if others.loads else []
     output.unused += others.unused
-    write_outputs(arguments, argv, found, output, rows)
+    if arguments.json:
+        command.write_json_answer(arguments.json, calibration_as_json(found, output, rows, argv))
+    if arguments.out:
+        command.write_file(arguments.out, profile_as_text(found))
+    if command.STANDARD not in (arguments.json, arguments.out):
+        sys.stdout.write(report_as_text(found, output, rows))
     return command.DONE
 
 

@@ -231,21 +231,6 @@ def byte_safe_stream(number: int, stream: TextIO | None) -> TextIO:
     return stream
 
 
-def prepare_streams() -> None:
-    """Set up the standard streams and forget claimed files."""
-    CLAIMS.forget()
-    sys.stdin = byte_safe_stream(0, sys.stdin)
-    sys.stdout = byte_safe_stream(1, sys.stdout)
-    sys.stderr = byte_safe_stream(2, sys.stderr)
-
-
-def install_signal_handlers() -> None:
-    """Install handlers that end the command cleanly on a signal."""
-    for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, raise_interrupt)
-
-
 def restore_signal_handlers() -> None:
     """Restore the default signal handlers: all is tidied up, and nothing catches the exception."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
@@ -274,7 +259,9 @@ def print_message(verb: str, sentence: str) -> None:
 def exit_status_of(verb: str, body: Callable[[], int]) -> int:
     """Run `body` and return its exit status; print a message if it fails."""
     try:
-        install_signal_handlers()
+        for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, raise_interrupt)
         status = body()
         restore_signal_handlers()
         return status
@@ -318,7 +305,10 @@ def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
 
 def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the options."""
-    prepare_streams()
+    CLAIMS.forget()
+    sys.stdin = byte_safe_stream(0, sys.stdin)
+    sys.stdout = byte_safe_stream(1, sys.stdout)
+    sys.stderr = byte_safe_stream(2, sys.stderr)
     try:
         status = exit_status_of(verb, body)
     except OSError as error:
@@ -354,4 +344,3 @@ def document_head(verb: str, argv: Sequence[str]) -> dict[str, Any]:
         "approxftl_json_format": JSON_FORMAT,
         "tool": {"version": simulator_version(), "argv": ["approxftl", verb, *argv]},
     }
-

@@ -118,26 +118,21 @@ def make_paper_figures(args: argparse.Namespace) -> int:
     return command.DONE
 
 
-def refuse_exclusive(args: argparse.Namespace) -> None:
-    """Refuse options that exclude each other."""
-    if not args.list:
-        row_list.require_list(args, "--list")
-        if args.json:
-            raise command.Refusal("--json needs --list", command.USAGE)
-    for name in ("full", "traces", "seed", "seeds", "mounted"):
-        if getattr(args, name) not in (None, False) and not args.papers:
-            raise command.Refusal(f"--{name} needs --papers", command.USAGE)
-    for name in ("kind", "data"):
-        if getattr(args, name) and args.papers:
-            raise command.Refusal(f"--{name} and --papers contradict each other", command.USAGE)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     def run_figures() -> int:
         args = figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)
-        refuse_exclusive(args)
+        if not args.list:
+            row_list.require_list(args, "--list")
+            if args.json:
+                raise command.Refusal("--json needs --list", command.USAGE)
+        for name in ("full", "traces", "seed", "seeds", "mounted"):
+            if getattr(args, name) not in (None, False) and not args.papers:
+                raise command.Refusal(f"--{name} needs --papers", command.USAGE)
+        for name in ("kind", "data"):
+            if getattr(args, name) and args.papers:
+                raise command.Refusal(f"--{name} and --papers contradict each other", command.USAGE)
         if args.papers:
             return make_paper_figures(args)
         if args.list:

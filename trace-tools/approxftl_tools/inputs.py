@@ -212,16 +212,6 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
                                        str(failed["why"]), path))
 
 
-def add_devices(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the devices in the output of stat, health or status."""
-    for device in document["devices"]:
-        if missing_keys(device, ("name",)):
-            raise Refusal(f"{path}: a device without a name; found {keys_as_text(device)}")
-        inputs.devices.append(Device(str(device["name"]), device, document, path))
-    if not document["devices"]:
-        raise Refusal(f"{path}: a list of devices, with none in it")
-
-
 def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
     """Add a timeline; refuse trace events of other programs, which have no blocks."""
     for event in document["traceEvents"]:
@@ -237,12 +227,6 @@ def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the report of a replay."""
     inputs.replays.append(Run(mark_interrupted(path.stem, document), path.stem, document, document,
                               path))
-
-
-def add_program_report(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the report of an annotated program."""
-    label = path.name.removesuffix(".json").removesuffix(".app")
-    inputs.programs.append(Run(label, str(document["app"]), document, document, path))
 
 
 def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
@@ -276,11 +260,17 @@ def add_document(inputs: Inputs, path: Path, document: Any) -> None:
     elif holds_list(document, "runs"):
         add_simulation(inputs, path, document)
     elif holds_list(document, "devices"):
-        add_devices(inputs, path, document)
+        for device in document["devices"]:
+            if missing_keys(device, ("name",)):
+                raise Refusal(f"{path}: a device without a name; found {keys_as_text(device)}")
+            inputs.devices.append(Device(str(device["name"]), device, document, path))
+        if not document["devices"]:
+            raise Refusal(f"{path}: a list of devices, with none in it")
     elif "fidelity" in document or "replay" in document:
         add_replay(inputs, path, document)
     elif "app" in document:
-        add_program_report(inputs, path, document)
+        label = path.name.removesuffix(".json").removesuffix(".app")
+        inputs.programs.append(Run(label, str(document["app"]), document, document, path))
     elif "fio version" in document:
         add_fio_result(inputs, path, document)
     else:

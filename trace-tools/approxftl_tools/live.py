@@ -66,11 +66,6 @@ ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
 
 
-def style_colour(own: Hue) -> str:
-    """Return a colour of the page's style."""
-    return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
-
-
 def edge_colour(name: str, own: Hue) -> str:
     """Return the edge colour of a name."""
     if word_colour(name, own).startswith("@--gone"):
@@ -84,7 +79,7 @@ def word_colour(name: str, own: Hue) -> str:
         return "@--paper 1"
     if name.startswith("stale"):
         return f"@--gone {1 if 'precise' in name else 0.5}"
-    return style_colour(own)
+    return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
 
 
 def colour_channel(plot: Plot, field: str) -> Json:
@@ -450,19 +445,15 @@ def specification_as_json(figure: Figure) -> str:
 # ---------------------------------------------------------------- the bundle
 
 
-def cache_path(name: str) -> Path:
-    """Return the cache path of a file that takes seconds to make."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "approxftl" / name
-
-
 def script_bundle() -> str | None:
     """Return Vega, Vega-Lite and Vega-Embed as one script; None without vl-convert."""
     try:
         library: Any = import_module("vl_convert")
     except ImportError:
         return None
-    place = cache_path(f"vega-{library.get_vega_version()}-by-{library.__version__}.js")
+    name = f"vega-{library.get_vega_version()}-by-{library.__version__}.js"
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    place = Path(home) / "approxftl" / name
     if place.exists():
         return place.read_text("utf-8")
     made: str = library.javascript_bundle()

@@ -181,16 +181,11 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
     return value_with_unit(key_title_and_unit(key)[1], column.get(key))
 
 
-def report_name(program: Run) -> str:
-    """Return the name of a report, the same for both phases of a program."""
-    return program.label.removesuffix("-written")
-
-
 def programs_table(programs: Sequence[Run]) -> Table:
     """Return a table of the runs of one program; both phases of a run share a column."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
-        columns.setdefault(report_name(program), {}).update(
+        columns.setdefault(program.label.removesuffix("-written"), {}).update(
             (key, value) for key, value in flatten_document(program.data)
             if key in OF_PROGRAM or (key.startswith(QUALITY) and "expected" not in key))
     there = {key for column in columns.values() for key in column}

@@ -184,19 +184,6 @@ def decisions_document(args: argparse.Namespace, path: Path, model: Model,
     }
 
 
-def print_decisions(told: dict[str, Any]) -> None:
-    """Print the decisions as a table."""
-    rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
-    for tensor in told["tensors"]:
-        rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
-                     str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
-                     tensor["precise_because"] or ""))
-    sys.stdout.write(align_columns(rows, [False] * 3 + [True] * 2))
-    where = "by plane" if told["by_plane"] else told["form"]
-    print(f"{where}: {told['approximate_bytes']} of {told['total_bytes']} bytes are approximate"
-          f"{'' if told['tagged'] else ' if it is tagged so'}")
-
-
 def run_tag_command(verb: str, *words: str | Path) -> None:
     """Run approxftl tag; raise Refusal with its message if it fails."""
     done = subprocess.run([command.simulator_path(), "tag", verb, *words],
@@ -225,7 +212,15 @@ def print_answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, 
     if args.json:
         print(json.dumps({**command.document_head("tag", ["model", *argv]), **told}, indent=1))
     else:
-        print_decisions(told)
+        rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
+        for tensor in told["tensors"]:
+            rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
+                         str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
+                         tensor["precise_because"] or ""))
+        sys.stdout.write(align_columns(rows, [False] * 3 + [True] * 2))
+        where = "by plane" if told["by_plane"] else told["form"]
+        print(f"{where}: {told['approximate_bytes']} of {told['total_bytes']} bytes are approximate"
+              f"{'' if told['tagged'] else ' if it is tagged so'}")
     return command.DONE
 
 

@@ -341,12 +341,6 @@ def note_other_results(plan: Plan, store: Store) -> str:
             "study run runs the points again") if others else ""
 
 
-def require_finished_point(plan: Plan, store: Store) -> None:
-    """Raise Refusal if no point is done."""
-    if all(store.point_state(point) != DONE for point in plan.points):
-        raise command.Refusal(f"{plan.path}: no point is done{note_other_results(plan, store)}")
-
-
 def print_absent(plan: Plan, store: Store, where: str) -> None:
     """Print the number of points that are not shown."""
     states = Counter(store.point_state(point) for point in plan.points)
@@ -384,7 +378,8 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
     plan, _ = plan_with_all_seeds(plan, store)
-    require_finished_point(plan, store)
+    if all(store.point_state(point) != DONE for point in plan.points):
+        raise command.Refusal(f"{plan.path}: no point is done{note_other_results(plan, store)}")
     groups = study_table.finished_groups(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)

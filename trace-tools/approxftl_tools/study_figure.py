@@ -129,22 +129,17 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
             raise Refusal(f"{plan.path}: low and high of a point in [[figure]] are numbers, series "
                           "and facet are values of an axis", USAGE)
     for one in table.get("networks", []):
-        check_network(plan, one, axes)
-
-
-def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse an invalid network."""
-    known = [*NETWORK_KEYS, NETWORK_LAYER, *axes]
-    check_known(plan.path, "key of a network in [[figure]]", one, known)
-    if not set(NETWORK_KEYS) <= one.keys():
-        raise Refusal(f"{plan.path}: each network of [[figure]] has {', '.join(NETWORK_KEYS)}",
-                      USAGE)
-    types = import_module("approxftl_tools.lossy").KINDS
-    check_known(plan.path, "type of a network in [[figure]]", [str(one["type"])], list(types))
-    if one["planes"] not in range(65):
-        raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
-    if one.get(NETWORK_LAYER, 0) not in range(3):
-        raise Refusal(f"{plan.path}: layers of a network in [[figure]] are from 0 to 2", USAGE)
+        known = [*NETWORK_KEYS, NETWORK_LAYER, *axes]
+        check_known(plan.path, "key of a network in [[figure]]", one, known)
+        if not set(NETWORK_KEYS) <= one.keys():
+            raise Refusal(f"{plan.path}: each network of [[figure]] has {', '.join(NETWORK_KEYS)}",
+                          USAGE)
+        types = import_module("approxftl_tools.lossy").KINDS
+        check_known(plan.path, "type of a network in [[figure]]", [str(one["type"])], list(types))
+        if one["planes"] not in range(65):
+            raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
+        if one.get(NETWORK_LAYER, 0) not in range(3):
+            raise Refusal(f"{plan.path}: layers of a network in [[figure]] are from 0 to 2", USAGE)
 
 
 def figure_specs(plan: Plan) -> list[Spec]:

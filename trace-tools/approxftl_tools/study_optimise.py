@@ -169,17 +169,6 @@ def parse_optimise(plan: Plan) -> Goal:
                 ranges={key: parse_range(plan.path, key, given) for key, given in ranges.items()})
 
 
-def import_optuna() -> Any:
-    """Return the module optuna."""
-    try:
-        optuna = importlib.import_module("optuna")
-    except ImportError as error:
-        raise Refusal("study optimise needs the Python package optuna: pip install optuna",
-                      FAILED) from error
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
-
-
 @dataclass
 class Search:
     """A search in progress."""
@@ -253,7 +242,12 @@ class Search:
 
     def search(self) -> bool:
         """Run all trials; return False if interrupted."""
-        optuna = import_optuna()
+        try:
+            optuna = importlib.import_module("optuna")
+        except ImportError as error:
+            raise Refusal("study optimise needs the Python package optuna: pip install optuna",
+                          FAILED) from error
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
         study = optuna.create_study(direction="maximize" if self.goal.largest else "minimize",
                                     sampler=optuna.samplers.TPESampler(seed=self.goal.seed))
         kinds = {key: one.optuna_distribution(optuna) for key, one in self.goal.ranges.items()}

@@ -37,11 +37,6 @@ def comparable_result(text: str) -> str:
     return json.dumps(document, indent=1)
 
 
-def result_digest(text: str) -> str:
-    """Return the digest of a result."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
     """Return the provenance of the results as JSON."""
     program, build = plan.points[0].files[0]
@@ -53,7 +48,7 @@ def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Seq
                     "processor": platform.machine(), "python": platform.python_version()},
         "files": {name: f"files/{i}" for i, name in enumerate(plan.files)},
         "points": [{"varied": dict(point.varied), "command": point.command(),
-                    "sha256": result_digest(comparable_result(result))}
+                    "sha256": hashlib.sha256(comparable_result(result).encode()).hexdigest()}
                    for point, result in zip(plan.points, results, strict=True)],
     }, indent=1) + "\n"
 

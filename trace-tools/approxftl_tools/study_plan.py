@@ -210,26 +210,6 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
             raise Refusal(f'{path}: [base] "{key}" is one value; [vary] takes lists', USAGE)
 
 
-def check_version(path: Path, document: dict[str, Any]) -> None:
-    """Refuse a study of another language version."""
-    if document.get("study") is not LANGUAGE:
-        raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
-                      "language")
-
-
-def check_keys(path: Path, document: dict[str, Any]) -> None:
-    """Refuse unknown keys and malformed sections."""
-    check_known(path, "key", document, KEYS)
-    check_version(path, document)
-    for section in ("base", "vary", "synth", "optimise"):
-        if not isinstance(document.get(section, {}), dict):
-            raise Refusal(f"{path}: [{section}] is a table of keys and values", USAGE)
-    figures = document.get("figure", [])
-    if not isinstance(figures, list) or not all(isinstance(one, dict) for one in figures):
-        raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
-    check_options(path, document)
-
-
 def as_list(value: Any) -> list[Any]:
     """Return a value or a list as a list."""
     return value if isinstance(value, list) else [value]
@@ -423,15 +403,6 @@ def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
     sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
 
-def point_options(document: dict[str, Any], varied: dict[str, Value]) -> dict[str, Value]:
-    """Return the options of a point."""
-    options: dict[str, Value] = dict(document.get("base", {}))
-    for key, value in varied.items():
-        sets = document.get("vary", {}).get(key)
-        options |= sets[str(value)] if isinstance(sets, dict) else {key: value}
-    return options
-
-
 def make_point(program: tuple[str, str], arguments: Iterable[str],
                varied: tuple[tuple[str, Value], ...] = ()) -> Point:
     """Return a point with known arguments, each of which is given once."""
@@ -443,7 +414,10 @@ def make_point(program: tuple[str, str], arguments: Iterable[str],
 def point_with_values(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
                       streams: Streams) -> Point:
     """Return the point with these values of the axes."""
-    options = point_options(document, varied)
+    options: dict[str, Value] = dict(document.get("base", {}))
+    for key, value in varied.items():
+        sets = document.get("vary", {}).get(key)
+        options |= sets[str(value)] if isinstance(sets, dict) else {key: value}
     if document.get("warmup") != "ignore":
         options["series"] = True
     return make_point(program, command_arguments(options, streams), tuple(varied.items()))
@@ -456,13 +430,6 @@ def simulator_and_digest(program: Path) -> tuple[str, str]:
     except OSError as error:
         raise Refusal(f"{program}: cannot read: {error.strerror}; build it by \"make all\", put it "
                       "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
-
-
-def check_study_size(path: Path, varying: dict[str, list[Value]]) -> None:
-    """Refuse a study with too many points."""
-    size = math.prod(map(len, varying.values()))
-    if size > MOST_POINTS:
-        raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
 
 
 def axis_values(points: Iterable[Point]) -> dict[str, dict[str, None]]:
@@ -497,7 +464,17 @@ def in_one_line(text: object) -> str:
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
     """Return the study's document with the setting applied."""
     document = load_toml(path)
-    check_keys(path, document)
+    check_known(path, "key", document, KEYS)
+    if document.get("study") is not LANGUAGE:
+        raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
+                      "language")
+    for section in ("base", "vary", "synth", "optimise"):
+        if not isinstance(document.get(section, {}), dict):
+            raise Refusal(f"{path}: [{section}] is a table of keys and values", USAGE)
+    figures = document.get("figure", [])
+    if not isinstance(figures, list) or not all(isinstance(one, dict) for one in figures):
+        raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
+    check_options(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
     return {key: pick_size(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
@@ -515,7 +492,9 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     rules = study_rules(path, document)
     varying = study_axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
     check_exclude(path, document, varying)
-    check_study_size(path, varying)
+    size = math.prod(map(len, varying.values()))
+    if size > MOST_POINTS:
+        raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
     own = simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check()

@@ -704,19 +704,6 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 # ---------------------------------------------------------------- grids
 
 
-def number_range(plot: Grid) -> tuple[float, float]:
-    """Return the least and the largest number."""
-    values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
-    return min(values, default=0), max(values, default=0)
-
-
-def shade_class(value: Cell, low: float, high: float) -> str:
-    """Return the CSS class of a number's colour."""
-    if not isinstance(value, int | float):
-        return "erased"
-    return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
-
-
 def runs_of_classes(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and class of runs of equal classes."""
     begin = 0
@@ -745,7 +732,9 @@ def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
         return word_class(str(value), plot) if value is not None else "erased"
-    return shade_class(value, low, high)
+    if not isinstance(value, int | float):
+        return "erased"
+    return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
 
 
 def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
@@ -779,7 +768,8 @@ def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
 
 def draw_grid(plot: Grid) -> tuple[str, float]:
     """Return the drawing and its height; all cells of one colour are one mark."""
-    low, high = number_range(plot)
+    values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
+    low, high = min(values, default=0), max(values, default=0)
     named, top = grid_legend(plot, low, high)
     wide = (WIDTH.get() - LEFT - RIGHT) / max(1, len(plot.column_names))
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))

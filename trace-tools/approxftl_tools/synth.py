@@ -201,8 +201,8 @@ def output_files(arguments: argparse.Namespace) -> dict[str, Path]:
     return {option: path for option, path in given.items() if path}
 
 
-def claim_outputs(arguments: argparse.Namespace) -> None:
-    """Refuse outputs that would overwrite an input or each other, before any work."""
+def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Write the selected outputs."""
     for path in (arguments.fit, arguments.profile):
         if path:
             command.CLAIMS.claim_input(path)
@@ -210,11 +210,6 @@ def claim_outputs(arguments: argparse.Namespace) -> None:
         if path == command.STANDARD and arguments.json:
             raise Refusal(f"{option} - and --json both want standard output", command.USAGE)
         command.CLAIMS.claim_output(path, option)
-
-
-def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Write the selected outputs."""
-    claim_outputs(arguments)
     profile = chosen_profile(arguments)
     if arguments.profile_out:
         command.write_file(arguments.profile_out, workload_profile.profile_to_json(profile))

@@ -111,14 +111,6 @@ def random_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
 
-def random_arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np.int64]:
-    """Return random arrival times, starting at 0."""
-    ranks = np.linspace(0, 1, len(quantiles))
-    gaps = np.interp(draw.random(count), ranks, quantiles)
-    gaps[:1] = 0
-    return np.cumsum(gaps).astype(np.int64)
-
-
 def read_only_requests(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
     """Return start and length (units) of reads of read-only data, and its total length."""
     places = max(1, round(count / profile.reads_of_a_place))
@@ -171,7 +163,10 @@ class Writer:
 def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     """Return a stream like `profile`; the same seed gives the same one."""
     draw = np.random.default_rng(seed)
-    t_ns = random_arrivals(draw, profile.arrival_ns, requests)
+    ranks = np.linspace(0, 1, len(profile.arrival_ns))
+    gaps = np.interp(draw.random(requests), ranks, profile.arrival_ns)
+    gaps[:1] = 0
+    t_ns = np.cumsum(gaps).astype(np.int64)
     write = draw.random(requests) < profile.write_share
     of_written = draw.random(requests) < profile.read_written_share
     alone = ~write & ~of_written

@@ -29,12 +29,6 @@ u64 capture_written_sectors(const struct capture_device *device)
 	return sectors;
 }
 
-/* Return true for operations that the kernel counts as writes. */
-static bool is_written(u8 op)
-{
-	return op == AFTL_OP_WRITE || op == AFTL_OP_WRITE_ZEROES;
-}
-
 /* Count from paired requests, so that a request that was split on its way counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
@@ -50,8 +44,9 @@ int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_erro
 	*sectors = 0;
 	ret = trace_reader_open(reader, &path, 1, &wish, error);
 	if (!ret) {
+		/* The kernel counts these operations as writes. */
 		while ((ret = trace_reader_next(reader, &request, error)) > 0)
-			if (is_written(request.op))
+			if (request.op == AFTL_OP_WRITE || request.op == AFTL_OP_WRITE_ZEROES)
 				*sectors += request.bytes / TARGET_SECTOR;
 		trace_reader_close(reader);
 	}

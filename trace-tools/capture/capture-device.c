@@ -50,14 +50,6 @@ static int find_name(struct capture_device *device, const char *path, struct aft
 	return 0;
 }
 
-static void find_size(struct capture_device *device)
-{
-	char text[32];
-
-	if (read_attribute(device, "size", text, sizeof(text)))
-		device->size_bytes = strtoull(text, NULL, 10) * TARGET_SECTOR;
-}
-
 /* Find the mount point in mountinfo, "36 35 98:0 /root /mount/point options ..." */
 static void find_mount(struct capture_device *device)
 {
@@ -79,21 +71,14 @@ static void find_mount(struct capture_device *device)
 		fclose(mounts);
 }
 
-/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
-static void find_target(struct capture_device *device)
-{
-	struct aftl_error unused;
-	char name[DM_DEVICE_NAME];
-
-	device->emulated = read_attribute(device, "dm/name", name, sizeof(name)) &&
-			   !dm_device_find(&device->dm, name, &unused);
-}
-
 int capture_device_find(struct capture_device *device, const char *path, struct aftl_error *error)
 {
 	struct stat found;
 	dev_t number;
 	int ret;
+	char text[32];
+	struct aftl_error unused;
+	char name[DM_DEVICE_NAME];
 
 	*device = (struct capture_device){ .size_bytes = 0 };
 	if (stat(path, &found))
@@ -104,9 +89,12 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 	ret = find_name(device, path, error);
 	if (ret)
 		return ret;
-	find_size(device);
+	if (read_attribute(device, "size", text, sizeof(text)))
+		device->size_bytes = strtoull(text, NULL, 10) * TARGET_SECTOR;
 	find_mount(device);
-	find_target(device);
+	/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
+	device->emulated = read_attribute(device, "dm/name", name, sizeof(name)) &&
+			   !dm_device_find(&device->dm, name, &unused);
 	return 0;
 }
 

@@ -95,8 +95,12 @@ static void print_help(void)
 	command_line_help(&command);
 }
 
-static int check_words(struct capture *capture, int argc, char **argv, struct aftl_error *error)
+static int parse_capture(struct capture *capture, int argc, char **argv, struct aftl_error *error)
 {
+	int ret = command_line_parse(&command, capture, argc, argv, error);
+
+	if (ret || capture->help)
+		return ret;
 	if (optind >= argc || !strcmp(argv[optind - 1], "--"))
 		return aftl_fail(error, -EINVAL, "DEVICE missing: what is to be traced?");
 	capture->device_path = argv[optind++];
@@ -106,15 +110,6 @@ static int check_words(struct capture *capture, int argc, char **argv, struct af
 		return aftl_fail(error, -EINVAL, "PROGRAM missing: what is to be run?");
 	capture->program.argv = argv + optind;
 	return 0;
-}
-
-static int parse_capture(struct capture *capture, int argc, char **argv, struct aftl_error *error)
-{
-	int ret = command_line_parse(&command, capture, argc, argv, error);
-
-	if (ret || capture->help)
-		return ret;
-	return check_words(capture, argc, argv, error);
 }
 
 /* Output directory */

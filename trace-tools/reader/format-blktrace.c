@@ -102,26 +102,6 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static inline void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
-{
-	raw->action = load_u32(at + 28, swapped);
-	raw->pid = load_u32(at + 32, swapped);
-	raw->device = load_u32(at + 36, swapped);
-	raw->cpu = load_u32(at + 40, swapped);
-	raw->error = load_u16(at + 44, swapped);
-	raw->extra = load_u16(at + 46, swapped);
-}
-
-static inline void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
-{
-	raw->pid = load_u32(at + 28, swapped);
-	raw->action = load_u64(at + 32, swapped);
-	raw->device = load_u32(at + 40, swapped);
-	raw->cpu = load_u32(at + 44, swapped);
-	raw->error = load_u16(at + 48, swapped);
-	raw->extra = load_u16(at + 50, swapped);
-}
-
 static inline void load_event(const struct blktrace *trace, const u8 *at, struct raw_event *raw,
 			      bool swapped)
 {
@@ -129,10 +109,21 @@ static inline void load_event(const struct blktrace *trace, const u8 *at, struct
 	raw->t_ns = load_u64(at + 8, swapped);
 	raw->sector = load_u64(at + 16, swapped);
 	raw->bytes = load_u32(at + 24, swapped);
-	if (trace->version == BLKTRACE_V7)
-		load_v7(at, swapped, raw);
-	else
-		load_v8(at, swapped, raw);
+	if (trace->version == BLKTRACE_V7) {
+		raw->action = load_u32(at + 28, swapped);
+		raw->pid = load_u32(at + 32, swapped);
+		raw->device = load_u32(at + 36, swapped);
+		raw->cpu = load_u32(at + 40, swapped);
+		raw->error = load_u16(at + 44, swapped);
+		raw->extra = load_u16(at + 46, swapped);
+	} else {
+		raw->pid = load_u32(at + 28, swapped);
+		raw->action = load_u64(at + 32, swapped);
+		raw->device = load_u32(at + 40, swapped);
+		raw->cpu = load_u32(at + 44, swapped);
+		raw->error = load_u16(at + 48, swapped);
+		raw->extra = load_u16(at + 50, swapped);
+	}
 }
 
 /* Detect lost events by gaps in the sequence numbers of a CPU. Notes have no numbers. */

@@ -244,14 +244,6 @@ static bool is_title(const struct trace_file *file, u8 column, struct text_curso
 	       !text_is_digit(word.at);
 }
 
-static void trim_word(struct text_cursor *word)
-{
-	while (word->at < word->end && *word->at == ' ')
-		word->at++;
-	while (word->at < word->end && word->end[-1] == ' ')
-		word->end--;
-}
-
 static enum trace_line_verdict read_csv_line(struct trace_file *file, struct text_cursor text,
 					     void *out, const char **cause)
 {
@@ -263,7 +255,10 @@ static enum trace_line_verdict read_csv_line(struct trace_file *file, struct tex
 	for (i = 0; i < WIDTH; i++) {
 		struct text_cursor word = text_until(&text, csv->separator);
 
-		trim_word(&word);
+		while (word.at < word.end && *word.at == ' ')
+			word.at++;
+		while (word.at < word.end && word.end[-1] == ' ')
+			word.end--;
 		if (csv->meaning[i] != NO_COLUMN) {
 			if (!take_csv_field(file, csv->meaning[i], word, request)) {
 				*cause = names[csv->meaning[i]];

@@ -119,12 +119,6 @@ static bool op_of(struct text_cursor action, u8 *op)
 	return text_equals(action, "trim");
 }
 
-static bool is_of_files(struct text_cursor action)
-{
-	return text_equals(action, "add") || text_equals(action, "open") ||
-	       text_equals(action, "close");
-}
-
 static enum trace_line_verdict wait_for(struct trace_file *file, struct text_cursor *text)
 {
 	struct iolog *iolog = file->state;
@@ -159,7 +153,8 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 	name = text_word(&text);
 	text_gap(&text);
 	action = text_word(&text);
-	if (is_of_files(action))
+	if (text_equals(action, "add") || text_equals(action, "open") ||
+	    text_equals(action, "close"))
 		return TRACE_LINE_EMPTY;
 	if (text_equals(action, "wait"))
 		return wait_for(file, &text);

@@ -48,11 +48,6 @@ struct trace_codec {
 	u8 packed[PACKED_ROOM];
 };
 
-static bool begins_with_magic(const u8 *bytes, size_t size, const char *magic, size_t length)
-{
-	return size >= length && !memcmp(bytes, magic, length);
-}
-
 /* Initialise the library for a stream; this can only fail without memory. */
 static void begin_stream(struct trace_codec *codec)
 {
@@ -107,7 +102,7 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 
 	*out = NULL;
 	for (i = 0; !*out && i < ARRAY_SIZE(known); i++)
-		if (begins_with_magic(bytes, size, known[i].magic, known[i].length))
+		if (size >= known[i].length && !memcmp(bytes, known[i].magic, known[i].length))
 			*out = create_codec(known[i].kind, bytes, size);
 	(void)error;
 	return 0;

@@ -243,23 +243,18 @@ const char *trace_keep_text(struct trace_file *file, const char *text, size_t le
 	return kept->text;
 }
 
-static void free_texts(struct trace_file *file)
+void trace_file_close(struct trace_file *file)
 {
 	struct trace_text *next;
 
-	for (; file->texts; file->texts = next) {
-		next = file->texts->next;
-		free(file->texts);
-	}
-}
-
-void trace_file_close(struct trace_file *file)
-{
 	if (file->format && file->format->close)
 		file->format->close(file);
 	free(file->state);
 	file->state = NULL;
-	free_texts(file);
+	for (; file->texts; file->texts = next) {
+		next = file->texts->next;
+		free(file->texts);
+	}
 	trace_input_close(&file->input);
 }
 

@@ -4,17 +4,6 @@
 #include "checked-memory.h"
 #include "trace-merge.h"
 
-static int blame_mixture(const struct trace_merge *merge, u32 i, struct aftl_error *error)
-{
-	const struct trace_file *first = &merge->sources[0].file;
-	const struct trace_file *other = &merge->sources[i].file;
-
-	return aftl_fail(error, -EINVAL,
-			 "%.60s is %s and %.60s is %s: events and requests cannot be mixed",
-			 first->input.name, first->format->name, other->input.name,
-			 other->format->name);
-}
-
 static int open_source(struct trace_merge *merge, const char *path,
 		       const struct trace_hints *hints, struct trace_losses *losses,
 		       struct aftl_error *error)
@@ -27,8 +16,15 @@ static int open_source(struct trace_merge *merge, const char *path,
 	merge->count++;
 	trace_window_create(&source->window, trace_item_bytes(source->file.format),
 			    source->file.format->events ? TRACE_WINDOW_EVENTS : TRACE_WINDOW);
-	if (source->file.format->events != merge->sources[0].file.format->events)
-		return blame_mixture(merge, merge->count - 1, error);
+	if (source->file.format->events != merge->sources[0].file.format->events) {
+		const struct trace_file *first = &merge->sources[0].file;
+		const struct trace_file *other = &merge->sources[merge->count - 1].file;
+
+		return aftl_fail(error, -EINVAL,
+				 "%.60s is %s and %.60s is %s: events and requests cannot be mixed",
+				 first->input.name, first->format->name, other->input.name,
+				 other->format->name);
+	}
 	return 0;
 }
 

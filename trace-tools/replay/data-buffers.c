@@ -62,16 +62,6 @@ static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *err
 	return 0;
 }
 
-/* Reserve one buffer of each size, which is never split for smaller requests. */
-static void reserve_largest(const struct data_buffers *buffers, struct data_arena *arena,
-			    u32 largest)
-{
-	unsigned int i;
-
-	for (i = 0; i <= size_index(largest); i++)
-		give_back(arena, i, take_fresh(buffers, arena, i));
-}
-
 static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 largest,
 			int control, struct aftl_error *error)
 {
@@ -80,8 +70,13 @@ static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 l
 
 	if (!ret && control >= 0)
 		ret = data_tags_mark(control, arena->memfd, kind, error);
-	if (!ret)
-		reserve_largest(buffers, arena, largest);
+	if (!ret) {
+		unsigned int i;
+
+		/* Reserve one buffer of each size, which is never split for smaller requests. */
+		for (i = 0; i <= size_index(largest); i++)
+			give_back(arena, i, take_fresh(buffers, arena, i));
+	}
 	return ret;
 }
 

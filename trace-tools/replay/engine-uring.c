@@ -56,11 +56,6 @@ static int uring_open(struct engine **out, const struct engine_config *config,
 	return ret;
 }
 
-static bool is_for_pool(const struct ticket *ticket)
-{
-	return ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES;
-}
-
 static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
 			struct ticket *ticket)
 {
@@ -96,7 +91,7 @@ static void submit_sqes(struct engine *engine)
 /* Submit one request at a time, so that each has its exact time. The queue always has room. */
 static void uring_submit(struct engine *engine, struct ticket *ticket)
 {
-	if (is_for_pool(ticket)) {
+	if (ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES) {
 		worker_pool_submit(engine->pool, ticket);
 		return;
 	}

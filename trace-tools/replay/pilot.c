@@ -50,14 +50,6 @@ static void expect_content(struct replay_run *run, struct ticket *ticket)
 		expected_read_begins(&run->expected, first, count, ticket->floors);
 }
 
-static void submit_ticket(struct pilot *pilot, struct ticket *ticket)
-{
-	if (pilot->run->verifies)
-		expect_content(pilot->run, ticket);
-	pilot->under_way++;
-	pilot->type->submit(pilot->engine, ticket);
-}
-
 static void collect_completions(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
@@ -71,13 +63,6 @@ static void collect_completions(struct pilot *pilot)
 					    ticket->alone, ticket->error);
 		ticket_queue_put(&run->ended, ticket);
 	}
-}
-
-static void drop_ticket(struct replay_run *run, struct ticket *ticket)
-{
-	ticket->dropped = true;
-	ticket_queue_pop(&run->ready);
-	ticket_queue_put(&run->ended, ticket);
 }
 
 /* Return: time to look again; 0 if the first ticket can be submitted now. */
@@ -121,7 +106,9 @@ static void step_pilot(struct pilot *pilot)
 	if (interrupted())
 		atomic_store(&run->stopping, true);
 	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
-		drop_ticket(run, ticket);
+		ticket->dropped = true;
+		ticket_queue_pop(&run->ready);
+		ticket_queue_put(&run->ended, ticket);
 		return;
 	}
 	moment = next_moment(pilot, ticket);
@@ -129,7 +116,10 @@ static void step_pilot(struct pilot *pilot)
 		wait_for(pilot, moment);
 	} else {
 		ticket_queue_pop(&run->ready);
-		submit_ticket(pilot, ticket);
+		if (pilot->run->verifies)
+			expect_content(pilot->run, ticket);
+		pilot->under_way++;
+		pilot->type->submit(pilot->engine, ticket);
 	}
 	collect_completions(pilot);
 }
@@ -170,21 +160,6 @@ static int open_engine(struct pilot *pilot, struct aftl_error *error)
 	return pilot->type->open(&pilot->engine, &config, error);
 }
 
-/* Wait until the feeder is done, or cannot go on for lack of tickets or memory. */
-static void let_feeder_get_ahead(const struct replay_run *run)
-{
-	const struct timespec look = to_timespec(AHEAD_LOOK_NS);
-	u64 end = machine_clock() + AHEAD_NS;
-	u32 ready = 0, before;
-
-	do {
-		before = ready;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
-		ready = ticket_queue_length(&run->ready);
-	} while (ready > before && !atomic_load(&run->fed) && !interrupted() &&
-		 machine_clock() < end);
-}
-
 int pilot_fly(struct replay_run *run, struct aftl_error *error)
 {
 	struct pilot pilot = {
@@ -194,8 +169,19 @@ int pilot_fly(struct replay_run *run, struct aftl_error *error)
 	};
 	int ret;
 
-	if (!run->closed_depth)
-		let_feeder_get_ahead(run);
+	if (!run->closed_depth) {
+		const struct timespec look = to_timespec(AHEAD_LOOK_NS);
+		u64 end = machine_clock() + AHEAD_NS;
+		u32 ready = 0, before;
+
+		/* Wait until the feeder is done, or cannot go on for lack of tickets or memory. */
+		do {
+			before = ready;
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+			ready = ticket_queue_length(&run->ready);
+		} while (ready > before && !atomic_load(&run->fed) && !interrupted() &&
+			 machine_clock() < end);
+	}
 	pilot.begin_ns = machine_clock() + RUN_UP_NS;
 	ret = open_engine(&pilot, error);
 	if (!ret)

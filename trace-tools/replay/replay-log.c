@@ -101,22 +101,12 @@ static int log_error(const struct replay_log *log, const char *what, struct aftl
 
 /* Writing */
 
-static void put_fields(u8 *bytes)
-{
-	u8 *entry = bytes + AT_TABLE;
-	unsigned int i;
-
-	for (i = 0; i < REPLAY_LOG_FIELDS; i++, entry += FIELD_BYTES) {
-		memcpy(entry, fields[i].name, strlen(fields[i].name));
-		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
-	}
-}
-
 /* Store the fields that are equal in all logs. */
 static void put_constants(u8 *bytes)
 {
+	u8 *entry;
+	unsigned int i;
+
 	memset(bytes, 0, REPLAY_LOG_HEADER_BYTES);
 	memcpy(bytes, magic, sizeof(magic));
 	aftl_put(bytes + 8, VERSION_MAJOR, 2);
@@ -125,29 +115,30 @@ static void put_constants(u8 *bytes)
 	aftl_put(bytes + 20, 1, 4);
 	aftl_put(bytes + 24, AFTL_RECORD_SECTOR_BYTES, 4);
 	aftl_put(bytes + 28, REPLAY_LOG_FIELDS, 4);
-	put_fields(bytes);
-}
-
-static void encode_header(const struct replay_log_header *header, u8 *bytes)
-{
-	put_constants(bytes);
-	aftl_put(bytes + 32, header->entries, 8);
-	aftl_put(bytes + 40, header->planned, 8);
-	aftl_put(bytes + 48, header->classes, 4);
-	aftl_put(bytes + 52, header->closed_depth, 4);
-	aftl_put(bytes + 56, header->limit, 4);
-	memcpy(bytes + AT_NAMES, header->class_names, sizeof(header->class_names));
-	memcpy(bytes + AT_ENGINE, header->engine, sizeof(header->engine));
-	memcpy(bytes + AT_TOOL, header->tool_version, sizeof(header->tool_version));
-	memcpy(bytes + AT_ABOUT, header->about, sizeof(header->about));
-	aftl_put(bytes + AT_CHECKSUM, ~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM), 4);
+	entry = bytes + AT_TABLE;
+	for (i = 0; i < REPLAY_LOG_FIELDS; i++, entry += FIELD_BYTES) {
+		memcpy(entry, fields[i].name, strlen(fields[i].name));
+		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
+		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
+		aftl_put(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
+	}
 }
 
 static void put_header(struct replay_log *log)
 {
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
 
-	encode_header(&log->header, bytes);
+	put_constants(bytes);
+	aftl_put(bytes + 32, log->header.entries, 8);
+	aftl_put(bytes + 40, log->header.planned, 8);
+	aftl_put(bytes + 48, log->header.classes, 4);
+	aftl_put(bytes + 52, log->header.closed_depth, 4);
+	aftl_put(bytes + 56, log->header.limit, 4);
+	memcpy(bytes + AT_NAMES, log->header.class_names, sizeof(log->header.class_names));
+	memcpy(bytes + AT_ENGINE, log->header.engine, sizeof(log->header.engine));
+	memcpy(bytes + AT_TOOL, log->header.tool_version, sizeof(log->header.tool_version));
+	memcpy(bytes + AT_ABOUT, log->header.about, sizeof(log->header.about));
+	aftl_put(bytes + AT_CHECKSUM, ~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM), 4);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 }
 
@@ -220,14 +211,6 @@ void replay_log_flush(struct replay_log *log)
 	fflush(log->file);
 }
 
-/* Store the number of entries, unless the output cannot seek. */
-static void complete_header(struct replay_log *log)
-{
-	log->header.entries = log->entries;
-	if (log->entries && log->file != stdout && !fseek(log->file, 0, SEEK_SET))
-		put_header(log);
-}
-
 int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 {
 	bool failed;
@@ -236,7 +219,10 @@ int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 	if (!log)
 		return 0;
 	errno = 0;
-	complete_header(log);
+	/* Store the number of entries, unless the output cannot seek. */
+	log->header.entries = log->entries;
+	if (log->entries && log->file != stdout && !fseek(log->file, 0, SEEK_SET))
+		put_header(log);
 	failed = ferror(log->file);
 	failed = (log->file == stdout ? fflush(stdout) : fclose(log->file)) || failed;
 	log->file = NULL;

@@ -83,20 +83,6 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	return 0;
 }
 
-/* Separate the arguments after "--", which go to the simulator. */
-static int split_simulator(struct replay_options *options, int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		;
-	if (i < argc) {
-		options->sim_count = argc - i - 1;
-		options->sim_arguments = argv + i + 1;
-	}
-	return i;
-}
-
 static const struct command_line command = {
 	.name = "replay",
 	.options = options_table,
@@ -161,6 +147,7 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 			 struct aftl_error *error)
 {
 	int own, ret;
+	int i;
 
 	*options = (struct replay_options){
 		.speed = REPLAY_SPEED_ONE,
@@ -173,7 +160,14 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 		.argc = argc,
 		.argv = argv,
 	};
-	own = split_simulator(options, argc, argv);
+	/* Separate the arguments after "--", which go to the simulator. */
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		;
+	if (i < argc) {
+		options->sim_count = argc - i - 1;
+		options->sim_arguments = argv + i + 1;
+	}
+	own = i;
 	ret = command_line_parse(&command, options, own, argv, error);
 	if (ret || options->help)
 		return ret;

@@ -47,30 +47,6 @@ void replay_report_free(struct replay_report *report)
 	free(report);
 }
 
-static void add_latency(struct replay_report *report, const struct replay_log_entry *entry)
-{
-	struct replay_latency **latency;
-
-	latency = &report->latency[entry->op & ~REPLAY_LOG_FUA][entry->class];
-	if (!*latency)
-		*latency = memory_zeroed(1, sizeof(**latency));
-	(*latency)->bytes += (u64)entry->nsect << AFTL_RECORD_SECTOR_SHIFT;
-	aftl_histogram_add(&(*latency)->ns, entry->complete_ns - entry->submit_ns);
-}
-
-static void add_data(struct replay_report *report, const struct replay_log_entry *entry)
-{
-	unsigned int kind;
-
-	for (kind = 0; kind < DATA_CLASSES; kind++) {
-		report->units[kind] += entry->units[kind];
-		report->flips[kind] += entry->flips[kind];
-	}
-	report->lost += entry->lost;
-	report->misplaced += entry->misplaced;
-	report->stale += entry->stale;
-}
-
 static void add_times(struct replay_report *report, const struct replay_log_entry *entry)
 {
 	u64 lag = entry->submit_ns > entry->due_ns ? entry->submit_ns - entry->due_ns : 0;
@@ -80,15 +56,30 @@ static void add_times(struct replay_report *report, const struct replay_log_entr
 	report->last_complete_ns = max(report->last_complete_ns, entry->complete_ns);
 	aftl_histogram_add(&report->lag, lag);
 	report->late += lag > report->late_ns;
-	if (!entry->error)
-		add_latency(report, entry);
+	if (!entry->error) {
+		struct replay_latency **latency;
+
+		latency = &report->latency[entry->op & ~REPLAY_LOG_FUA][entry->class];
+		if (!*latency)
+			*latency = memory_zeroed(1, sizeof(**latency));
+		(*latency)->bytes += (u64)entry->nsect << AFTL_RECORD_SECTOR_SHIFT;
+		aftl_histogram_add(&(*latency)->ns, entry->complete_ns - entry->submit_ns);
+	}
 }
 
 void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry)
 {
+	unsigned int kind;
+
 	if (entry->error && !report->failed++)
 		report->first_error = entry->error;
-	add_data(report, entry);
+	for (kind = 0; kind < DATA_CLASSES; kind++) {
+		report->units[kind] += entry->units[kind];
+		report->flips[kind] += entry->flips[kind];
+	}
+	report->lost += entry->lost;
+	report->misplaced += entry->misplaced;
+	report->stale += entry->stale;
 	if (!entry->sequence)
 		return;
 	report->done++;
@@ -181,17 +172,6 @@ static void json_kind(const struct replay_report *report, enum data_kind kind, c
 	json_end_object(json);
 }
 
-static void json_data(const struct replay_report *report, struct json_writer *json)
-{
-	json_object(json, "data");
-	json_kind(report, DATA_PRECISE, "precise", json);
-	json_kind(report, DATA_APPROXIMATE, "approximate", json);
-	json_u64(json, "lost_units", report->lost);
-	json_u64(json, "misplaced_units", report->misplaced);
-	json_u64(json, "stale_units", report->stale);
-	json_end_object(json);
-}
-
 void replay_report_json(const struct replay_report *report, struct json_writer *json)
 {
 	json_u64(json, "planned_requests", report->header.planned);
@@ -204,7 +184,13 @@ void replay_report_json(const struct replay_report *report, struct json_writer *
 	json_u64(json, "elapsed_ns", report->last_complete_ns);
 	json_fidelity(report, json);
 	json_latency(report, json);
-	json_data(report, json);
+	json_object(json, "data");
+	json_kind(report, DATA_PRECISE, "precise", json);
+	json_kind(report, DATA_APPROXIMATE, "approximate", json);
+	json_u64(json, "lost_units", report->lost);
+	json_u64(json, "misplaced_units", report->misplaced);
+	json_u64(json, "stale_units", report->stale);
+	json_end_object(json);
 }
 
 /* Text output */
@@ -224,20 +210,6 @@ static void time_cells(struct text_table *table, const struct aftl_histogram *hi
 	text_table_cell(table, "%s", text);
 }
 
-static void print_titles(struct text_table *table)
-{
-	unsigned int i;
-
-	text_table_row(table);
-	text_table_cell(table, "%s", "");
-	text_table_cell(table, "requests");
-	text_table_cell(table, "size");
-	text_table_cell(table, "mean");
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
-		text_table_cell(table, "%s", quantiles[i].name);
-	text_table_cell(table, "max");
-}
-
 static void print_latency(const struct replay_report *report, unsigned int op, unsigned int class,
 			  struct text_table *table)
 {
@@ -254,24 +226,28 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 	time_cells(table, &latency->ns);
 }
 
-static void print_lag(const struct replay_report *report, struct text_table *table)
-{
-	text_table_row(table);
-	text_table_cell(table, "behind schedule");
-	text_table_cell(table, "%llu", (unsigned long long)report->done);
-	text_table_cell(table, "%s", "");
-	time_cells(table, &report->lag);
-}
-
 static void print_table(const struct replay_report *report, FILE *out)
 {
 	struct text_table table;
 	unsigned int op, class;
+	unsigned int i;
 
 	text_table_begin(&table, 8, 1);
-	print_titles(&table);
-	if (!report->header.closed_depth)
-		print_lag(report, &table);
+	text_table_row(&table);
+	text_table_cell(&table, "%s", "");
+	text_table_cell(&table, "requests");
+	text_table_cell(&table, "size");
+	text_table_cell(&table, "mean");
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		text_table_cell(&table, "%s", quantiles[i].name);
+	text_table_cell(&table, "max");
+	if (!report->header.closed_depth) {
+		text_table_row(&table);
+		text_table_cell(&table, "behind schedule");
+		text_table_cell(&table, "%llu", (unsigned long long)report->done);
+		text_table_cell(&table, "%s", "");
+		time_cells(&table, &report->lag);
+	}
 	for (op = 0; op < AFTL_OPS; op++)
 		for (class = 0; class < AFTL_RECORD_CLASSES; class++)
 			print_latency(report, op, class, &table);

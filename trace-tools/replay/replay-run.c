@@ -12,16 +12,11 @@
 /* Nice value of the helper threads: the highest priority below real time. */
 #define HELPER_NICE (-20)
 
-static u32 power_of_two(u32 least)
-{
-	return 1U << fls64(least - 1);
-}
-
 void replay_run_prepare(struct replay_run *run)
 {
 	u32 i;
 
-	run->ticket_count = power_of_two((u32)run->options->limit + TICKETS_AHEAD);
+	run->ticket_count = 1U << fls64(((u32)run->options->limit + TICKETS_AHEAD) - 1);
 	run->tickets = memory_zeroed(run->ticket_count, sizeof(*run->tickets));
 	ticket_queue_create(&run->spare, run->ticket_count);
 	ticket_queue_create(&run->ready, run->ticket_count);

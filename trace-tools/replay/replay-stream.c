@@ -116,14 +116,6 @@ int stream_rewind(struct replay_stream *stream, struct aftl_error *error)
 	return 0;
 }
 
-static void scale_time(struct replay_stream *stream, struct aftl_record *record)
-{
-	if (!stream->given)
-		stream->first_ns = record->t_ns;
-	record->t_ns = (u64)((__uint128_t)(record->t_ns - stream->first_ns) * REPLAY_SPEED_ONE /
-			     stream->change.speed);
-}
-
 static void align_request(const struct replay_stream *stream, struct aftl_record *record)
 {
 	u64 align = stream->change.align >> AFTL_RECORD_SECTOR_SHIFT;
@@ -151,13 +143,6 @@ static int fold_request(struct replay_stream *stream, struct aftl_record *record
 	return 0;
 }
 
-static int next_record(struct replay_stream *stream, struct aftl_record *record,
-		       struct aftl_error *error)
-{
-	return stream->foreign ? foreign_trace_next(stream->foreign, record, error) :
-				 record_next(stream->reader, record, error);
-}
-
 int stream_next(struct replay_stream *stream, struct aftl_record *record,
 		struct aftl_error *error)
 {
@@ -165,10 +150,14 @@ int stream_next(struct replay_stream *stream, struct aftl_record *record,
 
 	if (stream->change.limit && stream->given == stream->change.limit)
 		return 0;
-	ret = next_record(stream, record, error);
+	ret = stream->foreign ? foreign_trace_next(stream->foreign, record, error) :
+				record_next(stream->reader, record, error);
 	if (ret <= 0)
 		return ret;
-	scale_time(stream, record);
+	if (!stream->given)
+		stream->first_ns = record->t_ns;
+	record->t_ns = (u64)((__uint128_t)(record->t_ns - stream->first_ns) * REPLAY_SPEED_ONE /
+			     stream->change.speed);
 	align_request(stream, record);
 	stream->given++;
 	ret = fold_request(stream, record, error);

@@ -261,25 +261,6 @@ static FILE *text_stream(const struct replay_options *options)
 	return options->json && !strcmp(options->json, "-") ? stderr : stdout;
 }
 
-static void print_start(const struct replay *replay)
-{
-	struct target_status status;
-
-	if (target_state_read(&replay->run.target, &status))
-		target_state_print_start(replay->run.target.path, &status,
-					 text_stream(&replay->options));
-}
-
-static void print_lateness(const struct replay *replay)
-{
-	struct target_status status;
-
-	if (target_state_read(&replay->run.target, &status))
-		target_state_print_lateness(replay->run.target.path, &status,
-					    replay->options.late_ns,
-					    text_stream(&replay->options));
-}
-
 /* Report */
 
 static void write_about(struct replay *replay)
@@ -337,20 +318,11 @@ static enum exit_code open_json(const char *path)
 	return EXIT_FAILED;
 }
 
-static enum exit_code close_json(void)
-{
-	struct aftl_error error;
-
-	if (!output_file_close(&json_file, &error))
-		return EXIT_DONE;
-	complain_of("replay", "%s", error.text);
-	return EXIT_FAILED;
-}
-
 static enum exit_code write_json(const struct replay_options *options,
 				 const struct replay_report *report, bool was_interrupted)
 {
 	struct json_writer json;
+	struct aftl_error error;
 
 	json_envelope_begin_verb(&json, json_file.stream, "replay", options->argc,
 				 options->argv);
@@ -363,7 +335,10 @@ static enum exit_code write_json(const struct replay_options *options,
 	json_bool(&json, "interrupted", was_interrupted);
 	replay_report_json(report, &json);
 	json_envelope_end(&json);
-	return close_json();
+	if (!output_file_close(&json_file, &error))
+		return EXIT_DONE;
+	complain_of("replay", "%s", error.text);
+	return EXIT_FAILED;
 }
 
 static enum exit_code print_summary(const struct replay_options *options,
@@ -458,6 +433,7 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 {
 	enum exit_code told, judged;
 	int ret = open_tags(replay, error);
+	struct target_status status;
 
 	pilot_hold_program();
 	if (!ret)
@@ -469,7 +445,9 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		return EXIT_FAILED;
 	}
 	told = print_summary(&replay->options, replay->run.report, interrupted());
-	print_lateness(replay);
+	if (target_state_read(&replay->run.target, &status))
+		target_state_print_lateness(replay->run.target.path, &status,
+					    replay->options.late_ns, text_stream(&replay->options));
 	judged = replay_exit_code(&replay->options, replay->run.report);
 	if (interrupted())
 		return EXIT_INTERRUPTED;
@@ -499,12 +477,15 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 {
 	int ret = get_ready(replay, error);
+	struct target_status status;
 
 	if (ret) {
 		complain_of("replay", "%s", error->text);
 		return exit_code_of_input(ret);
 	}
-	print_start(replay);
+	if (target_state_read(&replay->run.target, &status))
+		target_state_print_start(replay->run.target.path, &status,
+					 text_stream(&replay->options));
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
 	print_plan(replay);

@@ -42,16 +42,6 @@ static void judge_unit(const struct replay_run *run, const struct ticket *ticket
 	}
 }
 
-static void judge_read(const struct replay_run *run, const struct ticket *ticket,
-		       struct replay_log_entry *entry)
-{
-	u32 units = ticket_units(run, ticket);
-	u32 i;
-
-	for (i = 0; i < units; i++)
-		judge_unit(run, ticket, i, entry);
-}
-
 static void write_down(struct replay_run *run, const struct ticket *ticket)
 {
 	struct replay_log_entry entry = {
@@ -66,20 +56,16 @@ static void write_down(struct replay_run *run, const struct ticket *ticket)
 		.error = (u16)ticket->error,
 	};
 
-	if (ticket->floors && !ticket->error)
-		judge_read(run, ticket, &entry);
+	if (ticket->floors && !ticket->error) {
+		u32 units = ticket_units(run, ticket);
+		u32 i;
+
+		for (i = 0; i < units; i++)
+			judge_unit(run, ticket, i, &entry);
+	}
 	replay_report_add(run->report, &entry);
 	if (run->log)
 		replay_log_put(run->log, &entry);
-}
-
-static void give_back(struct replay_run *run, struct ticket *ticket)
-{
-	if (ticket->data)
-		data_buffer_put(&run->buffers, ticket->kind, ticket->data, ticket->bytes);
-	free(ticket->floors);
-	ticket_queue_put(&run->spare, ticket);
-	sem_post(&run->spare_count);
 }
 
 static void drain_completions(struct replay_run *run)
@@ -90,7 +76,11 @@ static void drain_completions(struct replay_run *run)
 		ticket_queue_pop(&run->ended);
 		if (!ticket->dropped)
 			write_down(run, ticket);
-		give_back(run, ticket);
+		if (ticket->data)
+			data_buffer_put(&run->buffers, ticket->kind, ticket->data, ticket->bytes);
+		free(ticket->floors);
+		ticket_queue_put(&run->spare, ticket);
+		sem_post(&run->spare_count);
 	}
 }
 

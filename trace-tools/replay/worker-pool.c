@@ -91,17 +91,6 @@ static void announce_completion(const struct worker_pool *pool)
 		;
 }
 
-static void work_on(struct worker_pool *pool, struct ticket *ticket)
-{
-	pthread_mutex_unlock(&pool->lock);
-	ticket->submit_ns = machine_clock() - pool->config.begin_ns;
-	ticket->error = -perform_ticket(pool->config.target, ticket);
-	ticket->complete_ns = machine_clock() - pool->config.begin_ns;
-	pthread_mutex_lock(&pool->lock);
-	append_ticket(&pool->done, ticket);
-	announce_completion(pool);
-}
-
 static void *run_worker(void *argument)
 {
 	struct worker_pool *pool = argument;
@@ -110,10 +99,17 @@ static void *run_worker(void *argument)
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->ending) {
 		ticket = take_ticket(&pool->waiting);
-		if (ticket)
-			work_on(pool, ticket);
-		else
+		if (ticket) {
+			pthread_mutex_unlock(&pool->lock);
+			ticket->submit_ns = machine_clock() - pool->config.begin_ns;
+			ticket->error = -perform_ticket(pool->config.target, ticket);
+			ticket->complete_ns = machine_clock() - pool->config.begin_ns;
+			pthread_mutex_lock(&pool->lock);
+			append_ticket(&pool->done, ticket);
+			announce_completion(pool);
+		} else {
 			pthread_cond_wait(&pool->work, &pool->lock);
+		}
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return NULL;

@@ -28,15 +28,6 @@ static int put_json(struct trace_run *run, const struct trace_summary *summary,
 	return trace_run_json_end(run, &json, error);
 }
 
-static void put_text(const struct trace_run *run, const struct trace_summary *summary)
-{
-	struct trace_classes classes = trace_reader_classes(&run->reader);
-
-	trace_reader_describe(&run->reader, stdout);
-	trace_summary_text(stdout, summary, &classes);
-	trace_reader_losses(&run->reader, stdout);
-}
-
 static enum exit_code run_info(struct trace_run *run)
 {
 	struct trace_summary *summary = trace_summary_create();
@@ -46,8 +37,13 @@ static enum exit_code run_info(struct trace_run *run)
 	progress_end(&run->progress);
 	if (!ret && run->options.json)
 		ret = put_json(run, summary, &error);
-	else if (!ret)
-		put_text(run, summary);
+	else if (!ret) {
+		struct trace_classes classes = trace_reader_classes(&run->reader);
+
+		trace_reader_describe(&run->reader, stdout);
+		trace_summary_text(stdout, summary, &classes);
+		trace_reader_losses(&run->reader, stdout);
+	}
 	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }

@@ -63,30 +63,24 @@ static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
 	return ret;
 }
 
-static void put_remarks(const struct trace_run *run, struct json_writer *json)
-{
-	u32 i;
-
-	json_array(json, "remarks");
-	for (i = 0; i < run->reader.remark_count; i++) {
-		json_record(json, NULL);
-		json_u64(json, "t_ns", run->reader.remarks[i].t_ns);
-		json_string(json, "text", run->reader.remarks[i].text);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 static int put_json(struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(run, &json, error);
+	u32 i;
 
 	if (ret)
 		return ret;
 	trace_run_summary_json(run, &json, summary);
-	put_remarks(run, &json);
+	json_array(&json, "remarks");
+	for (i = 0; i < run->reader.remark_count; i++) {
+		json_record(&json, NULL);
+		json_u64(&json, "t_ns", run->reader.remarks[i].t_ns);
+		json_string(&json, "text", run->reader.remarks[i].text);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
 	return trace_run_json_end(run, &json, error);
 }
 

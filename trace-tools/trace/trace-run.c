@@ -126,25 +126,20 @@ static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_
 	return EXIT_DONE;
 }
 
-/* Keep the file of complaints even if the run failed. */
-static enum exit_code close_dropped(struct trace_run *run, enum exit_code code)
+static enum exit_code end_run(struct trace_run *run, enum exit_code code)
 {
 	struct aftl_error error;
 
-	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
-		return code;
-	complain_of("trace", "%s", error.text);
-	return code ? code : EXIT_FAILED;
-}
-
-static enum exit_code end_run(struct trace_run *run, enum exit_code code)
-{
 	progress_end(&run->progress);
 	if (run->reader.names)
 		trace_reader_close(&run->reader);
 	output_file_drop(&run->json);
 	trace_options_free(&run->options);
-	return close_dropped(run, code);
+	/* Keep the file of complaints even if the run failed. */
+	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
+		return code;
+	complain_of("trace", "%s", error.text);
+	return code ? code : EXIT_FAILED;
 }
 
 enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv)

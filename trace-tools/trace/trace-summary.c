@@ -103,23 +103,19 @@ static void drop_end(struct trace_summary *summary)
 	summary->ends[at] = last;
 }
 
-/* Compute the queue depth of a request whose source does not record it. */
-static u64 depth_of(struct trace_summary *summary, const struct trace_request *request)
-{
-	while (summary->depth && summary->ends[0] <= request->t_ns)
-		drop_end(summary);
-	push_end(summary, request->t_ns + request->latency_ns);
-	return summary->depth;
-}
-
 static void count_depth(struct trace_summary *summary, const struct trace_request *request)
 {
 	u64 depth = request->depth;
 
 	if (!request->latency_ns)
 		return;
-	if (!depth)
-		depth = depth_of(summary, request);
+	if (!depth) {
+		/* Compute the queue depth of a request whose source does not record it. */
+		while (summary->depth && summary->ends[0] <= request->t_ns)
+			drop_end(summary);
+		push_end(summary, request->t_ns + request->latency_ns);
+		depth = summary->depth;
+	}
 	summary->depth_max = max(summary->depth_max, depth);
 	summary->depth_sum += depth;
 	summary->depth_known++;
@@ -157,14 +153,6 @@ struct selection {
 
 static const struct selection everything = { -1, -1, -1, -1 };
 
-static bool leaf_is_selected(const struct trace_leaf *leaf, const struct selection *wanted)
-{
-	return (wanted->process < 0 || wanted->process == leaf->process) &&
-	       (wanted->op < 0 || wanted->op == leaf->op) &&
-	       (wanted->class < 0 || wanted->class == leaf->class) &&
-	       (wanted->by < 0 || wanted->by == leaf->by);
-}
-
 /* Add up the selected leaves; the caller frees the histogram of the result. */
 static struct trace_share sum_of(const struct trace_summary *summary,
 				 const struct selection *wanted)
@@ -175,7 +163,10 @@ static struct trace_share sum_of(const struct trace_summary *summary,
 	for (i = 0; i < SUMMARY_LEAVES; i++) {
 		const struct trace_leaf *leaf = summary->leaves[i];
 
-		if (!leaf || !leaf_is_selected(leaf, wanted))
+		if (!leaf || !((wanted->process < 0 || wanted->process == leaf->process) &&
+			       (wanted->op < 0 || wanted->op == leaf->op) &&
+			       (wanted->class < 0 || wanted->class == leaf->class) &&
+			       (wanted->by < 0 || wanted->by == leaf->by)))
 			continue;
 		sum.requests += leaf->share.requests;
 		sum.bytes += leaf->share.bytes;
@@ -275,15 +266,6 @@ static void put_processes(struct json_writer *json, const struct trace_summary *
 	json_end_object(json);
 }
 
-static void put_depth(struct json_writer *json, const struct trace_summary *summary)
-{
-	json_record(json, "depth");
-	json_fixed(json, "met_mean",
-		   scaled_ratio(summary->depth_sum, summary->depth_known, 1000), 3);
-	json_u64(json, "max", summary->depth_max);
-	json_end_object(json);
-}
-
 void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
 			const struct trace_classes *classes)
 {
@@ -297,7 +279,11 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 	put_operations(json, summary);
 	put_classes(json, summary, classes);
 	put_processes(json, summary);
-	put_depth(json, summary);
+	json_record(json, "depth");
+	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
+		   3);
+	json_u64(json, "max", summary->depth_max);
+	json_end_object(json);
 }
 
 static void text_latency(struct text_table *table, const struct latency_histogram *latency)

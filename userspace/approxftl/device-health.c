@@ -104,42 +104,14 @@ static void put_blocks(struct text_table *table, const struct health *health)
 		text_table_pair(table, "endurance", "without end; endurance=N sets one");
 }
 
-static void put_errors(struct text_table *table, const struct health *health)
-{
-	const struct aftl_counters *counters = &health->counters;
-	char text[HUMAN_SIZE];
-
-	human_fixed(text, sim_amplification(counters, 0), 4, "");
-	text_table_pair(table, "write amplification", "%s", text);
-	text_table_pair(table, "errors corrected", "%llu bits, %llu further sensing levels",
-			(unsigned long long)counters->read_corrected_bits,
-			(unsigned long long)counters->read_retry_levels);
-	text_table_pair(table, "errors returned", "%llu bits in approximate data",
-			(unsigned long long)counters->read_flipped_bits);
-	text_table_pair(table, "lost", "%llu units when read, %llu when moved",
-			(unsigned long long)counters->read_lost_units,
-			(unsigned long long)counters->moved_lost_units);
-	text_table_pair(table, "failed requests", "%llu",
-			(unsigned long long)counters->host_failed_requests);
-}
-
-static void print_lost(const struct lost_runs *runs)
-{
-	unsigned int i;
-
-	for (i = 0; i < runs->count; i++)
-		printf("  lost: %llu units from unit %llu on\n", runs->units[i], runs->first[i]);
-	if (runs->count == LOST_RUNS_LISTED)
-		printf("  perhaps more: dmsetup message NAME 0 lost %llu\n",
-		       runs->first[runs->count - 1] + runs->units[runs->count - 1]);
-}
-
 static void print_health(const struct device_view *view, const struct health *health,
 			 const struct lost_runs *runs)
 {
 	struct text_table table;
 	char size[HUMAN_SIZE];
 	unsigned int i;
+	const struct aftl_counters *counters;
+	char text[HUMAN_SIZE];
 
 	human_bytes(size, view->device.sectors * TARGET_SECTOR);
 	text_table_begin(&table, 2, 2);
@@ -147,12 +119,28 @@ static void print_health(const struct device_view *view, const struct health *he
 			view->line.profile, health->status.policy);
 	text_table_pair(&table, "mode", "%s", health->status.mode);
 	put_blocks(&table, health);
-	put_errors(&table, health);
+	counters = &health->counters;
+	human_fixed(text, sim_amplification(counters, 0), 4, "");
+	text_table_pair(&table, "write amplification", "%s", text);
+	text_table_pair(&table, "errors corrected", "%llu bits, %llu further sensing levels",
+			(unsigned long long)counters->read_corrected_bits,
+			(unsigned long long)counters->read_retry_levels);
+	text_table_pair(&table, "errors returned", "%llu bits in approximate data",
+			(unsigned long long)counters->read_flipped_bits);
+	text_table_pair(&table, "lost", "%llu units when read, %llu when moved",
+			(unsigned long long)counters->read_lost_units,
+			(unsigned long long)counters->moved_lost_units);
+	text_table_pair(&table, "failed requests", "%llu",
+			(unsigned long long)counters->host_failed_requests);
 	text_table_end(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
 	for (i = 0; i < health->reason_count; i++)
 		printf("  %s\n", health->reasons[i]);
-	print_lost(runs);
+	for (i = 0; i < runs->count; i++)
+		printf("  lost: %llu units from unit %llu on\n", runs->units[i], runs->first[i]);
+	if (runs->count == LOST_RUNS_LISTED)
+		printf("  perhaps more: dmsetup message NAME 0 lost %llu\n",
+		       runs->first[runs->count - 1] + runs->units[runs->count - 1]);
 }
 
 /* JSON */
@@ -189,20 +177,6 @@ static void put_errors_json(struct json_writer *json, const struct aftl_counters
 	json_end_object(json);
 }
 
-static void put_lost_json(struct json_writer *json, const struct lost_runs *runs)
-{
-	unsigned int i;
-
-	json_array(json, "lost");
-	for (i = 0; i < runs->count; i++) {
-		json_object(json, NULL);
-		json_u64(json, "unit", runs->first[i]);
-		json_u64(json, "units", runs->units[i]);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 static void print_health_json(const struct device_options *options,
 			      const struct device_view *view, const struct health *health,
 			      const struct lost_runs *runs)
@@ -221,7 +195,14 @@ static void print_health_json(const struct device_options *options,
 	json_fixed(&json, "write_amplification", sim_amplification(&health->counters, 0), 4);
 	put_blocks_json(&json, health);
 	put_errors_json(&json, &health->counters);
-	put_lost_json(&json, runs);
+	json_array(&json, "lost");
+	for (i = 0; i < runs->count; i++) {
+		json_object(&json, NULL);
+		json_u64(&json, "unit", runs->first[i]);
+		json_u64(&json, "units", runs->units[i]);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
 	json_end_object(&json);
 	json_end_array(&json);
 	json_envelope_end(&json);

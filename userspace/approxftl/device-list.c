@@ -43,24 +43,11 @@ static const struct list_column list_columns[] = {
 	{ "late_p99_ns", "LATE99", "lateness of completions, 99 % of them", true, true },
 };
 
-static void list_more(struct text_list *list, const struct device_view *view)
-{
-	char late[HUMAN_SIZE];
-
-	list_number(list, view->device.major, 0, NULL);
-	list_number(list, view->device.minor, 0, NULL);
-	list_number(list, view->status.free_blocks, 0, NULL);
-	list_number(list, view->status.retired_blocks, 0, NULL);
-	list_number(list, view->status.read_flipped_bits, 0, NULL);
-	list_number(list, view->status.lost_units, 0, NULL);
-	human_time(late, view->status.late_p99_ns);
-	list_number(list, view->status.late_p99_ns, 0, late);
-}
-
 static void list_device(struct text_list *list, const struct device_view *view)
 {
 	u64 bytes = view->device.sectors * TARGET_SECTOR;
 	char size[HUMAN_SIZE], used[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
+	char late[HUMAN_SIZE];
 
 	human_bytes(size, bytes);
 	human_fixed(used, used_share(&view->status), 1, "%");
@@ -75,7 +62,14 @@ static void list_device(struct text_list *list, const struct device_view *view)
 	list_text(list, "%s", mode_text(view));
 	list_number(list, used_share(&view->status), 1, used);
 	list_number(list, view->device.open_count, 0, NULL);
-	list_more(list, view);
+	list_number(list, view->device.major, 0, NULL);
+	list_number(list, view->device.minor, 0, NULL);
+	list_number(list, view->status.free_blocks, 0, NULL);
+	list_number(list, view->status.retired_blocks, 0, NULL);
+	list_number(list, view->status.read_flipped_bits, 0, NULL);
+	list_number(list, view->status.lost_units, 0, NULL);
+	human_time(late, view->status.late_p99_ns);
+	list_number(list, view->status.late_p99_ns, 0, late);
 }
 
 static void print_json_list(const struct device_options *options, const struct device_view *views,
@@ -178,20 +172,6 @@ static void put_time(struct text_table *table, const char *title, u64 ns)
 	text_table_pair(table, title, "%s", text);
 }
 
-static void put_device(struct text_table *table, const struct device_view *view)
-{
-	char size[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
-
-	human_bytes(size, view->device.sectors * TARGET_SECTOR);
-	target_line_timing(&view->line, timing);
-	text_table_pair(table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
-			view->device.major, view->device.minor, size, view->device.open_count);
-	text_table_pair(table, "profile", "%s, store %s, timing %s", view->line.profile,
-			view->line.store, timing);
-	text_table_pair(table, "policy", "%s", view->status.policy);
-	text_table_pair(table, "mode", "%s", mode_text(view));
-}
-
 static void put_share(struct text_table *table, const char *title, u64 part, u64 whole,
 		      const char *what)
 {
@@ -207,27 +187,30 @@ static void put_count(struct text_table *table, const char *title, u64 count, co
 	text_table_pair(table, title, "%llu %s", (unsigned long long)count, what);
 }
 
-static void put_counts(struct text_table *table, const struct target_status *status)
-{
-	put_share(table, "holds data", status->valid_units, status->units, "units");
-	put_share(table, "free blocks", status->free_blocks, status->blocks, "blocks");
-	put_count(table, "under way", status->pending_requests, "requests");
-	put_count(table, "read", status->host_read_units, "units");
-	put_count(table, "written", status->host_write_units, "units");
-	put_count(table, "programmed", status->programmed_units, "units");
-	put_count(table, "erased", status->array_erases, "blocks");
-	put_count(table, "gone bad", status->retired_blocks, "blocks");
-	put_count(table, "flipped", status->read_flipped_bits, "bits");
-}
-
 static void print_status(const struct device_view *view)
 {
 	const struct target_status *status = &view->status;
 	struct text_table table;
+	char size[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 
 	text_table_begin(&table, 2, 2);
-	put_device(&table, view);
-	put_counts(&table, status);
+	human_bytes(size, view->device.sectors * TARGET_SECTOR);
+	target_line_timing(&view->line, timing);
+	text_table_pair(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
+			view->device.major, view->device.minor, size, view->device.open_count);
+	text_table_pair(&table, "profile", "%s, store %s, timing %s", view->line.profile,
+			view->line.store, timing);
+	text_table_pair(&table, "policy", "%s", view->status.policy);
+	text_table_pair(&table, "mode", "%s", mode_text(view));
+	put_share(&table, "holds data", status->valid_units, status->units, "units");
+	put_share(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
+	put_count(&table, "under way", status->pending_requests, "requests");
+	put_count(&table, "read", status->host_read_units, "units");
+	put_count(&table, "written", status->host_write_units, "units");
+	put_count(&table, "programmed", status->programmed_units, "units");
+	put_count(&table, "erased", status->array_erases, "blocks");
+	put_count(&table, "gone bad", status->retired_blocks, "blocks");
+	put_count(&table, "flipped", status->read_flipped_bits, "bits");
 	put_time(&table, "device time", status->device_ns);
 	put_time(&table, "late, median", status->late_p50_ns);
 	put_time(&table, "late, 99%", status->late_p99_ns);

@@ -102,24 +102,6 @@ static void put_line(const char *name, const struct scraped *device, u64 value,
 
 /* Metrics */
 
-static void put_devices(const struct metrics *metrics)
-{
-	unsigned int i;
-
-	put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
-	for (i = 0; i < metrics->count; i++) {
-		const struct device_view *view = &metrics->devices[i].view;
-
-		fputs("approxftl_device_info{", stdout);
-		put_label("device", view->device.name);
-		put_label(",policy", view->line.policy->name);
-		put_label(",profile", view->line.profile);
-		put_label(",store", view->line.store);
-		put_label(",mode", view->status.mode);
-		puts("} 1");
-	}
-}
-
 static void put_counters(const struct metrics *metrics)
 {
 	char name[METRIC_NAME];
@@ -319,7 +301,20 @@ enum exit_code metrics_print(const struct device_options *options)
 		ret = options->word_count ? ask_named(&metrics, options->words[0], &error)
 					  : ask_all(&metrics, &error);
 	if (!ret) {
-		put_devices(&metrics);
+		unsigned int i;
+
+		put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
+		for (i = 0; i < metrics.count; i++) {
+			const struct device_view *view = &metrics.devices[i].view;
+
+			fputs("approxftl_device_info{", stdout);
+			put_label("device", view->device.name);
+			put_label(",policy", view->line.policy->name);
+			put_label(",profile", view->line.profile);
+			put_label(",store", view->line.store);
+			put_label(",mode", view->status.mode);
+			puts("} 1");
+		}
 		put_counters(&metrics);
 		put_status(&metrics);
 		put_late(&metrics);

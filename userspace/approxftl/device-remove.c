@@ -41,28 +41,13 @@ static int remove_device(const struct device_options *options, const struct dm_d
 	return ret == -EBUSY ? complain_use(device, error) : ret;
 }
 
-static void print_removed(const struct device_options *options, const struct dm_device *device,
-			  bool waits)
-{
-	struct json_writer json;
-
-	if (options->json) {
-		device_answer_begin(options, &json);
-		json_string(&json, "name", device->name);
-		json_bool(&json, "removed", !waits);
-		json_bool(&json, "deferred", waits);
-		json_envelope_end(&json);
-	} else if (waits) {
-		printf("%s is in use and goes as soon as nobody uses it\n", device->name);
-	}
-}
-
 static enum exit_code run_remove(const struct device_options *options)
 {
 	struct dm_device device;
 	struct aftl_error error;
 	bool waits = false;
 	int ret = dm_device_ready(&error);
+	struct json_writer json;
 
 	if (!ret)
 		ret = dm_device_find(&device, options->words[0], &error);
@@ -70,7 +55,15 @@ static enum exit_code run_remove(const struct device_options *options)
 		ret = remove_device(options, &device, &waits, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	print_removed(options, &device, waits);
+	if (options->json) {
+		device_answer_begin(options, &json);
+		json_string(&json, "name", device.name);
+		json_bool(&json, "removed", !waits);
+		json_bool(&json, "deferred", waits);
+		json_envelope_end(&json);
+	} else if (waits) {
+		printf("%s is in use and goes as soon as nobody uses it\n", device.name);
+	}
 	return EXIT_DONE;
 }
 

@@ -119,40 +119,6 @@ static unsigned int handles_used(const struct aftl_handle_stats *handles)
 
 /* JSON */
 
-static void put_streams(struct json_writer *json, const struct target_stream *streams)
-{
-	unsigned int i;
-
-	json_object(json, "streams");
-	for (i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
-		json_object(json, streams[i].name);
-		json_u64(json, "host_units", streams[i].units[0]);
-		json_u64(json, "moved_units", streams[i].units[1]);
-		json_end_object(json);
-	}
-	json_end_object(json);
-}
-
-static void put_luns(struct json_writer *json, const struct target_luns *luns)
-{
-	unsigned int i;
-
-	json_list(json, "luns");
-	for (i = 0; i < luns->count; i++) {
-		const struct target_lun *lun = &luns->list[i];
-
-		json_object(json, NULL);
-		json_u64(json, "good_blocks", lun->good_blocks);
-		json_u64(json, "free_blocks", lun->free_blocks);
-		json_u64(json, "valid_units", lun->valid_units);
-		json_u64(json, "queued", lun->queued);
-		json_u64(json, "busy_ns", lun->busy_ns);
-		json_u64(json, "cached_blocks", lun->cached_blocks);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 static void put_late(struct json_writer *json, const struct aftl_histogram *late)
 {
 	json_object(json, "late");
@@ -180,6 +146,8 @@ static void put_layer(struct json_writer *json, const struct block_layer *layer)
 static void put_sample(struct json_writer *json, const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
+	unsigned int i;
+	const struct target_stream *streams;
 
 	json_u64(json, "device_ns", stats->device_ns);
 	json_u64(json, "since_ns", stats->since_ns);
@@ -188,19 +156,31 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_fixed(json, "write_amplification", sim_amplification(&stats->counters, 0), 4);
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
-	put_luns(json, &sample->luns);
-	put_streams(json, stats->streams);
+	json_list(json, "luns");
+	for (i = 0; i < sample->luns.count; i++) {
+		const struct target_lun *lun = &sample->luns.list[i];
+
+		json_object(json, NULL);
+		json_u64(json, "good_blocks", lun->good_blocks);
+		json_u64(json, "free_blocks", lun->free_blocks);
+		json_u64(json, "valid_units", lun->valid_units);
+		json_u64(json, "queued", lun->queued);
+		json_u64(json, "busy_ns", lun->busy_ns);
+		json_u64(json, "cached_blocks", lun->cached_blocks);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	streams = stats->streams;
+	json_object(json, "streams");
+	for (i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
+		json_object(json, streams[i].name);
+		json_u64(json, "host_units", streams[i].units[0]);
+		json_u64(json, "moved_units", streams[i].units[1]);
+		json_end_object(json);
+	}
+	json_end_object(json);
 	json_handles(json, stats->handles, handles_used(stats->handles));
 	json_counters(json, &stats->counters);
-}
-
-static void json_sample(struct series *series, const struct sample *sample)
-{
-	json_object(&series->json, NULL);
-	json_u64(&series->json, "interval_ns", sample->at_ns);
-	json_u64(&series->json, "device_interval_ns", sample->device_ns);
-	put_sample(&series->json, sample);
-	json_end_object(&series->json);
 }
 
 static void print_line(struct series *series, const struct sample *sample, u64 number)
@@ -221,10 +201,15 @@ static void print_line(struct series *series, const struct sample *sample, u64 n
 
 static void print_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_answer_whole(series->options))
-		json_sample(series, sample);
-	else
+	if (device_answer_whole(series->options)) {
+		json_object(&series->json, NULL);
+		json_u64(&series->json, "interval_ns", sample->at_ns);
+		json_u64(&series->json, "device_interval_ns", sample->device_ns);
+		put_sample(&series->json, sample);
+		json_end_object(&series->json);
+	} else {
 		print_line(series, sample, number);
+	}
 	fflush(series->options->out);
 }
 
@@ -265,17 +250,6 @@ static void series_json_begin(struct series *series)
 	json_array(&series->json, "samples");
 }
 
-static void series_json_end(struct series *series)
-{
-	json_end_array(&series->json);
-	if (!series->options->list.chosen) {
-		json_end_object(&series->json);
-		json_end_array(&series->json);
-	}
-	json_bool(&series->json, "interrupted", interrupted());
-	json_envelope_end(&series->json);
-}
-
 /* Complete the JSON document whatever ended the series. */
 static enum exit_code run_series(struct series *series)
 {
@@ -290,8 +264,15 @@ static enum exit_code run_series(struct series *series)
 	if (!ret)
 		ret = sample_on(series, &before, &error);
 	sample_drop(&before);
-	if (series->options->json)
-		series_json_end(series);
+	if (series->options->json) {
+		json_end_array(&series->json);
+		if (!series->options->list.chosen) {
+			json_end_object(&series->json);
+			json_end_array(&series->json);
+		}
+		json_bool(&series->json, "interrupted", interrupted());
+		json_envelope_end(&series->json);
+	}
 	if (ret)
 		return device_failed(series->options, ret, &error);
 	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
@@ -324,30 +305,6 @@ static void print_handle(struct text_table *table, const struct aftl_handle_stat
 	}
 }
 
-static void print_totals(const struct sample *sample)
-{
-	const struct target_stats *stats = &sample->stats;
-	struct text_table table;
-	char text[HUMAN_SIZE];
-	unsigned int i;
-
-	text_table_begin(&table, 3, 1);
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		text_table_pair(&table, aftl_counter_info[i].name, "%llu",
-				(unsigned long long)aftl_counter_get(&stats->counters, i));
-	for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
-		print_stream(&table, &stats->streams[i]);
-	for (i = 0; i < handles_used(stats->handles); i++)
-		print_handle(&table, stats->handles, i);
-	human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
-	text_table_pair(&table, "write amplification", "%s", text);
-	human_time(text, sample_mean_late(sample));
-	text_table_pair(&table, "late, mean", "%s", text);
-	human_time(text, aftl_histogram_quantile(&stats->late, 9900));
-	text_table_pair(&table, "late, 99%", "%s", text);
-	text_table_end(&table, stdout);
-}
-
 static void print_totals_json(struct series *series, const struct sample *sample)
 {
 	device_answer_begin(series->options, &series->json);
@@ -367,8 +324,28 @@ static enum exit_code run_totals(struct series *series)
 
 	if (!ret && series->options->json)
 		print_totals_json(series, &sample);
-	else if (!ret)
-		print_totals(&sample);
+	else if (!ret) {
+		const struct target_stats *stats = &sample.stats;
+		struct text_table table;
+		char text[HUMAN_SIZE];
+		unsigned int i;
+
+		text_table_begin(&table, 3, 1);
+		for (i = 0; i < AFTL_COUNTERS; i++)
+			text_table_pair(&table, aftl_counter_info[i].name, "%llu",
+					(unsigned long long)aftl_counter_get(&stats->counters, i));
+		for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
+			print_stream(&table, &stats->streams[i]);
+		for (i = 0; i < handles_used(stats->handles); i++)
+			print_handle(&table, stats->handles, i);
+		human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
+		text_table_pair(&table, "write amplification", "%s", text);
+		human_time(text, sample_mean_late(&sample));
+		text_table_pair(&table, "late, mean", "%s", text);
+		human_time(text, aftl_histogram_quantile(&stats->late, 9900));
+		text_table_pair(&table, "late, 99%", "%s", text);
+		text_table_end(&table, stdout);
+	}
 	sample_drop(&sample);
 	return ret ? device_failed(series->options, ret, &error) : EXIT_DONE;
 }

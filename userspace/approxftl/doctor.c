@@ -42,23 +42,19 @@ static const char *const finding_names[] = {
 	[FINDING_UNKNOWN] = "unknown",
 };
 
-static void set_machine(const struct device_options *options, struct machine *machine)
+static void examine_system(const struct device_options *options, struct examination *examination)
 {
+	unsigned int i;
 	struct utsname name;
+	struct machine *machine;
 
+	*examination = (struct examination){ .usable = { true, true, true } };
+	machine = &examination->machine;
 	machine->root = options->root ? options->root : "";
 	if (options->kernel)
 		scnprintf(machine->release, sizeof(machine->release), "%s", options->kernel);
 	else if (!uname(&name))
 		scnprintf(machine->release, sizeof(machine->release), "%s", name.release);
-}
-
-static void examine_system(const struct device_options *options, struct examination *examination)
-{
-	unsigned int i;
-
-	*examination = (struct examination){ .usable = { true, true, true } };
-	set_machine(options, &examination->machine);
 	for (i = 0; i < doctor_check_count; i++) {
 		struct diagnosis *diagnosis = &examination->diagnoses[i];
 
@@ -96,15 +92,6 @@ static void print_checks(const struct device_options *options,
 	device_answer_list(options, &list);
 }
 
-static void print_check(struct text_table *table, const char *name,
-			const struct diagnosis *diagnosis)
-{
-	text_table_row(table);
-	text_table_cell(table, "  %s", name);
-	text_table_cell(table, "%s", finding_names[diagnosis->finding]);
-	text_table_cell(table, "%s", diagnosis->found);
-}
-
 static void print_group(struct text_table *table, const struct examination *examination,
 			enum doctor_group group)
 {
@@ -112,8 +99,13 @@ static void print_group(struct text_table *table, const struct examination *exam
 
 	text_table_heading(table, "%s", group_titles[group]);
 	for (i = 0; i < doctor_check_count; i++)
-		if (doctor_checks[i].group == group)
-			print_check(table, doctor_checks[i].name, &examination->diagnoses[i]);
+		if (doctor_checks[i].group == group) {
+			text_table_row(table);
+			text_table_cell(table, "  %s", doctor_checks[i].name);
+			text_table_cell(table, "%s",
+					finding_names[examination->diagnoses[i].finding]);
+			text_table_cell(table, "%s", examination->diagnoses[i].found);
+		}
 }
 
 static void print_remedies(const struct examination *examination)

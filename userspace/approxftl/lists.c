@@ -252,21 +252,6 @@ static const struct list_column named_columns[] = {
 	{ "about", "ABOUT", "what it is", false, false },
 };
 
-static void print_names(const struct device_options *options, list_at at)
-{
-	struct text_list list;
-	struct listed listed;
-	unsigned int i = 0;
-
-	list_begin(&list, &options->list);
-	while (next_asked(options, at, &i, &listed)) {
-		list_row(&list);
-		list_text(&list, "%s", listed.name);
-		list_text(&list, "%s", listed.about);
-	}
-	device_answer_list(options, &list);
-}
-
 static void print_json_names(const struct device_options *options, list_at at)
 {
 	struct json_writer json;
@@ -292,10 +277,21 @@ static enum exit_code run_names(const struct device_options *options)
 
 	if (code)
 		return code;
-	if (device_answer_whole(options))
+	if (device_answer_whole(options)) {
 		print_json_names(options, at);
-	else
-		print_names(options, at);
+	} else {
+		struct text_list list;
+		struct listed listed;
+		unsigned int i = 0;
+
+		list_begin(&list, &options->list);
+		while (next_asked(options, at, &i, &listed)) {
+			list_row(&list);
+			list_text(&list, "%s", listed.name);
+			list_text(&list, "%s", listed.about);
+		}
+		device_answer_list(options, &list);
+	}
 	return EXIT_DONE;
 }
 

@@ -112,14 +112,6 @@ void screen_clear_rest(void)
 	fflush(stdout);
 }
 
-static void stop_here(void)
-{
-	fflush(stdout);
-	give_back();
-	kill(getpid(), SIGSTOP);
-	take_terminal();
-}
-
 static int poll_key(u64 left_ns)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -146,7 +138,11 @@ int screen_wait(u64 until_ns)
 	}
 	if (now < until_ns)
 		key = poll_key(until_ns - now);
-	if (atomic_exchange(&to_stop, false))
-		stop_here();
+	if (atomic_exchange(&to_stop, false)) {
+		fflush(stdout);
+		give_back();
+		kill(getpid(), SIGSTOP);
+		take_terminal();
+	}
 	return key;
 }

@@ -161,20 +161,6 @@ static void list_tagged(struct text_list *list, const struct approxftl_extent *e
 	list_place(list, extent->offset, extent->length);
 }
 
-static void print_runs(const struct device_options *options, const struct query *query)
-{
-	struct text_list list;
-	unsigned int i;
-	int range;
-
-	list_begin(&list, &options->list);
-	for (range = 0; range < query->extent_count; range++)
-		list_tagged(&list, &query->extents[range]);
-	for (i = 0; i < query->unit_count;)
-		i = list_run(&list, query, i);
-	device_answer_list(options, &list);
-}
-
 /* Print flips by quality level, if there are levels other than 1. */
 static void print_levels(const struct query *query)
 {
@@ -260,8 +246,18 @@ static enum exit_code query_verb(struct approxftl *library, const struct device_
 	close(fd);
 	if (!ret && device_answer_whole(options))
 		print_json(options, &query);
-	else if (!ret)
-		print_runs(options, &query);
+	else if (!ret) {
+		struct text_list list;
+		unsigned int i;
+		int range;
+
+		list_begin(&list, &options->list);
+		for (range = 0; range < query.extent_count; range++)
+			list_tagged(&list, &query.extents[range]);
+		for (i = 0; i < query.unit_count;)
+			i = list_run(&list, &query, i);
+		device_answer_list(options, &list);
+	}
 	if (!ret && !options->json && !options->list.chosen)
 		print_sums(&query);
 	free(query.extents);

@@ -195,19 +195,6 @@ static void print_file(const struct device_options *options, const char *path,
 	json_envelope_end(&json);
 }
 
-/* Print the resulting tags of the file. */
-static int print_resulting_tags(struct approxftl *library, const struct device_options *options,
-				int fd)
-{
-	struct approxftl_extent *extents;
-	int count = tag_ranges_of(library, fd, &extents);
-
-	if (count >= 0)
-		print_file(options, options->words[0], extents, count);
-	free(extents);
-	return min(count, 0);
-}
-
 /* The tag of a whole file has set its write hint, which O_DIRECT writes have too. */
 static bool has_write_hint(int fd)
 {
@@ -238,8 +225,16 @@ static enum exit_code make_change(const struct change *change)
 		ret = approxftl_remember(change->library, change->fd);
 	if (!ret && options->rewrite && each_range(change, rewrite_range))
 		return EXIT_FAILED;
-	if (!ret)
-		ret = print_resulting_tags(change->library, options, change->fd);
+	if (!ret) {
+		struct approxftl_extent *extents;
+		int count = tag_ranges_of(change->library, change->fd, &extents);
+
+		/* Print the resulting tags of the file. */
+		if (count >= 0)
+			print_file(options, options->words[0], extents, count);
+		free(extents);
+		ret = min(count, 0);
+	}
 	if (!ret)
 		warn_of_direct_writes(change);
 	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
@@ -382,15 +377,6 @@ static enum exit_code list_file(struct listing *listing, struct approxftl *libra
 	return count < 0 ? tag_failed(listing->options, path, count) : EXIT_DONE;
 }
 
-static void begin_listing(struct listing *listing)
-{
-	list_begin(&listing->list, &listing->options->list);
-	if (device_answer_whole(listing->options)) {
-		device_answer_begin(listing->options, &listing->json);
-		json_array(&listing->json, "files");
-	}
-}
-
 static void end_listing(struct listing *listing)
 {
 	if (!device_answer_whole(listing->options)) {
@@ -408,7 +394,11 @@ static enum exit_code list_verb(struct approxftl *library, const struct device_o
 	enum exit_code code = EXIT_DONE;
 	unsigned int i;
 
-	begin_listing(&listing);
+	list_begin(&listing.list, &listing.options->list);
+	if (device_answer_whole(listing.options)) {
+		device_answer_begin(listing.options, &listing.json);
+		json_array(&listing.json, "files");
+	}
 	for (i = 0; i < options->word_count; i++) {
 		enum exit_code one = list_file(&listing, library, options->words[i]);
 

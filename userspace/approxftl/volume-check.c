@@ -389,14 +389,6 @@ static int check_volume(struct checkup *checkup)
 	return ret;
 }
 
-static void forget_device(struct checkup *checkup)
-{
-	free(checkup->now.slots);
-	free(checkup->now.erases);
-	checkup->now.slots = NULL;
-	checkup->now.erases = NULL;
-}
-
 static void add_up(struct checkup *checkup)
 {
 	const struct aftl_recovery *recovery = &checkup->now.recovery;
@@ -462,7 +454,10 @@ static int check_shard(struct checkup *checkup, u32 index)
 	progress_end(&checkup->whole.progress);
 	if (!ret)
 		add_up(checkup);
-	forget_device(checkup);
+	free(checkup->now.slots);
+	free(checkup->now.erases);
+	checkup->now.slots = NULL;
+	checkup->now.erases = NULL;
 	return ret;
 }
 
@@ -529,16 +524,6 @@ static void print_json(const struct checkup *checkup)
 	json_envelope_end(&json);
 }
 
-static void print_findings(const struct checkup *checkup)
-{
-	u32 i;
-
-	for (i = 0; i < listed(checkup); i++)
-		printf("%s\n", checkup->findings[i]);
-	if (checkup->found > listed(checkup))
-		printf("and %u more\n", checkup->found - listed(checkup));
-}
-
 static void print_run(const struct checkup *checkup, const u32 run[3])
 {
 	if (has_shards(checkup))
@@ -546,10 +531,18 @@ static void print_run(const struct checkup *checkup, const u32 run[3])
 	printf("lost: %u units from unit %u on\n", run[1], run[0]);
 }
 
-static void print_lost(const struct checkup *checkup)
+static void print_text(const struct checkup *checkup)
 {
+	const struct aftl_recovery *found = &checkup->total;
 	u32 i;
 
+	for (i = 0; i < listed(checkup); i++)
+		printf("%s\n", checkup->findings[i]);
+	if (checkup->found > listed(checkup))
+		printf("and %u more\n", checkup->found - listed(checkup));
+	if (!checkup->unloaded)
+		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
+		       (unsigned long long)found->programmed_pages, found->bad_blocks);
 	for (i = 0; i < checkup->lost_runs; i++)
 		print_run(checkup, checkup->lost[i]);
 	if (checkup->total.displaced_units)
@@ -558,33 +551,12 @@ static void print_lost(const struct checkup *checkup)
 	if (checkup->total.lost_units)
 		printf("%u units are lost: reads of them fail until they are written\n",
 		       checkup->total.lost_units);
-}
-
-static void print_text(const struct checkup *checkup)
-{
-	const struct aftl_recovery *found = &checkup->total;
-
-	print_findings(checkup);
-	if (!checkup->unloaded)
-		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
-		       (unsigned long long)found->programmed_pages, found->bad_blocks);
-	print_lost(checkup);
 	if (checkup->repaired.text[0])
 		printf("%s\n", checkup->repaired.text);
 	printf("%s %s %s; it was %s\n", checkup->whole.path,
 	       checkup->mended ? "was" : "is",
 	       checkup->found ? "damaged" : "sound",
 	       checkup->open ? "not closed, which is no damage" : "closed in order");
-}
-
-static void end_checkup(struct checkup *checkup)
-{
-	u32 i;
-
-	for (i = 0; i < listed(checkup); i++)
-		free(checkup->findings[i]);
-	aftl_volume_release(checkup->now.volume);
-	medium_file_close(&checkup->whole);
 }
 
 static enum exit_code check_open(struct checkup *checkup)
@@ -612,6 +584,7 @@ static enum exit_code run_check(const struct device_options *options)
 	struct aftl_error error = { "" };
 	enum exit_code code;
 	int ret = medium_file_open(&checkup.whole, path, options->repair, &error);
+	u32 i;
 
 	interruption_catch();
 	if (ret)
@@ -624,7 +597,10 @@ static enum exit_code run_check(const struct device_options *options)
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
 	code = ret ? volume_failed(options, path, ret, &error) : check_open(&checkup);
-	end_checkup(&checkup);
+	for (i = 0; i < listed(&checkup); i++)
+		free(checkup.findings[i]);
+	aftl_volume_release(checkup.now.volume);
+	medium_file_close(&checkup.whole);
 	return code;
 }
 

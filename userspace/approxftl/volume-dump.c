@@ -126,30 +126,6 @@ static void dump_super(struct dump *dump)
 	json_end_object(&dump->json);
 }
 
-static void json_state(struct json_writer *json, const struct aftl_volume_state *state)
-{
-	json_u64(json, "commit", state->commit);
-	json_u64(json, "sequence", state->seq);
-	json_bool(json, "closed", state->closed);
-	json_u64(json, "device_ns", state->now_ns);
-	json_u64(json, "age_ns", state->age_ns);
-	json_u64(json, "policy_memory", state->memory);
-	json_u64(json, "policy_sequence", state->policy_seq);
-	json_string(json, "policy", state->policy);
-	json_u64(json, "snapshot_bytes", state->snapshot_bytes);
-}
-
-static void print_state(u32 frame, const struct aftl_volume_state *state)
-{
-	printf("state in frame %u: commit %llu, sequence %llu, %s, policy %s since %llu\n", frame,
-	       (unsigned long long)state->commit, (unsigned long long)state->seq,
-	       state->closed ? "closed" : "open", state->policy,
-	       (unsigned long long)state->policy_seq);
-	printf("  device time %llu ns, age %llu ns, memory %#llx, snapshot %llu bytes\n",
-	       (unsigned long long)state->now_ns, (unsigned long long)state->age_ns,
-	       (unsigned long long)state->memory, (unsigned long long)state->snapshot_bytes);
-}
-
 static void dump_state(struct dump *dump, u32 frame)
 {
 	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
@@ -161,24 +137,29 @@ static void dump_state(struct dump *dump, u32 frame)
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "frame", frame);
 		json_bool(&dump->json, "sound", sound);
-		if (sound)
-			json_state(&dump->json, &state);
+		if (sound) {
+			json_u64(&dump->json, "commit", state.commit);
+			json_u64(&dump->json, "sequence", state.seq);
+			json_bool(&dump->json, "closed", state.closed);
+			json_u64(&dump->json, "device_ns", state.now_ns);
+			json_u64(&dump->json, "age_ns", state.age_ns);
+			json_u64(&dump->json, "policy_memory", state.memory);
+			json_u64(&dump->json, "policy_sequence", state.policy_seq);
+			json_string(&dump->json, "policy", state.policy);
+			json_u64(&dump->json, "snapshot_bytes", state.snapshot_bytes);
+		}
 		json_end_object(&dump->json);
 	} else if (sound) {
-		print_state(frame, &state);
+		printf("state in frame %u: commit %llu, sequence %llu, %s, policy %s since %llu\n",
+		       frame, (unsigned long long)state.commit, (unsigned long long)state.seq,
+		       state.closed ? "closed" : "open", state.policy,
+		       (unsigned long long)state.policy_seq);
+		printf("  device time %llu ns, age %llu ns, memory %#llx, snapshot %llu bytes\n",
+		       (unsigned long long)state.now_ns, (unsigned long long)state.age_ns,
+		       (unsigned long long)state.memory, (unsigned long long)state.snapshot_bytes);
 	} else {
 		printf("state in frame %u: damaged\n", frame);
 	}
-}
-
-static void dump_states(struct dump *dump)
-{
-	if (dump->options->json)
-		json_array(&dump->json, "states");
-	dump_state(dump, AFTL_FRAME_STATE);
-	dump_state(dump, AFTL_FRAME_STATE + 1);
-	if (dump->options->json)
-		json_end_array(&dump->json);
 }
 
 /* Blocks */
@@ -244,18 +225,6 @@ static void dump_block_line(struct dump *dump, u32 block)
 	json_end_object(&dump->json);
 }
 
-static void dump_blocks(struct dump *dump)
-{
-	u32 i;
-
-	if (dump->options->json)
-		json_array(&dump->json, "blocks");
-	for (i = 0; !dump->ret && i < dump->geo.blocks; i++)
-		dump_block_line(dump, i);
-	if (dump->options->json)
-		json_end_array(&dump->json);
-}
-
 /* Pages */
 
 static const char *class_word(u16 attr)
@@ -288,27 +257,10 @@ static void json_unit(struct dump *dump, aftl_lpn_t word)
 		json_u64(&dump->json, "sheet", unit - dump->geo.units);
 }
 
-static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spare)
-{
-	u32 i;
-
-	json_array(&dump->json, "slots");
-	for (i = 0; i < dump->geo.page_units; i++) {
-		json_object(&dump->json, NULL);
-		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
-		json_unit(dump, spare->word[i]);
-		json_u64(&dump->json, "level", slot_level(spare, i));
-		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
-		json_bool(&dump->json, "lost", spare->lost >> i & 1);
-		json_u64(&dump->json, "baked_errors", spare->origin[i].inherited);
-		json_end_object(&dump->json);
-	}
-	json_end_array(&dump->json);
-}
-
 static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	struct json_writer *json = &dump->json;
+	u32 i;
 
 	json_u64(json, "block", page / dump->geo.pages);
 	json_u64(json, "page", page % dump->geo.pages);
@@ -322,7 +274,18 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	json_u64(json, "order", spare->order);
 	json_u64(json, "kind", spare->kind);
 	json_u64(json, "note", spare->note);
-	json_slots(dump, page, spare);
+	json_array(&dump->json, "slots");
+	for (i = 0; i < dump->geo.page_units; i++) {
+		json_object(&dump->json, NULL);
+		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
+		json_unit(dump, spare->word[i]);
+		json_u64(&dump->json, "level", slot_level(spare, i));
+		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
+		json_bool(&dump->json, "lost", spare->lost >> i & 1);
+		json_u64(&dump->json, "baked_errors", spare->origin[i].inherited);
+		json_end_object(&dump->json);
+	}
+	json_end_array(&dump->json);
 }
 
 static void print_page(const struct dump *dump, u32 page, const struct aftl_spare *spare)
@@ -473,22 +436,31 @@ static int take_numbers(const struct dump *dump, u32 *block, u32 *unit, struct a
 	return ret;
 }
 
-static bool wants_super(const struct device_options *options)
-{
-	return options->super || !(options->state || options->blocks || options->pages ||
-				   options->block || options->unit);
-}
-
 static void dump_wanted(struct dump *dump, u32 block, u32 unit)
 {
 	const struct device_options *options = dump->options;
 
-	if (wants_super(options))
+	if (options->super || !(options->state || options->blocks || options->pages ||
+				options->block || options->unit))
 		dump_super(dump);
-	if (options->state)
-		dump_states(dump);
-	if (options->blocks)
-		dump_blocks(dump);
+	if (options->state) {
+		if (dump->options->json)
+			json_array(&dump->json, "states");
+		dump_state(dump, AFTL_FRAME_STATE);
+		dump_state(dump, AFTL_FRAME_STATE + 1);
+		if (dump->options->json)
+			json_end_array(&dump->json);
+	}
+	if (options->blocks) {
+		u32 i;
+
+		if (dump->options->json)
+			json_array(&dump->json, "blocks");
+		for (i = 0; !dump->ret && i < dump->geo.blocks; i++)
+			dump_block_line(dump, i);
+		if (dump->options->json)
+			json_end_array(&dump->json);
+	}
 	if (options->pages)
 		dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, NULL);
 	else if (options->block)

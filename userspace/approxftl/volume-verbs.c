@@ -4,20 +4,6 @@
 #include "uuid.h"
 #include "volume-verbs.h"
 
-static enum exit_code code_of(int ret)
-{
-	switch (ret) {
-	case -ENOTBLK:
-		return EXIT_NO_INPUT;
-	case -EUCLEAN:
-		return EXIT_NOT_VERIFIED;
-	case -EINTR:
-		return EXIT_INTERRUPTED;
-	default:
-		return exit_code_of_input(ret);
-	}
-}
-
 enum exit_code volume_failed(const struct device_options *options, const char *path, int ret,
 			     const struct aftl_error *error)
 {
@@ -28,7 +14,16 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 	else
 		complain_of(options->verb, "%s%s%s", named ? "" : path, named ? "" : ": ",
 			    error->text);
-	return code_of(ret);
+	switch (ret) {
+	case -ENOTBLK:
+		return EXIT_NO_INPUT;
+	case -EUCLEAN:
+		return EXIT_NOT_VERIFIED;
+	case -EINTR:
+		return EXIT_INTERRUPTED;
+	default:
+		return exit_code_of_input(ret);
+	}
 }
 
 /* Volume header */

@@ -53,20 +53,16 @@ static int take_word(const char *option, const char *const *words, const char *w
 			 words[0], words[1], words[2]);
 }
 
-/* "read" and "compute" name the same phase, which begins with reading. */
-static int take_phase(struct app_options *options, const char *word, struct aftl_error *error)
-{
-	return take_word("phase", app_phases, strcmp(word, "read") ? word : "compute",
-			 &options->phase, error);
-}
-
 static int take_other(void *fields, const struct command_option *option, const char *value,
 		      struct aftl_error *error)
 {
 	struct app_options *options = fields;
 
-	if (option->kind == OPTION_PHASE)
-		return take_phase(options, value, error);
+	if (option->kind == OPTION_PHASE) {
+		/* "read" and "compute" name the same phase, which begins with reading. */
+		return take_word("phase", app_phases, strcmp(value, "read") ? value : "compute",
+				 &options->phase, error);
+	}
 	return take_word("io", app_ios, value, &options->io, error);
 }
 

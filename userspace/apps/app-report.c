@@ -100,23 +100,6 @@ static void print_time(struct text_table *table, const char *title, u64 ns)
 	text_table_pair(table, title, "%s", text);
 }
 
-static void print_computed(struct text_table *table, const struct app_run *run)
-{
-	char text[HUMAN_SIZE];
-
-	print_time(table, run->options->app->output ? "compute" : "read", run->compute_ns);
-	human_bytes(text, run->flips.approximate_bytes);
-	text_table_pair(table, "approximate data", "%s", text);
-	text_table_pair(table, "flipped bits in them", "%llu",
-			(unsigned long long)run->flips.flipped);
-	if (run->active)
-		text_table_pair(table, "  as the device reports", "%llu",
-				(unsigned long long)run->reported.flipped_bits);
-	text_table_pair(table, "flipped bits in headers and indices", "%llu",
-			(unsigned long long)run->flips.damaged);
-	print_quality(table, run);
-}
-
 void run_print(const struct app_run *run)
 {
 	struct text_table table;
@@ -127,8 +110,21 @@ void run_print(const struct app_run *run)
 	text_table_begin(&table, 2, 1);
 	if (run_wrote(run))
 		print_time(&table, "write", run->write_ns);
-	if (run_computed(run))
-		print_computed(&table, run);
+	if (run_computed(run)) {
+		char text[HUMAN_SIZE];
+
+		print_time(&table, run->options->app->output ? "compute" : "read", run->compute_ns);
+		human_bytes(text, run->flips.approximate_bytes);
+		text_table_pair(&table, "approximate data", "%s", text);
+		text_table_pair(&table, "flipped bits in them", "%llu",
+				(unsigned long long)run->flips.flipped);
+		if (run->active)
+			text_table_pair(&table, "  as the device reports", "%llu",
+					(unsigned long long)run->reported.flipped_bits);
+		text_table_pair(&table, "flipped bits in headers and indices", "%llu",
+				(unsigned long long)run->flips.damaged);
+		print_quality(&table, run);
+	}
 	text_table_end(&table, stdout);
 	if (run_computed(run))
 		printf("precise run: %s: %.3g, at most %.3g\n", run->options->app->check,
@@ -189,16 +185,6 @@ static void json_numbers(struct json_writer *json, const struct app_run *run)
 	json_u64(json, "repaired_values", run->result.repaired);
 }
 
-static void json_groups(struct json_writer *json, const struct app_run *run)
-{
-	u64 position;
-
-	json_array(json, "mean_square_by_position");
-	for (position = 0; position < run_positions(run); position++)
-		json_real(json, NULL, position_square(run, position), 6);
-	json_end_array(json);
-}
-
 static void json_pictures(struct json_writer *json, const struct app_run *run)
 {
 	json_real(json, "mean_square_error", mean_square(&run->result), 6);
@@ -211,8 +197,14 @@ static void json_pictures(struct json_writer *json, const struct app_run *run)
 	json_real(json, "ssim", fmax(0, mean_similarity(&run->result)), 6);
 	if (run->result.coding > 0)
 		json_decibel(json, "coding_psnr_db", coding_square(&run->result));
-	if (run->setup.group)
-		json_groups(json, run);
+	if (run->setup.group) {
+		u64 position;
+
+		json_array(json, "mean_square_by_position");
+		for (position = 0; position < run_positions(run); position++)
+			json_real(json, NULL, position_square(run, position), 6);
+		json_end_array(json);
+	}
 }
 
 static void json_series(struct json_writer *json, const struct app_run *run)
@@ -238,16 +230,6 @@ static void json_quality(struct json_writer *json, const struct app_run *run)
 	json_end_object(json);
 }
 
-static void json_check(struct json_writer *json, const struct app_run *run)
-{
-	json_object(json, "check");
-	json_string(json, "of", run->options->app->check);
-	json_real(json, "error", run->precise.error, 15);
-	json_real(json, "tolerance", run->precise.tolerance, 15);
-	json_bool(json, "passed", run_verified(run));
-	json_end_object(json);
-}
-
 void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 {
 	const struct app_options *options = run->options;
@@ -266,7 +248,12 @@ void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 		json_u64(&json, "compute_ns", run->compute_ns);
 		json_flips(&json, run);
 		json_quality(&json, run);
-		json_check(&json, run);
+		json_object(&json, "check");
+		json_string(&json, "of", run->options->app->check);
+		json_real(&json, "error", run->precise.error, 15);
+		json_real(&json, "tolerance", run->precise.tolerance, 15);
+		json_bool(&json, "passed", run_verified(run));
+		json_end_object(&json);
 	}
 	json_envelope_end(&json);
 }

@@ -26,14 +26,6 @@ static u64 page_offset(u64 page)
 	return HEADER_BYTES + page * PAGE_BYTES;
 }
 
-static u32 slots_for(const struct array *array)
-{
-	u64 bytes = array->file.place->memory_bytes;
-	u64 count = bytes ? bytes / PAGE_BYTES : array->pages / 4;
-
-	return (u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
-}
-
 static void prepare_array(struct array *array, const struct array_shape *shape)
 {
 	*array = (struct array){ .shape = *shape };
@@ -42,7 +34,11 @@ static void prepare_array(struct array *array, const struct array_shape *shape)
 
 static void get_memory(struct array *array)
 {
-	array->slot_count = slots_for(array);
+	u64 bytes = array->file.place->memory_bytes;
+	u64 count = bytes ? bytes / PAGE_BYTES : array->pages / 4;
+
+	array->slot_count =
+		(u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
 	array->slot_of = memory_zeroed(array->pages, sizeof(*array->slot_of));
 	array->slots = memory_zeroed(array->slot_count, sizeof(*array->slots));
 	array->spare = file_buffer(PAGE_BYTES);

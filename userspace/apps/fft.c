@@ -96,12 +96,6 @@ struct strip {
 	u64 length;
 };
 
-static u64 tile_of(const struct strip *strip, u64 along)
-{
-	return strip->columns ? along * strip->grid.columns + strip->index :
-				strip->index * strip->grid.columns + along;
-}
-
 /* Copy a tile between its page and the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
@@ -126,7 +120,9 @@ static void move_strip(struct strip *strip, struct array *array, bool store)
 	u64 along;
 
 	for (along = 0; along * TILE < strip->length; along++) {
-		u64 word = tile_of(strip, along) * TILE_WORDS;
+		u64 word = (strip->columns ? along * strip->grid.columns + strip->index :
+					     strip->index * strip->grid.columns + along) *
+			   TILE_WORDS;
 
 		move_tile(strip, along, array_values(array, word / ARRAY_PAGE_WORDS, store) +
 			  word % ARRAY_PAGE_WORDS, store);

@@ -65,11 +65,6 @@ static u64 raw_period(const struct app_setup *setup)
 	return setup->group ? setup->group : setup->segment;
 }
 
-static const char *format_magic(const struct app_setup *setup)
-{
-	return raw_period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
-}
-
 /* Return true for a precise frame of a video in groups. */
 static bool is_intra(const struct app_setup *setup, u64 frame)
 {
@@ -84,15 +79,10 @@ static bool is_precise(const struct app_setup *setup, u64 offset)
 	       is_intra(setup, offset / row_stride(setup));
 }
 
-static bool begins_anew(const struct video *video, u64 x)
-{
-	return (is_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0;
-}
-
 /* Return: the prediction that the difference of pixel @x is relative to. */
 static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
-	if (begins_anew(video, x))
+	if ((is_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0)
 		return 0;
 	return is_video(&video->setup) ? before[index] : video->pixels[index - 1];
 }
@@ -156,7 +146,7 @@ static void make_header(const struct app_setup *setup, char *header)
 	char tail[64];
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
-	header_make(header, format_magic(setup), setup, tail);
+	header_make(header, raw_period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS, setup, tail);
 }
 
 static int create_pictures(const struct app_place *place, const struct app_setup *setup,
@@ -198,13 +188,6 @@ static int read_piece(struct video *video, u64 row, struct aftl_error *error)
 	return 0;
 }
 
-/* Decode a piece and compare it; overwrites the stored piece. */
-static void compare_piece(struct video *video, u64 row, struct app_result *result)
-{
-	picture_piece(&video->setup, video->frame, row, video->stored);
-	picture_compare(&video->setup, video->pixels, video->stored, result);
-}
-
 /* All frames must have equal headers. */
 static int check_header(struct video *video, struct aftl_error *error)
 {
@@ -231,8 +214,11 @@ static int read_frame(struct video *video, struct app_result *result, struct aft
 	ret = check_header(video, error);
 	for (row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_piece(video, row, error);
-		if (!ret)
-			compare_piece(video, row, result);
+		if (!ret) {
+			/* Decode a piece and compare it; overwrites the stored piece. */
+			picture_piece(&video->setup, video->frame, row, video->stored);
+			picture_compare(&video->setup, video->pixels, video->stored, result);
+		}
 	}
 	if (video->setup.group)
 		result->by_position[video->frame % video->setup.group] +=

@@ -179,27 +179,22 @@ static int write_scan(struct progressive *image, u32 scan, struct aftl_error *er
 							  scan_bytes(&image->setup, scan), error);
 }
 
-static void code_picture(struct progressive *image)
-{
-	u8 *pixels = file_buffer(image->setup.width * PIECE_ROWS);
-	u64 row;
-
-	for (row = 0; row < image->setup.height; row += PIECE_ROWS) {
-		picture_piece(&image->setup, 0, row, pixels);
-		move_blocks(image, row, pixels, true);
-	}
-	free(pixels);
-}
-
 int progressive_create(const struct app_place *place, const struct app_setup *setup,
 		       struct aftl_error *error)
 {
 	struct progressive image = { .scan = NULL };
 	u32 scan;
 	int ret;
+	u8 *pixels;
+	u64 row;
 
 	begin_image(&image, setup);
-	code_picture(&image);
+	pixels = file_buffer(image.setup.width * PIECE_ROWS);
+	for (row = 0; row < image.setup.height; row += PIECE_ROWS) {
+		picture_piece(&image.setup, 0, row, pixels);
+		move_blocks(&image, row, pixels, true);
+	}
+	free(pixels);
 	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
 	for (scan = 0; !ret && scan < setup->scans; scan++)

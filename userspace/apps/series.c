@@ -258,12 +258,6 @@ static void compare_block(struct series *series, u64 number, struct app_result *
 	result->samples += i;
 }
 
-static int read_block(struct series *series, u64 number, struct aftl_error *error)
-{
-	return app_file_read(&series->file, series->stored, HEADER_BYTES + number * FILE_UNIT,
-			     FILE_UNIT, error);
-}
-
 static int compute_series(const struct app_place *place, const struct app_setup *setup,
 			  struct app_result *result, struct aftl_error *error)
 {
@@ -278,7 +272,8 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 	if (!ret)
 		ret = open_indices(&series, array_open, place, error);
 	for (number = 0; !ret && number < series_blocks(setup); number++) {
-		ret = read_block(&series, number, error);
+		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
+				    FILE_UNIT, error);
 		if (!ret)
 			compare_block(&series, number, result);
 	}

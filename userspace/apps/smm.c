@@ -102,18 +102,6 @@ static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 r
 	}
 }
 
-static void fill_matrix(struct matrix *matrix, const struct app_setup *setup)
-{
-	u64 row, begin = 0;
-
-	for (row = 0; row < setup->size; row++) {
-		*index_at(&matrix->rows, row, true) = begin;
-		fill_row(matrix, setup, row, begin);
-		begin += row_degree(setup, row);
-	}
-	*index_at(&matrix->rows, row, true) = begin;
-}
-
 static struct array_shape vector_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "vector", setup->size, 1.000001, 0, NULL };
@@ -136,8 +124,16 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 	int ret;
 
 	ret = get_matrix(&matrix, array_create, place, setup, error);
-	if (!ret)
-		fill_matrix(&matrix, setup);
+	if (!ret) {
+		u64 row, begin = 0;
+
+		for (row = 0; row < setup->size; row++) {
+			*index_at(&matrix.rows, row, true) = begin;
+			fill_row(&matrix, setup, row, begin);
+			begin += row_degree(setup, row);
+		}
+		*index_at(&matrix.rows, row, true) = begin;
+	}
 	ret = put_matrix(&matrix, ret, &repaired, error);
 	return ret ? ret : app_fill(place, &shape, setup, vector_word, error);
 }
@@ -157,14 +153,6 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 	return sum;
 }
 
-static void multiply_vector(struct matrix *matrix, u64 rows, struct array *in, struct array *out)
-{
-	u64 row;
-
-	for (row = 0; row < rows; row++)
-		array_put(out, row, row_product(matrix, row, in));
-}
-
 /* Input and output vector swap in each round; the last product must be in the output array. */
 static int iterate_products(struct matrix *matrix, struct array *vectors,
 			    const struct app_setup *setup, struct aftl_error *error)
@@ -174,7 +162,10 @@ static int iterate_products(struct matrix *matrix, struct array *vectors,
 	int ret = 0;
 
 	for (round = 0; !ret && round < setup->rounds; round++, from = !from) {
-		multiply_vector(matrix, setup->size, &vectors[from], &vectors[!from]);
+		u64 row;
+
+		for (row = 0; row < setup->size; row++)
+			array_put(&vectors[!from], row, row_product(matrix, row, &vectors[from]));
 		ret = array_settle(&vectors[!from], error);
 	}
 	return ret;

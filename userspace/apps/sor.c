@@ -41,12 +41,6 @@ static double grid_word(const struct app_setup *setup, u64 index)
 	return on_border(setup, row, column) ? exact_solution(setup, row, column) : 0;
 }
 
-/* Number of pages that hold the rows of a pass, which are used together. */
-static u32 pages_of_a_pass(const struct app_setup *setup)
-{
-	return (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4);
-}
-
 static struct array_shape grid_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
@@ -55,8 +49,9 @@ static struct array_shape grid_shape(const struct app_setup *setup)
 /* Intermediate values may exceed the solution. */
 static struct array_shape relaxed_shape(const struct app_setup *setup)
 {
+	/* Number of pages that hold the rows of a pass, which are used together. */
 	return (struct array_shape){ "relaxed", setup->size * setup->size, 4,
-				    pages_of_a_pass(setup), NULL };
+				     (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4), NULL };
 }
 
 static int create_sor_input(const struct app_place *place, const struct app_setup *setup,

@@ -4,17 +4,6 @@
 /* Upper bound of the length of a line. */
 #define LINE_SIZE 160
 
-static void add_good(struct block_survey *survey, u32 erases, u32 wear)
-{
-	bool first = !block_survey_good(survey);
-
-	survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
-	survey->erases_max = max(survey->erases_max, (u64)erases);
-	survey->erases_sum += erases;
-	survey->wear_sum += wear;
-	survey->blocks++;
-}
-
 /* Parse "number state kind erases wear valid reads" or "next number". */
 static bool add_line(struct block_survey *survey, const char *line, u32 *next)
 {
@@ -26,7 +15,13 @@ static bool add_line(struct block_survey *survey, const char *line, u32 *next)
 	if (sscanf(line, "%9u %15s %*s %9u %9u", &number, state, &erases, &wear) != 4)
 		return false;
 	if (strcmp(state, "bad") != 0) {
-		add_good(survey, erases, wear);
+		bool first = !block_survey_good(survey);
+
+		survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
+		survey->erases_max = max(survey->erases_max, (u64)erases);
+		survey->erases_sum += erases;
+		survey->wear_sum += wear;
+		survey->blocks++;
 	} else {
 		survey->blocks++;
 		survey->bad++;

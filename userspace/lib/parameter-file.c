@@ -28,16 +28,6 @@ static int read_text(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-/* Remove blanks at both ends of a line. */
-static char *trim_blanks(char *line)
-{
-	char *end = line + strlen(line);
-
-	while (end > line && strchr(" \t\r", end[-1]))
-		*--end = '\0';
-	return line + strspn(line, " \t");
-}
-
 int parameter_file_take(const char *path,
 			int (*take)(void *context, const char *pair, struct aftl_error *error),
 			void *context, struct aftl_error *error)
@@ -48,11 +38,17 @@ int parameter_file_take(const char *path,
 	if (!ret)
 		ret = read_text(path, error);
 	for (line = text + used; line && !ret; line = next) {
+		char *end;
+
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
 		used = next ? (size_t)(next - text) : used + strlen(line) + 1;
-		line = trim_blanks(line);
+		/* Remove blanks at both ends of a line. */
+		end = line + strlen(line);
+		while (end > line && strchr(" \t\r", end[-1]))
+			*--end = '\0';
+		line = line + strspn(line, " \t");
 		if (*line && *line != '#')
 			ret = take(context, line, error);
 	}

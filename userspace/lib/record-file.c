@@ -126,26 +126,10 @@ static int check_end(const struct record_reader *reader, struct aftl_error *erro
 	return blame_offset(reader, reader->offset, cause, error);
 }
 
-static int decode_next(struct record_reader *reader, struct aftl_record *record,
-		       struct aftl_error *error)
+int record_next(struct record_reader *reader, struct aftl_record *record, struct aftl_error *error)
 {
 	struct aftl_error cause;
 
-	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
-		return blame_offset(reader, reader->offset, cause.text, error);
-	if (record->t_ns < reader->last_ns)
-		return blame_offset(reader, reader->offset,
-				    "the time is before that of the previous record", error);
-	reader->begin += AFTL_RECORD_BYTES;
-	reader->offset += AFTL_RECORD_BYTES;
-	reader->last_ns = record->t_ns;
-	reader->records++;
-	return 1;
-}
-
-int record_next(struct record_reader *reader, struct aftl_record *record,
-		struct aftl_error *error)
-{
 	if (reader->header.records && reader->records == reader->header.records)
 		return 0;
 	if (reader->end - reader->begin < AFTL_RECORD_BYTES) {
@@ -156,7 +140,16 @@ int record_next(struct record_reader *reader, struct aftl_record *record,
 		if (reader->end < AFTL_RECORD_BYTES)
 			return check_end(reader, error);
 	}
-	return decode_next(reader, record, error);
+	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
+		return blame_offset(reader, reader->offset, cause.text, error);
+	if (record->t_ns < reader->last_ns)
+		return blame_offset(reader, reader->offset,
+				    "the time is before that of the previous record", error);
+	reader->begin += AFTL_RECORD_BYTES;
+	reader->offset += AFTL_RECORD_BYTES;
+	reader->last_ns = record->t_ns;
+	reader->records++;
+	return 1;
 }
 
 int record_rewind(struct record_reader *reader)

@@ -77,16 +77,6 @@ static void grow_width(int *width, size_t length)
 		*width = (int)length;
 }
 
-static void measure_widths(const struct text_table *table, int *widths)
-{
-	const struct text_row *row;
-	unsigned int i;
-
-	for (row = table->first; row; row = row->next)
-		for (i = 0; i < row->used && !row->heading; i++)
-			grow_width(&widths[i], strlen(row->cells[i]));
-}
-
 /* The last cell of a line is not padded. */
 static void print_row(const struct text_table *table, const struct text_row *row,
 		      const int *widths, FILE *out)
@@ -119,8 +109,11 @@ void text_table_end(struct text_table *table, FILE *out)
 {
 	int widths[TEXT_TABLE_COLUMNS] = { 0 };
 	struct text_row *row;
+	unsigned int i;
 
-	measure_widths(table, widths);
+	for (row = table->first; row; row = row->next)
+		for (i = 0; i < row->used && !row->heading; i++)
+			grow_width(&widths[i], strlen(row->cells[i]));
 	for (row = table->first; row; row = table->first) {
 		table->first = row->next;
 		if (row->heading)

@@ -93,50 +93,30 @@ static void sleep_until(struct nbd_device *device, struct nbd_job *job, u64 unti
 	catch_up(device);
 }
 
-/* Sleep until the next event, unless another thread does that or there is none. */
-static void sleep_in_turn(struct nbd_device *device, struct nbd_job *job)
+static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
 {
-	u64 next_ns = to_host_ns(device, aftl_next_event(device->ftl));
+	u64 now_ns, due_ns;
 
-	if (next_ns < device->armed_ns)
-		sleep_until(device, job, next_ns);
-	else
-		pthread_cond_wait(&job->wake, &device->lock);
-}
-
-static void enlist(struct nbd_device *device, struct nbd_job *job)
-{
 	job->next = device->waiting;
 	job->link = &device->waiting;
 	if (job->next)
 		job->next->link = &job->next;
 	device->waiting = job;
-}
+	while (job->pending) {
+		u64 next_ns = to_host_ns(device, aftl_next_event(device->ftl));
 
-static void delist(struct nbd_job *job)
-{
+		/* Sleep until the next event, unless another thread does that or there is none. */
+		if (next_ns < device->armed_ns)
+			sleep_until(device, job, next_ns);
+		else
+			pthread_cond_wait(&job->wake, &device->lock);
+	}
 	*job->link = job->next;
 	if (job->next)
 		job->next->link = job->link;
-}
-
-/* If nobody sleeps until the next event any more, another waiting thread must. */
-static void pass_on(struct nbd_device *device)
-{
-	if (device->waiting &&
-	    to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
+	/* If nobody sleeps until the next event any more, another waiting thread must. */
+	if (device->waiting && to_host_ns(device, aftl_next_event(device->ftl)) < device->armed_ns)
 		pthread_cond_signal(&device->waiting->wake);
-}
-
-static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
-{
-	u64 now_ns, due_ns;
-
-	enlist(device, job);
-	while (job->pending)
-		sleep_in_turn(device, job);
-	delist(job);
-	pass_on(device);
 	now_ns = host_now();
 	due_ns = to_host_ns(device, job->due_ns);
 	aftl_histogram_add(&device->late, now_ns > due_ns ? now_ns - due_ns : 0);
@@ -226,26 +206,13 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 		memcpy(data_at(device, unit), span.at, device->geo->unit_bytes);
 }
 
-/* Invert the bits in @span that have errors. */
-static void flip_bits(const struct nbd_device *device, const struct aftl_read *read,
-		      const struct span *span)
-{
-	const struct aftl_cell *cell = aftl_cell(device->ftl);
-	u32 i;
-
-	for (i = 0; i < read->flips; i++) {
-		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
-
-		if (bit / 8 >= span->first && bit / 8 < span->end)
-			span->at[bit / 8 - span->first] ^= 1U << bit % 8;
-	}
-}
-
 void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(read->lpn);
 	struct span span = span_of(device, to_io(request), unit);
+	const struct aftl_cell *cell;
+	u32 i;
 
 	if (read->lost)
 		return;
@@ -258,7 +225,14 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 		memcpy(span.at, data_at(device, unit) + span.first, span.end - span.first);
 	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
 		to_io(request)->job->error = -EIO;
-	flip_bits(device, read, &span);
+	/* Invert the bits in @span that have errors. */
+	cell = aftl_cell(device->ftl);
+	for (i = 0; i < read->flips; i++) {
+		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
+
+		if (bit / 8 >= span.first && bit / 8 < span.end)
+			span.at[bit / 8 - span.first] ^= 1U << bit % 8;
+	}
 }
 
 void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
@@ -383,16 +357,6 @@ static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_i
 		free(ios);
 }
 
-static void init_wake(pthread_cond_t *wake)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(wake, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 /* Does the request complete only after a commit of the volume? */
 static bool commits(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
@@ -410,6 +374,7 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 		.job = &job,
 		.bytes = bytes,
 	};
+	pthread_condattr_t attr;
 
 	if ((offset | count) % NBD_SECTOR)
 		return -EINVAL;
@@ -421,7 +386,10 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 		all.request.head_skip = (u16)(offset % unit_bytes / NBD_SECTOR);
 		all.request.tail_skip = (u16)(-end % unit_bytes / NBD_SECTOR);
 	}
-	init_wake(&job.wake);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&job.wake, &attr);
+	pthread_condattr_destroy(&attr);
 	nbd_device_enter(device);
 	if (device->volume && device->volume->error && op != AFTL_OP_READ)
 		job.error = -EIO;

@@ -88,15 +88,6 @@ static u32 inherited_errors(const struct look *look)
 	return errors == AFTL_INHERITED_LOST ? 0 : errors;
 }
 
-static void look_at_data(struct look *look)
-{
-	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
-
-	look->errors = aftl_cell_read(cell, look->ppn, aftl_hours(play.drive.ftl));
-	look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
-				  *aftl_oob_generation(look->media, look->ppn));
-}
-
 static void look_at(struct look *look, u32 page, u32 slot)
 {
 	const struct aftl_geometry *geo = look->media->geo;
@@ -115,8 +106,13 @@ static void look_at(struct look *look, u32 page, u32 slot)
 	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
 	look->now.hours = (u32)min(aftl_page_hours(look->media, look->block, look->page,
 						   aftl_hours(play.drive.ftl)), (u64)U32_MAX);
-	if (has_data(look))
-		look_at_data(look);
+	if (has_data(look)) {
+		const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
+
+		look->errors = aftl_cell_read(cell, look->ppn, aftl_hours(play.drive.ftl));
+		look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
+					  *aftl_oob_generation(look->media, look->ppn));
+	}
 }
 
 /* Map a draw to [0, 1). */
@@ -215,22 +211,10 @@ static void draw_cells(const struct look *look)
 	free(sums);
 }
 
-static void tell_references(struct json_writer *json)
-{
-	u32 i;
-
-	json_list(json, "references_mv");
-	for (i = 1; i < seen->count; i++) {
-		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;
-
-		json_u64(json, NULL, (u64)max(half_bins, 0) * CELL_BIN_UV / 2000);
-	}
-	json_end_array(json);
-}
-
 static void tell_cells(struct json_writer *json, const struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
+	u32 i;
 
 	json_bool(json, "programmed", is_programmed(look));
 	json_u64(json, "states", seen->count);
@@ -249,7 +233,13 @@ static void tell_cells(struct json_writer *json, const struct look *look)
 	json_u64(json, "states_q40", (u64)(voltages_rber(seen) * (double)(1ULL << 40)));
 	json_u64(json, "rber_q40", !is_programmed(look) ? 0 :
 		 aftl_cell_rber_q40(cell, look->block, look->page, aftl_hours(play.drive.ftl)));
-	tell_references(json);
+	json_list(json, "references_mv");
+	for (i = 1; i < seen->count; i++) {
+		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;
+
+		json_u64(json, NULL, (u64)max(half_bins, 0) * CELL_BIN_UV / 2000);
+	}
+	json_end_array(json);
 }
 
 int play_cells(u32 block, u32 page, u32 slot)

@@ -73,16 +73,6 @@ int play_about(void)
 
 /* Counters and times */
 
-static void tell_counters(struct json_writer *json, const struct aftl_counters *counters)
-{
-	u32 i;
-
-	json_record(json, "counters");
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
-	json_end_object(json);
-}
-
 static void tell_times(struct json_writer *json, const char *key,
 		       const struct aftl_histogram *times)
 {
@@ -93,16 +83,6 @@ static void tell_times(struct json_writer *json, const char *key,
 	json_u64(json, "p99_9_ns", aftl_histogram_quantile(times, 9990));
 	json_u64(json, "max_ns", times->largest);
 	json_end_object(json);
-}
-
-static void tell_modes(struct json_writer *json, const u64 *pages)
-{
-	u32 i;
-
-	json_list(json, "mode_pages");
-	for (i = 0; i < AFTL_MODES; i++)
-		json_u64(json, NULL, pages[i]);
-	json_end_array(json);
 }
 
 static void tell_blocks(struct json_writer *json)
@@ -133,6 +113,7 @@ int play_state(void)
 	const struct aftl *ftl = play.drive.ftl;
 	const struct aftl_stats *stats = aftl_stats(ftl);
 	struct json_writer json;
+	u32 i;
 
 	play_begin(&json);
 	json_u64(&json, "now_ns", aftl_now(ftl));
@@ -144,11 +125,17 @@ int play_state(void)
 	json_bool(&json, "read_only", aftl_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
 	tell_blocks(&json);
-	tell_counters(&json, &stats->counters);
+	json_record(&json, "counters");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		json_u64(&json, aftl_counter_info[i].name, aftl_counter_get(&stats->counters, i));
+	json_end_object(&json);
 	tell_times(&json, "read_response", &stats->read_response);
 	tell_times(&json, "write_response", &stats->write_response);
 	tell_times(&json, "write_service", &stats->write_service);
-	tell_modes(&json, stats->mode_pages);
+	json_list(&json, "mode_pages");
+	for (i = 0; i < AFTL_MODES; i++)
+		json_u64(&json, NULL, stats->mode_pages[i]);
+	json_end_array(&json);
 	return play_end(&json);
 }
 
@@ -188,12 +175,6 @@ int play_events(u32 since)
 	return play_end(&json);
 }
 
-static bool event_concerns_page(const struct play_event *event, u32 block, u32 page)
-{
-	return event->block == block && (event->op == AFTL_ARRAY_ERASE ||
-		(page >= event->page && page < event->page + event->pages));
-}
-
 /* List the latest events, the newest first. */
 static void tell_history(struct json_writer *json, u32 block, u32 page)
 {
@@ -206,7 +187,9 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 	for (n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
 		const struct play_event *event = &play.events[(n - 1) % PLAY_EVENTS];
 
-		if (!event_concerns_page(event, block, page))
+		if (!(event->block == block &&
+		      (event->op == AFTL_ARRAY_ERASE ||
+		       (page >= event->page && page < event->page + event->pages))))
 			continue;
 		tell_event(json, event);
 		told++;
@@ -219,22 +202,6 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 static const struct aftl_block *find_block(u32 block)
 {
 	return &aftl_media(play.drive.ftl)->blocks[min(block, play.drive.geo->blocks - 1)];
-}
-
-static void tell_block(struct json_writer *json, const struct aftl_block *block)
-{
-	const char *kind = aftl_policy_type(play.drive.ftl)->kinds[block->kind];
-
-	json_string(json, "state", state_words[block->state]);
-	json_string(json, "kind", block->programmed && kind ? kind : "");
-	json_string(json, "order", order_words[block->order]);
-	json_u64(json, "programmed", block->programmed);
-	json_u64(json, "valid", block->valid);
-	json_u64(json, "valid_approx", block->valid_approx);
-	json_u64(json, "erases", block->erases);
-	json_fixed(json, "wear", block->wear, 4);
-	json_u64(json, "reads", block->reads);
-	json_u64(json, "first_colour", aftl_block_flip(block));
 }
 
 static u32 valid_in(const struct aftl_media *media, const struct aftl_block *block, u32 page)
@@ -255,9 +222,20 @@ int play_block(u32 index)
 	const struct aftl_block *block = find_block(index);
 	struct json_writer json;
 	u32 page;
+	const char *kind;
 
 	play_begin(&json);
-	tell_block(&json, block);
+	kind = aftl_policy_type(play.drive.ftl)->kinds[block->kind];
+	json_string(&json, "state", state_words[block->state]);
+	json_string(&json, "kind", block->programmed && kind ? kind : "");
+	json_string(&json, "order", order_words[block->order]);
+	json_u64(&json, "programmed", block->programmed);
+	json_u64(&json, "valid", block->valid);
+	json_u64(&json, "valid_approx", block->valid_approx);
+	json_u64(&json, "erases", block->erases);
+	json_fixed(&json, "wear", block->wear, 4);
+	json_u64(&json, "reads", block->reads);
+	json_u64(&json, "first_colour", aftl_block_flip(block));
 	json_list(&json, "pages");
 	for (page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);

@@ -88,14 +88,6 @@ static void fill_normal(struct mass *mass, double mean, double deviation)
 	add_point(mass, mean, 1);
 }
 
-static void fill_laplace(struct mass *mass, double scale)
-{
-	if (scale > 0)
-		fill_symmetric(mass, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
-	else
-		fill_normal(mass, 0, 0);
-}
-
 static void fill_uniform(struct mass *mass, double low, double width)
 {
 	u32 i;
@@ -169,30 +161,22 @@ static void add_noise(struct mass *mass, struct mass *other, const struct condit
 	double drain = CELL_RETENTION_PERCENT / 100.0 * swing * log1p(now->hours);
 	double variance = now->cycles ?
 		drain * CELL_RETENTION_VARIANCE_E9 / 1e9 * pow(now->cycles, 0.6) : 0;
+	double scale = cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root;
 
-	fill_laplace(other, cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root);
+	if (scale > 0)
+		fill_symmetric(other, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
+	else
+		fill_normal(other, 0, 0);
 	convolve_mass(mass, other);
 	fill_normal(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
 	convolve_mass(mass, other);
-}
-
-static void put_bins(double *bins, const struct mass *mass)
-{
-	u32 i;
-
-	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
-	for (i = 0; i < mass->count; i++) {
-		s32 bin = mass->first + (s32)i - VOLTAGE_FIRST;
-
-		if (bin >= 0 && bin < VOLTAGE_BINS)
-			bins[bin] = mass->at[i];
-	}
 }
 
 static void spread_state(double *bins, u32 state, const struct condition *now)
 {
 	const u32 *uv = cell_states_uv[now->curve][state];
 	struct mass *mass = memory_zeroed(2, sizeof(*mass));
+	u32 i;
 
 	if (state)
 		fill_uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
@@ -200,7 +184,13 @@ static void spread_state(double *bins, u32 state, const struct condition *now)
 		fill_normal(mass, uv[0] / 1e6, uv[1] / 1e6);
 	add_neighbours(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	add_noise(mass, mass + 1, now, uv[2] / 1e6);
-	put_bins(bins, mass);
+	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
+	for (i = 0; i < mass->count; i++) {
+		s32 bin = mass->first + (s32)i - VOLTAGE_FIRST;
+
+		if (bin >= 0 && bin < VOLTAGE_BINS)
+			bins[bin] = mass->at[i];
+	}
 	free(mass);
 }
 

@@ -21,17 +21,13 @@ static u64 write_page_ns(const struct aftl_config *config, const struct aftl_geo
 	return step_ns / geo->program_pages + transfer_ns(config, geo);
 }
 
-static u64 read_page_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
-{
-	return config->read + transfer_ns(config, geo);
-}
-
 /* Mean die time of a request, in 1/10000 ns. */
 static u64 request_time_e4(const struct sim_options *options, const struct aftl_config *config,
 			   const struct aftl_geometry *geo)
 {
-	u64 page_e4 = options->write_share * write_page_ns(config, geo) +
-		      (SHARE_WHOLE - options->write_share) * read_page_ns(config, geo);
+	u64 page_e4 =
+		options->write_share * write_page_ns(config, geo) +
+		(SHARE_WHOLE - options->write_share) * (config->read + transfer_ns(config, geo));
 	__uint128_t wide;
 
 	page_e4 = page_e4 * (SHARE_WHOLE - options->discard_share) / SHARE_WHOLE;
@@ -56,16 +52,6 @@ u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config
 	return wide ? (u64)wide : 1;
 }
 
-static void init_bursts(struct sim_arrivals *arrivals, const struct sim_options *options)
-{
-	__uint128_t requests_e9 = (__uint128_t)options->burst_off * options->rate_between;
-
-	arrivals->burst_on_ns = options->burst_on;
-	arrivals->burst_off_ns = options->burst_off;
-	arrivals->rate_between = options->rate_between;
-	arrivals->between_q16 = requests_e9 * arrivals->interval_q16 / NS_PER_S;
-}
-
 void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *options,
 		       const struct aftl_config *config, const struct aftl_geometry *geo)
 {
@@ -76,8 +62,14 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 		.random = draw_sequence(config->seed, PURPOSE_ARRIVAL),
 	};
 	exponential_init(&arrivals->exponential);
-	if (options->burst_off)
-		init_bursts(arrivals, options);
+	if (options->burst_off) {
+		__uint128_t requests_e9 = (__uint128_t)options->burst_off * options->rate_between;
+
+		arrivals->burst_on_ns = options->burst_on;
+		arrivals->burst_off_ns = options->burst_off;
+		arrivals->rate_between = options->rate_between;
+		arrivals->between_q16 = requests_e9 * arrivals->interval_q16 / NS_PER_S;
+	}
 }
 
 static u64 distance_q16(struct sim_arrivals *arrivals)

@@ -44,20 +44,15 @@ static void draw_half(struct look_ahead *ahead)
 	expect_from(ahead, first, false);
 }
 
-static void draw_more(struct look_ahead *ahead)
+int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struct aftl_error *error)
 {
-	if (!ahead->count)
+	if (!ahead->near) {
+		if (!ahead->count)
+			draw_half(ahead);
+		expect_from(ahead, 0, true);
+		ahead->near = ahead->count;
 		draw_half(ahead);
-	expect_from(ahead, 0, true);
-	ahead->near = ahead->count;
-	draw_half(ahead);
-}
-
-int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
-		    struct aftl_error *error)
-{
-	if (!ahead->near)
-		draw_more(ahead);
+	}
 	if (!ahead->count) {
 		*error = ahead->error;
 		return ahead->end;

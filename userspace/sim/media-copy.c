@@ -92,24 +92,6 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 	}
 }
 
-static void copy_page_maps(const struct aftl *ftl, const struct sim_options *options,
-			   struct sim_result *result)
-{
-	const u32 *blocks = options->page_blocks;
-	u32 count = options->page_block_count;
-	u32 chosen[AFTL_KINDS_MAX];
-	u32 i;
-
-	if (!count) {
-		count = choose_blocks(ftl, chosen);
-		blocks = chosen;
-	}
-	result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
-	result->page_map_count = count;
-	for (i = 0; i < count; i++)
-		copy_pages(ftl, blocks[i], &result->page_maps[i]);
-}
-
 void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result)
 {
 	u32 blocks = aftl_geometry(ftl)->blocks;
@@ -125,8 +107,21 @@ void media_copy(const struct aftl *ftl, const struct sim_options *options,
 {
 	if (options->block_table)
 		media_copy_blocks(ftl, 0, result);
-	if (options->page_map)
-		copy_page_maps(ftl, options, result);
+	if (options->page_map) {
+		const u32 *blocks = options->page_blocks;
+		u32 count = options->page_block_count;
+		u32 chosen[AFTL_KINDS_MAX];
+		u32 i;
+
+		if (!count) {
+			count = choose_blocks(ftl, chosen);
+			blocks = chosen;
+		}
+		result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
+		result->page_map_count = count;
+		for (i = 0; i < count; i++)
+			copy_pages(ftl, blocks[i], &result->page_maps[i]);
+	}
 }
 
 void media_copy_release(struct sim_result *result)

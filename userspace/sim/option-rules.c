@@ -152,14 +152,6 @@ static bool reads_once(const struct sim_options *options)
 	return options->trace && !strcmp(options->trace, "-") && !options->from;
 }
 
-/* Disable bursts unless the workload or an option requests them. */
-static void choose_bursts(struct sim_options *options)
-{
-	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
-	    !sim_option_given(options, "burst-off"))
-		options->burst_off = 0;
-}
-
 /* Several runs cannot share one output file, nor read standard input. */
 static int check_several(const struct sim_options *options, struct aftl_error *error)
 {
@@ -253,7 +245,10 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 
 	options->trace_path = options->trace;
 	choose_arrival(options);
-	choose_bursts(options);
+	/* Disable bursts unless the workload or an option requests them. */
+	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
+	    !sim_option_given(options, "burst-off"))
+		options->burst_off = 0;
 	if (!ret)
 		ret = check_workload(options, error);
 	if (!ret)

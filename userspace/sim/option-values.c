@@ -55,24 +55,6 @@ static int set_number(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-/* Return true if a share such as 50 was probably meant as 50%. */
-static bool lacks_sign(const struct option_row *row, const struct share *share)
-{
-	return !share->percent && share->value > row->largest && !share->finer &&
-	       share->value % 100 == 0 && share->value / 100 <= row->largest;
-}
-
-static int complain_sign(const struct option_row *row, const char *text, u64 meant,
-			 struct aftl_error *error)
-{
-	char percentage[AFTL_VALUE_SIZE], fraction[AFTL_VALUE_SIZE];
-
-	share_print(meant, true, percentage);
-	share_print(meant, false, fraction);
-	return option_fail(row, error, "%.40s is more than the whole; write %s or %s", text,
-			   percentage, fraction);
-}
-
 void option_warn_unclear(const char *name, const char *text, const char *meant, const char *other)
 {
 	complain_of("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
@@ -102,8 +84,17 @@ static int set_share(u64 *value, const struct option_row *row, const char *text,
 		return option_fail(row, error, "\"%.40s\" is not a share such as 0.5 or 50%%",
 				   text);
 	*value = share.value;
-	if (lacks_sign(row, &share))
-		return complain_sign(row, text, share.value / 100, error);
+	/* A share such as 50 was probably meant as 50%. */
+	if (!share.percent && share.value > row->largest && !share.finer &&
+	    share.value % 100 == 0 && share.value / 100 <= row->largest) {
+		u64 meant = share.value / 100;
+		char percentage[AFTL_VALUE_SIZE], fraction[AFTL_VALUE_SIZE];
+
+		share_print(meant, true, percentage);
+		share_print(meant, false, fraction);
+		return option_fail(row, error, "%.40s is more than the whole; write %s or %s", text,
+				   percentage, fraction);
+	}
 	ret = check_range(row, text, share.percent, share.value, error);
 	if (!ret)
 		warn_bare_share(row, &share, text);

@@ -17,21 +17,12 @@ struct transfer {
 	bool good;
 };
 
-static bool take_bytes(FILE *file, void *data, size_t size)
-{
-	return fread(data, 1, size, file) == size;
-}
-
-static bool give_bytes(FILE *file, const void *data, size_t size)
-{
-	return fwrite(data, 1, size, file) == size;
-}
-
 static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 {
 	if (transfer->good && size)
-		transfer->good = transfer->reading ? take_bytes(transfer->file, data, size) :
-						     give_bytes(transfer->file, data, size);
+		transfer->good = transfer->reading ?
+					 (fread(data, 1, size, transfer->file) == size) :
+					 (fwrite(data, 1, size, transfer->file) == size);
 }
 
 /* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */

@@ -50,20 +50,6 @@ struct pool {
 	struct progress progress;
 };
 
-static void be_child(const struct pool *pool, const struct child *child, pid_t parent)
-{
-	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
-	const struct sim_work *work = pool->work;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILED);
-	interruption_leave_to_parent();
-	progress_send(&pool->done[child->index]);
-	work->run(work->options, child->index, outcome);
-	_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
-}
-
 /* Return false if no process or file can be created now. */
 static bool begin_child(struct pool *pool)
 {
@@ -75,8 +61,18 @@ static bool begin_child(struct pool *pool)
 	if (child->fd < 0)
 		return false;
 	child->pid = fork();
-	if (!child->pid)
-		be_child(pool, child, parent);
+	if (!child->pid) {
+		struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
+		const struct sim_work *work = pool->work;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(EXIT_FAILED);
+		interruption_leave_to_parent();
+		progress_send(&pool->done[child->index]);
+		work->run(work->options, child->index, outcome);
+		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
+	}
 	if (child->pid < 0) {
 		close(child->fd);
 		return false;
@@ -169,16 +165,6 @@ static void wake_on_signal(int number)
 	(void)number;
 }
 
-static void lose_rest(struct pool *pool)
-{
-	unsigned int i;
-
-	for (i = pool->begun; i < pool->work->count; i++) {
-		pool->outcomes[i].lost = true;
-		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before it began");
-	}
-}
-
 /* Number of requests of all runs; 0 if unknown. */
 static u64 total_of(const struct sim_work *work)
 {
@@ -194,6 +180,7 @@ static u64 total_of(const struct sim_work *work)
 static void run_pool(struct pool *pool)
 {
 	const struct sigaction action = { .sa_handler = wake_on_signal };
+	unsigned int i;
 
 	sigaction(SIGCHLD, &action, NULL);
 	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
@@ -201,7 +188,10 @@ static void run_pool(struct pool *pool)
 	for (begin_children(pool); pool->running; begin_children(pool))
 		await_child(pool);
 	progress_end(&pool->progress);
-	lose_rest(pool);
+	for (i = pool->begun; i < pool->work->count; i++) {
+		pool->outcomes[i].lost = true;
+		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before it began");
+	}
 }
 
 void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)

@@ -120,18 +120,13 @@ static bool do_something(struct crew *crew)
 	return true;
 }
 
-static bool is_over(const struct crew *crew)
-{
-	return crew->last && taken_by_all(crew) == crew->made;
-}
-
 static void *run_helper(void *data)
 {
 	struct crew *crew = data;
 
 	stop_follow(crew->stop);
 	pthread_mutex_lock(&crew->lock);
-	while (!is_over(crew)) {
+	while (!(crew->last && taken_by_all(crew) == crew->made)) {
 		if (do_something(crew))
 			pthread_cond_broadcast(&crew->news);
 		else

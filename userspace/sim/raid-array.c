@@ -341,15 +341,6 @@ static void submit_read(struct raid_array *array, struct raid_request *request)
 		parts_done(array, request, cached);
 }
 
-static void submit_write(struct raid_array *array, struct raid_request *request)
-{
-	request->next = NULL;
-	*array->blocked_end = request;
-	array->blocked_end = &request->next;
-	if (array->blocked == request)
-		admit_blocked(array);
-}
-
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
 		       u8 class, struct aftl_hint hint)
 {
@@ -366,10 +357,15 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		.hint = hint,
 	};
 	array->pending++;
-	if (op == AFTL_OP_READ)
+	if (op == AFTL_OP_READ) {
 		submit_read(array, request);
-	else
-		submit_write(array, request);
+	} else {
+		request->next = NULL;
+		*array->blocked_end = request;
+		array->blocked_end = &request->next;
+		if (array->blocked == request)
+			admit_blocked(array);
+	}
 	process_done(array);
 }
 

@@ -132,16 +132,6 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 
 /* Results */
 
-static void survey_member(const struct run *run, u32 index, struct sim_result *result)
-{
-	const struct aftl *ftl = run->array.members[index];
-
-	result->raid.member_units[index] = aftl_stats(ftl)->counters.host_write_units;
-	result->raid.member_erases[index] = aftl_stats(ftl)->counters.array_erases;
-	result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
-	sim_sum_device(result, ftl, index);
-}
-
 /* Host statistics are those of the array; flash statistics are the sums of the members. */
 static void survey_array(const struct run *run, struct sim_result *result)
 {
@@ -183,8 +173,14 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
 	result->hours = aftl_hours(run->array.members[0]);
 	result->interrupted = interrupted();
-	for (i = 0; i < run->array.layout.members; i++)
-		survey_member(run, i, result);
+	for (i = 0; i < run->array.layout.members; i++) {
+		const struct aftl *ftl = run->array.members[i];
+
+		result->raid.member_units[i] = aftl_stats(ftl)->counters.host_write_units;
+		result->raid.member_erases[i] = aftl_stats(ftl)->counters.array_erases;
+		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
+		sim_sum_device(result, ftl, i);
+	}
 	survey_array(run, result);
 }
 

@@ -78,22 +78,18 @@ static struct pending_record *pending_at(const struct recording *recording, u64 
 	return &recording->pending[number & (recording->room - 1)];
 }
 
-static void grow_pending(struct recording *recording)
-{
-	struct pending_record *old = recording->pending;
-	u64 room = recording->room, i;
-
-	recording->room = room ? 2 * room : LEAST_ROOM;
-	recording->pending = memory_zeroed(recording->room, sizeof(*old));
-	for (i = recording->first; i < recording->next; i++)
-		*pending_at(recording, i) = old[i & (room - 1)];
-	free(old);
-}
-
 u64 recording_begin(struct recording *recording, const struct sim_request *request, u64 at_ns)
 {
-	if (recording->next - recording->first == recording->room)
-		grow_pending(recording);
+	if (recording->next - recording->first == recording->room) {
+		struct pending_record *old = recording->pending;
+		u64 room = recording->room, i;
+
+		recording->room = room ? 2 * room : LEAST_ROOM;
+		recording->pending = memory_zeroed(recording->room, sizeof(*old));
+		for (i = recording->first; i < recording->next; i++)
+			*pending_at(recording, i) = old[i & (room - 1)];
+		free(old);
+	}
 	*pending_at(recording, recording->next) = (struct pending_record){
 		.record = {
 			.t_ns = at_ns,

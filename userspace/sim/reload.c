@@ -52,13 +52,6 @@ static int save_snapshot(struct aftl *ftl, void *to, struct aftl_error *error)
 	return aftl_save(ftl, &sink, error);
 }
 
-static void adopt_ftl(struct sim_drive *drive, struct aftl *ftl)
-{
-	aftl_destroy(drive->ftl);
-	drive->ftl = ftl;
-	drive->geo = aftl_geometry(ftl);
-}
-
 int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 		     const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
@@ -76,8 +69,11 @@ int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 		ret = sim_drive_save(drive, save_snapshot, &saved, error);
 	if (!ret)
 		ret = aftl_load_as(&ftl, &source, change->policy, &config, ops, host, error);
-	if (!ret)
-		adopt_ftl(drive, ftl);
+	if (!ret) {
+		aftl_destroy(drive->ftl);
+		drive->ftl = ftl;
+		drive->geo = aftl_geometry(ftl);
+	}
 	free(saved.bytes);
 	return ret;
 }

@@ -5,28 +5,6 @@
 #include "report.h"
 #include "starting-state.h"
 
-static void put_geometry(struct json_writer *json, const struct sim_result *result)
-{
-	const struct aftl_geometry *geo = &result->geo;
-
-	json_object(json, "geometry");
-	json_u64(json, "channels", geo->channels);
-	json_u64(json, "luns", geo->luns);
-	json_u64(json, "blocks_per_lun", geo->blocks_per_lun);
-	json_u64(json, "blocks", geo->blocks);
-	json_u64(json, "layers", geo->layers);
-	json_u64(json, "word_lines_per_layer", geo->word_lines);
-	json_u64(json, "pages_per_word_line", geo->word_line_pages);
-	json_u64(json, "pages_per_block", geo->pages);
-	json_u64(json, "pages_per_program", geo->program_pages);
-	json_u64(json, "page_bytes", geo->page_bytes);
-	json_u64(json, "unit_bytes", geo->unit_bytes);
-	json_u64(json, "units", result->units);
-	json_u64(json, "capacity_bytes", result->units * geo->unit_bytes);
-	json_u64(json, "physical_bytes", result->slots * geo->unit_bytes);
-	json_end_object(json);
-}
-
 static void put_sizes(struct json_writer *json, const char *key, const struct sim_size_list *list)
 {
 	u32 i;
@@ -131,36 +109,6 @@ static void put_trace(struct json_writer *json, const struct sim_options *option
 	json_u64(json, "unknown_class_requests", notes->unknown_class);
 }
 
-static void put_bursts(struct json_writer *json, const struct sim_options *options)
-{
-	json_u64(json, "burst_on_ns", options->burst_on);
-	json_u64(json, "burst_off_ns", options->burst_off);
-	if (options->rate_between)
-		json_u64(json, "rate_between_per_second", options->rate_between);
-}
-
-static void put_arrivals(struct json_writer *json, const struct sim_options *options,
-			 const struct sim_result *result)
-{
-	json_string(json, "arrival", sim_arrival_word(options));
-	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenant_count)
-		json_u64(json, "queue_depth", options->depth);
-	if (options->arrival == SIM_ARRIVAL_OPEN) {
-		json_string(json, "arrival_shape", sim_shape_word(options));
-		if (options->utilisation)
-			json_fixed(json, "utilisation_percent", options->utilisation, 2);
-		json_fixed(json, "mean_interval_ns",
-			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
-	}
-	if (options->burst_off)
-		put_bursts(json, options);
-	if (options->beside_rate) {
-		json_u64(json, "beside_per_second", options->beside_rate);
-		json_u64(json, "beside_bytes", options->beside_size);
-	}
-	json_u64(json, "warmup_requests", result->warmup_requests);
-}
-
 static void put_stream(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
@@ -171,7 +119,27 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 		put_generator(json, options);
 	if (options->whole_units)
 		json_bool(json, "whole_units", true);
-	put_arrivals(json, options, result);
+	json_string(json, "arrival", sim_arrival_word(options));
+	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenant_count)
+		json_u64(json, "queue_depth", options->depth);
+	if (options->arrival == SIM_ARRIVAL_OPEN) {
+		json_string(json, "arrival_shape", sim_shape_word(options));
+		if (options->utilisation)
+			json_fixed(json, "utilisation_percent", options->utilisation, 2);
+		json_fixed(json, "mean_interval_ns",
+			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
+	}
+	if (options->burst_off) {
+		json_u64(json, "burst_on_ns", options->burst_on);
+		json_u64(json, "burst_off_ns", options->burst_off);
+		if (options->rate_between)
+			json_u64(json, "rate_between_per_second", options->rate_between);
+	}
+	if (options->beside_rate) {
+		json_u64(json, "beside_per_second", options->beside_rate);
+		json_u64(json, "beside_bytes", options->beside_size);
+	}
+	json_u64(json, "warmup_requests", result->warmup_requests);
 	json_end_object(json);
 }
 
@@ -255,23 +223,6 @@ static void put_settling(struct json_writer *json, const struct settling *settli
 	json_end_object(json);
 }
 
-static void put_amplification(struct json_writer *json, const struct aftl_counters *counters,
-			      u32 unit_bytes)
-{
-	unsigned int i;
-
-	json_object(json, "write_amplification");
-	json_u64(json, "host_write_units", counters->host_write_units);
-	json_u64(json, "programmed_units", sim_programmed_units(counters));
-	json_u64(json, "host_write_bytes", counters->host_write_bytes);
-	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * unit_bytes);
-	json_fixed(json, "total", sim_amplification(counters, unit_bytes), 4);
-	for (i = 0; i < SIM_CAUSES; i++)
-		json_fixed(json, sim_cause_names[i], sim_amplification_by(counters, i, unit_bytes),
-			   4);
-	json_end_object(json);
-}
-
 static void put_energy(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 read = counters->read_energy_pj;
@@ -321,19 +272,9 @@ static void put_lifetime(struct json_writer *json, const struct aftl_counters *c
 	json_end_object(json);
 }
 
-static void put_wear(struct json_writer *json, const struct sim_result *result)
+static void put_pages(struct json_writer *json, const struct sim_result *result)
 {
-	json_object(json, "blocks");
-	json_u64(json, "good", result->erases.count);
-	json_u64(json, "bad", result->bad_blocks);
-	put_spread(json, "erase_count", &result->erases, 1, 4);
-	put_spread(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
-	json_end_object(json);
-	put_lifetime(json, &result->stats.counters);
-}
-
-static void put_kinds(struct json_writer *json, const struct sim_result *result)
-{
+	u64 handles = result->config.placement_handles;
 	unsigned int i;
 
 	json_object(json, "block_kinds");
@@ -344,12 +285,6 @@ static void put_kinds(struct json_writer *json, const struct sim_result *result)
 		json_end_object(json);
 	}
 	json_end_object(json);
-}
-
-static void put_streams(struct json_writer *json, const struct sim_result *result)
-{
-	unsigned int i;
-
 	json_object(json, "streams");
 	for (i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
 		json_object(json, result->policy->streams[i]);
@@ -358,29 +293,12 @@ static void put_streams(struct json_writer *json, const struct sim_result *resul
 		json_end_object(json);
 	}
 	json_end_object(json);
-}
-
-/* Print the number of zones in each state. */
-static void put_zones(struct json_writer *json, const struct sim_result *result)
-{
-	unsigned int i;
-
+	/* Print an empty list if there is only the default handle. */
+	json_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	json_object(json, "zones");
 	for (i = 0; i < AFTL_ZONE_STATES; i++)
 		json_u64(json, sim_zone_names[i], result->zone_states[i]);
 	json_end_object(json);
-}
-
-static void put_pages(struct json_writer *json, const struct sim_result *result)
-{
-	u64 handles = result->config.placement_handles;
-	unsigned int i;
-
-	put_kinds(json, result);
-	put_streams(json, result);
-	/* Print an empty list if there is only the default handle. */
-	json_handles(json, result->stats.handles, handles ? handles + 1 : 0);
-	put_zones(json, result);
 	json_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
 		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);
@@ -447,34 +365,11 @@ static void put_luns(struct json_writer *json, const struct sim_result *result)
 	json_end_object(json);
 }
 
-static void put_digest(struct json_writer *json, u64 digest)
-{
-	char text[17];
-
-	scnprintf(text, sizeof(text), "%016llx", (unsigned long long)digest);
-	json_string(json, "digest", text);
-}
-
 /* Print the seed of a run if there are several. */
 static void put_seed(struct json_writer *json, const struct sim_options *options, u64 seed)
 {
 	if (options->seed_count > 1)
 		json_u64(json, "seed", seed);
-}
-
-static void put_state(struct json_writer *json, const struct sim_options *options,
-		      const struct sim_result *result)
-{
-	json_string(json, "policy", result->policy->name);
-	put_seed(json, options, result->config.seed);
-	json_bool(json, "interrupted", result->interrupted);
-	json_bool(json, "read_only", result->read_only);
-	json_u64(json, "requests", result->requests);
-	json_u64(json, "simulated_ns", result->elapsed_ns);
-	json_u64(json, "device_time_ns", result->end_ns);
-	json_u64(json, "device_age_hours", result->hours);
-	json_u64(json, "memory_bytes", result->memory_bytes);
-	put_digest(json, result->digest);
 }
 
 static void put_member(struct json_writer *json, u64 units, u64 erases)
@@ -509,8 +404,22 @@ static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 static void put_result(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
+	unsigned int i;
+	const struct aftl_counters *counters;
+	char text[17];
+
 	json_object(json, NULL);
-	put_state(json, options, result);
+	json_string(json, "policy", result->policy->name);
+	put_seed(json, options, result->config.seed);
+	json_bool(json, "interrupted", result->interrupted);
+	json_bool(json, "read_only", result->read_only);
+	json_u64(json, "requests", result->requests);
+	json_u64(json, "simulated_ns", result->elapsed_ns);
+	json_u64(json, "device_time_ns", result->end_ns);
+	json_u64(json, "device_age_hours", result->hours);
+	json_u64(json, "memory_bytes", result->memory_bytes);
+	scnprintf(text, sizeof(text), "%016llx", (unsigned long long)result->digest);
+	json_string(json, "digest", text);
 	if (options->verify)
 		json_bool(json, "verified", result->verified);
 	if (options->cpu) {
@@ -520,9 +429,25 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_timings(json, result, options->histogram);
 	if (options->series)
 		put_settling(json, &result->settling);
-	put_amplification(json, &result->stats.counters, result->geo.unit_bytes);
+	counters = &result->stats.counters;
+	json_object(json, "write_amplification");
+	json_u64(json, "host_write_units", counters->host_write_units);
+	json_u64(json, "programmed_units", sim_programmed_units(counters));
+	json_u64(json, "host_write_bytes", counters->host_write_bytes);
+	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * result->geo.unit_bytes);
+	json_fixed(json, "total", sim_amplification(counters, result->geo.unit_bytes), 4);
+	for (i = 0; i < SIM_CAUSES; i++)
+		json_fixed(json, sim_cause_names[i],
+			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
+	json_end_object(json);
 	put_energy(json, &result->stats.counters);
-	put_wear(json, result);
+	json_object(json, "blocks");
+	json_u64(json, "good", result->erases.count);
+	json_u64(json, "bad", result->bad_blocks);
+	put_spread(json, "erase_count", &result->erases, 1, 4);
+	put_spread(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
+	json_end_object(json);
+	put_lifetime(json, &result->stats.counters);
 	put_pages(json, result);
 	put_luns(json, result);
 	put_queues(json, result, options->histogram);
@@ -535,26 +460,12 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	json_end_object(json);
 }
 
-static void put_failures(struct json_writer *json, const struct sim_report *report)
-{
-	unsigned int i;
-
-	json_array(json, "failed");
-	for (i = 0; i < report->failed; i++) {
-		json_record(json, NULL);
-		json_string(json, "policy", report->failures[i].policy);
-		put_seed(json, report->options, report->failures[i].seed);
-		json_string(json, "why", report->failures[i].why);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 void sim_report_json(const struct sim_report *report, FILE *out)
 {
 	const struct sim_result *first = &report->results[0];
 	struct json_writer json;
 	unsigned int i;
+	const struct aftl_geometry *geo;
 
 	json_envelope_begin(&json, out, report->argc, report->argv);
 	json_bool(&json, "interrupted", report->interrupted);
@@ -566,12 +477,36 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 	json_string(&json, "starting_state",
 		    first->profile ? starting_state_word(&first->config) : "saved");
 	json_parameters(&json, &first->config);
-	put_geometry(&json, first);
+	geo = &first->geo;
+	json_object(&json, "geometry");
+	json_u64(&json, "channels", geo->channels);
+	json_u64(&json, "luns", geo->luns);
+	json_u64(&json, "blocks_per_lun", geo->blocks_per_lun);
+	json_u64(&json, "blocks", geo->blocks);
+	json_u64(&json, "layers", geo->layers);
+	json_u64(&json, "word_lines_per_layer", geo->word_lines);
+	json_u64(&json, "pages_per_word_line", geo->word_line_pages);
+	json_u64(&json, "pages_per_block", geo->pages);
+	json_u64(&json, "pages_per_program", geo->program_pages);
+	json_u64(&json, "page_bytes", geo->page_bytes);
+	json_u64(&json, "unit_bytes", geo->unit_bytes);
+	json_u64(&json, "units", first->units);
+	json_u64(&json, "capacity_bytes", first->units * geo->unit_bytes);
+	json_u64(&json, "physical_bytes", first->slots * geo->unit_bytes);
+	json_end_object(&json);
 	put_stream(&json, report->options, first);
 	json_array(&json, "runs");
 	for (i = 0; i < report->count; i++)
 		put_result(&json, report->options, &report->results[i]);
 	json_end_array(&json);
-	put_failures(&json, report);
+	json_array(&json, "failed");
+	for (i = 0; i < report->failed; i++) {
+		json_record(&json, NULL);
+		json_string(&json, "policy", report->failures[i].policy);
+		put_seed(&json, report->options, report->failures[i].seed);
+		json_string(&json, "why", report->failures[i].why);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
 	json_envelope_end(&json);
 }

@@ -10,10 +10,11 @@ static const char *const state_names[] = {
 	[AFTL_BLOCK_BAD] = "bad",
 };
 
-static void put_states(struct json_writer *json, const struct sim_result *result)
+static void put_block_table(struct json_writer *json, const struct sim_result *result)
 {
 	u32 i;
 
+	json_object(json, "block_table");
 	json_list(json, "state");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_string(json, NULL, state_names[result->blocks[i].state]);
@@ -22,12 +23,6 @@ static void put_states(struct json_writer *json, const struct sim_result *result
 	for (i = 0; i < result->geo.blocks; i++)
 		json_string(json, NULL, sim_kind_name(result->policy, &result->blocks[i]));
 	json_end_array(json);
-}
-
-static void put_wear(struct json_writer *json, const struct sim_result *result)
-{
-	u32 i;
-
 	json_list(json, "erases");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].erases);
@@ -36,12 +31,6 @@ static void put_wear(struct json_writer *json, const struct sim_result *result)
 	for (i = 0; i < result->geo.blocks; i++)
 		json_fixed(json, NULL, result->blocks[i].wear, 4);
 	json_end_array(json);
-}
-
-static void put_content(struct json_writer *json, const struct sim_result *result)
-{
-	u32 i;
-
 	json_list(json, "programmed_pages");
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].programmed);
@@ -58,14 +47,6 @@ static void put_content(struct json_writer *json, const struct sim_result *resul
 	for (i = 0; i < result->geo.blocks; i++)
 		json_u64(json, NULL, result->blocks[i].reads);
 	json_end_array(json);
-}
-
-static void put_block_table(struct json_writer *json, const struct sim_result *result)
-{
-	json_object(json, "block_table");
-	put_states(json, result);
-	put_wear(json, result);
-	put_content(json, result);
 	json_end_object(json);
 }
 
@@ -85,10 +66,22 @@ static void put_names(struct json_writer *json, const char *key, const struct si
 	json_end_array(json);
 }
 
-static void put_ages(struct json_writer *json, const struct sim_page_map *map, u32 pages)
+static void put_page_map(struct json_writer *json, const struct sim_result *result,
+			 const struct sim_page_map *map)
 {
+	u32 pages = result->geo.pages;
 	u32 i;
 
+	json_object(json, NULL);
+	json_u64(json, "block", map->block);
+	json_u64(json, "lun", map->block / result->geo.blocks_per_lun);
+	json_string(json, "kind", map->kind);
+	put_names(json, "class", map, pages, aftl_page_class, sim_class_names);
+	put_names(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
+	json_list(json, "valid_units");
+	for (i = 0; i < pages; i++)
+		json_u64(json, NULL, map->valid[i]);
+	json_end_array(json);
 	json_list(json, "age_hours");
 	for (i = 0; i < pages; i++) {
 		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
@@ -97,31 +90,6 @@ static void put_ages(struct json_writer *json, const struct sim_page_map *map, u
 			json_null(json, NULL);
 	}
 	json_end_array(json);
-}
-
-static void put_valid(struct json_writer *json, const struct sim_page_map *map, u32 pages)
-{
-	u32 i;
-
-	json_list(json, "valid_units");
-	for (i = 0; i < pages; i++)
-		json_u64(json, NULL, map->valid[i]);
-	json_end_array(json);
-}
-
-static void put_page_map(struct json_writer *json, const struct sim_result *result,
-			 const struct sim_page_map *map)
-{
-	u32 pages = result->geo.pages;
-
-	json_object(json, NULL);
-	json_u64(json, "block", map->block);
-	json_u64(json, "lun", map->block / result->geo.blocks_per_lun);
-	json_string(json, "kind", map->kind);
-	put_names(json, "class", map, pages, aftl_page_class, sim_class_names);
-	put_names(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
-	put_valid(json, map, pages);
-	put_ages(json, map, pages);
 	json_end_object(json);
 }
 

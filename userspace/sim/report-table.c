@@ -418,16 +418,6 @@ static void put_named(struct text_table *table, const struct sim_report *report,
 	}
 }
 
-static void put_timings(struct text_table *table, const struct sim_report *report)
-{
-	if (any_value(report, &read_lines[0]))
-		put_lines(table, report, read_lines, ARRAY_SIZE(read_lines));
-	if (any_value(report, &write_lines[0]))
-		put_lines(table, report, write_lines, ARRAY_SIZE(write_lines));
-	if (any_value(report, &flush_lines[0]))
-		put_lines(table, report, flush_lines, ARRAY_SIZE(flush_lines));
-}
-
 /* All runs have the same number of queues, because device and stream are the same. */
 static void put_queues(struct text_table *table, const struct sim_report *report)
 {
@@ -465,19 +455,6 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 		put_if_any(table, report, &recent_lines[i]);
 	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
 	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
-}
-
-static void put_head(struct text_table *table, const struct sim_report *report)
-{
-	unsigned int i;
-
-	text_table_row(table);
-	text_table_cell(table, "%s", "");
-	for (i = 0; i < report->count; i++) {
-		text_table_cell(table, "%s", report->results[i].policy->name);
-		if (i)
-			text_table_cell(table, "%s", "");
-	}
 }
 
 static void print_kinds(const struct sim_result *result, FILE *out)
@@ -563,46 +540,6 @@ static void print_zones(const struct sim_result *result, FILE *out)
 		(unsigned long long)counters->zone_append_requests);
 }
 
-static void print_states(const struct sim_report *report, FILE *out)
-{
-	unsigned int i;
-
-	fputc('\n', out);
-	for (i = 0; i < report->count; i++) {
-		const struct sim_result *result = &report->results[i];
-
-		fprintf(out, "%s: digest %016llx%s%s%s; blocks filled:", result->policy->name,
-			(unsigned long long)result->digest,
-			result->verified ? ", verified" : "",
-			result->read_only ? ", read-only: it ran out of good blocks" : "",
-			result->interrupted ? ", interrupted" : "");
-		print_kinds(result, out);
-		print_streams(result, out);
-		print_handles(result, out);
-		print_zones(result, out);
-	}
-}
-
-static void print_slowest(const struct sim_report *report, FILE *out)
-{
-	unsigned int i;
-
-	for (i = 0; report->options->slowest && i < report->count; i++)
-		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
-}
-
-static void print_failures(const struct sim_report *report, FILE *out)
-{
-	unsigned int i;
-
-	for (i = 0; i < report->failed; i++) {
-		fputs(report->failures[i].policy, out);
-		if (report->options->seed_count > 1)
-			fprintf(out, ", seed %llu", (unsigned long long)report->failures[i].seed);
-		fprintf(out, ": no result: %s\n", report->failures[i].why);
-	}
-}
-
 static void print_device(const struct sim_result *result, FILE *out)
 {
 	char capacity[HUMAN_SIZE];
@@ -651,13 +588,25 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 static void print_runs(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;
+	unsigned int i;
 
 	print_device(&report->results[0], out);
 	print_stream(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
-	put_head(&table, report);
+	text_table_row(&table);
+	text_table_cell(&table, "%s", "");
+	for (i = 0; i < report->count; i++) {
+		text_table_cell(&table, "%s", report->results[i].policy->name);
+		if (i)
+			text_table_cell(&table, "%s", "");
+	}
 	put_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
-	put_timings(&table, report);
+	if (any_value(report, &read_lines[0]))
+		put_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
+	if (any_value(report, &write_lines[0]))
+		put_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
+	if (any_value(report, &flush_lines[0]))
+		put_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
 	put_queues(&table, report);
 	put_pages(&table, report);
 	if (report->options->raid)
@@ -667,8 +616,21 @@ static void print_runs(const struct sim_report *report, FILE *out)
 	if (report->options->cpu)
 		put_line(&table, report, &cpu_line);
 	text_table_end(&table, out);
-	print_states(report, out);
-	print_slowest(report, out);
+	fputc('\n', out);
+	for (i = 0; i < report->count; i++) {
+		const struct sim_result *result = &report->results[i];
+
+		fprintf(out, "%s: digest %016llx%s%s%s; blocks filled:", result->policy->name,
+			(unsigned long long)result->digest, result->verified ? ", verified" : "",
+			result->read_only ? ", read-only: it ran out of good blocks" : "",
+			result->interrupted ? ", interrupted" : "");
+		print_kinds(result, out);
+		print_streams(result, out);
+		print_handles(result, out);
+		print_zones(result, out);
+	}
+	for (i = 0; report->options->slowest && i < report->count; i++)
+		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
 }
 
 static unsigned int same_seed(const struct sim_result *results, unsigned int count)
@@ -684,6 +646,7 @@ void sim_report_table(const struct sim_report *report, FILE *out)
 {
 	struct sim_report part = *report;
 	unsigned int done;
+	unsigned int i;
 
 	for (done = 0; done < report->count; done += part.count) {
 		part.results = report->results + done;
@@ -692,5 +655,10 @@ void sim_report_table(const struct sim_report *report, FILE *out)
 			fputc('\n', out);
 		print_runs(&part, out);
 	}
-	print_failures(report, out);
+	for (i = 0; i < report->failed; i++) {
+		fputs(report->failures[i].policy, out);
+		if (report->options->seed_count > 1)
+			fprintf(out, ", seed %llu", (unsigned long long)report->failures[i].seed);
+		fprintf(out, ": no result: %s\n", report->failures[i].why);
+	}
 }

@@ -109,15 +109,6 @@ static struct aftl_waits *host_waits(void *host, struct aftl_request *request)
 	return sim_drive_waits(request);
 }
 
-static void choose_ops(struct run *run)
-{
-	run->ops = host_ops;
-	if (run->timeline)
-		run->ops.array = host_array;
-	if (run->drive.observes)
-		run->ops.waits = host_waits;
-}
-
 /* Requests */
 
 /* No request is complete when aftl_submit() returns. */
@@ -310,15 +301,6 @@ void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result)
 	}
 }
 
-static void survey_luns(const struct run *run, struct sim_result *result)
-{
-	u32 i;
-
-	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
-	for (i = 0; i < run->drive.geo->luns; i++)
-		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
-}
-
 /* Include the configured queues and any other queue that was used. */
 void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
@@ -346,6 +328,7 @@ void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 static void survey_device(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
+	u32 i;
 
 	result->policy = aftl_policy_type(ftl);
 	result->profile = run->options->load ? NULL : run->options->profile;
@@ -369,7 +352,9 @@ static void survey_device(struct run *run, struct sim_result *result)
 	sim_survey_zones(ftl, result);
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
-	survey_luns(run, result);
+	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
+	for (i = 0; i < run->drive.geo->luns; i++)
+		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 	sim_survey_queues(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
@@ -529,7 +514,11 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 						     sizeof(*run.slowest.requests));
 		run.slowest.room = (u32)options->slowest;
 	}
-	choose_ops(&run);
+	run.ops = host_ops;
+	if (run.timeline)
+		run.ops.array = host_array;
+	if (run.drive.observes)
+		run.ops.waits = host_waits;
 	settling_begin(&run.settling);
 	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))

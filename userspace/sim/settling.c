@@ -115,13 +115,6 @@ static u64 cube_of(u64 value)
 	return value * value * value;
 }
 
-/* No overflow: squared_error() has 78 bits, cubes have 21. */
-static bool no_worse(const struct rest *rest, const struct rest *best)
-{
-	return squared_error(rest) * cube_of(best->groups) <= squared_error(best) *
-	       cube_of(rest->groups);
-}
-
 /*
  * Return the groups that the best cut leaves: a cut at the start, or, backwards, at the end. A
  * rest of few groups may agree by chance and is not considered.
@@ -138,7 +131,10 @@ static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 		rest.groups++;
 		rest.sum += sum;
 		rest.squares += (__uint128_t)sum * sum;
-		if (rest.groups > count / KEPT && (!best.groups || no_worse(&rest, &best)))
+		/* No overflow: squared_error() has 78 bits, cubes have 21. */
+		if (rest.groups > count / KEPT &&
+		    (!best.groups || (squared_error(&rest) * cube_of(best.groups) <=
+				      squared_error(&best) * cube_of(rest.groups))))
 			best = rest;
 	}
 	return best;

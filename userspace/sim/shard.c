@@ -47,8 +47,11 @@ struct end {
 
 /* Statistics of requests */
 
-static void count_times(struct shard_sums *sums, const struct end *end)
+static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 {
+	struct shard_sums *sums = &shard->sums[epoch];
+	const struct sim_request *request = &end->request;
+
 	switch (end->request.op) {
 	case AFTL_OP_READ:
 		aftl_histogram_add(&sums->read_response, end->response_ns);
@@ -61,14 +64,6 @@ static void count_times(struct shard_sums *sums, const struct end *end)
 	case AFTL_OP_FLUSH:
 		aftl_histogram_add(&sums->flush_response, end->response_ns);
 	}
-}
-
-static void count_end(struct shard *shard, u8 epoch, const struct end *end)
-{
-	struct shard_sums *sums = &shard->sums[epoch];
-	const struct sim_request *request = &end->request;
-
-	count_times(sums, end);
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
 		settling_put(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
@@ -77,24 +72,6 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 	shard->ended++;
 	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
 		shard->tenants->each[request->queue].pending--;
-}
-
-/* The core counts each part, but the host sent one request. */
-static void count_surplus(struct aftl_counters *surplus, u8 op, u32 parts)
-{
-	switch (op) {
-	case AFTL_OP_READ:
-		surplus->host_read_requests += parts - 1;
-		break;
-	case AFTL_OP_WRITE:
-		surplus->host_write_requests += parts - 1;
-		break;
-	case AFTL_OP_FLUSH:
-		surplus->host_flush_requests += parts - 1;
-		break;
-	default:
-		surplus->host_discard_requests += parts - 1;
-	}
 }
 
 /* Return the first of the parts with the latest completion; a whole has several parts. */
@@ -126,7 +103,20 @@ static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	count_surplus(surplus, whole->request.op, parts);
+	/* The core counts each part, but the host sent one request. */
+	switch (whole->request.op) {
+	case AFTL_OP_READ:
+		surplus->host_read_requests += parts - 1;
+		break;
+	case AFTL_OP_WRITE:
+		surplus->host_write_requests += parts - 1;
+		break;
+	case AFTL_OP_FLUSH:
+		surplus->host_flush_requests += parts - 1;
+		break;
+	default:
+		surplus->host_discard_requests += parts - 1;
+	}
 	surplus->host_failed_requests += failed - any;
 }
 
@@ -210,13 +200,6 @@ static const struct aftl_host_ops host_ops = {
 
 /* Set-up and tear-down */
 
-static void begin_sums(struct shard_sums *sums, const struct sim_options *options,
-		       const struct aftl_config *config)
-{
-	settling_begin(&sums->settling);
-	sums->queues = sim_queues_create(options, config);
-}
-
 int shard_create(struct shard *shard, const struct sim_options *options, u32 index,
 		 const struct aftl_policy_type *policy, struct aftl_error *error)
 {
@@ -227,8 +210,10 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 	aftl_shard_config(&own, &options->config, index);
 	request_pool_init(&shard->pool, sizeof(struct part));
 	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
-	for (i = 0; i < EPOCHS; i++)
-		begin_sums(&shard->sums[i], options, &own);
+	for (i = 0; i < EPOCHS; i++) {
+		settling_begin(&shard->sums[i].settling);
+		shard->sums[i].queues = sim_queues_create(options, &own);
+	}
 	ret = aftl_create(&shard->ftl, &own, policy, &host_ops, shard, error);
 	if (ret)
 		return ret;
@@ -284,12 +269,6 @@ static int submit_part(struct shard *shard, const struct shard_work *work,
 	return ret;
 }
 
-static void begin_epoch(struct shard *shard)
-{
-	aftl_reset_stats(shard->ftl);
-	shard->epoch = 1;
-}
-
 static int lose_die(struct shard *shard, struct aftl_error *error)
 {
 	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
@@ -305,7 +284,8 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 	aftl_advance(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
 		return lose_die(shard, error);
-	begin_epoch(shard);
+	aftl_reset_stats(shard->ftl);
+	shard->epoch = 1;
 	return 0;
 }
 

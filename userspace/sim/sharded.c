@@ -102,25 +102,6 @@ static int draw_for_shards(struct run *run, struct sim_request *wanted)
 	return run->stream->next(run->stream, wanted, &run->error);
 }
 
-static void begin_epoch(struct run *run, struct shard_list *lists)
-{
-	u32 i;
-
-	for (i = 0; i < run->layout.count; i++)
-		shard_order(&lists[i], SHARD_COUNTS, run->now_ns);
-	run->number = 0;
-	run->epoch = 1;
-}
-
-/* Commands that follow a request carry its arrival time. */
-static void order_next(struct run *run, struct shard_list *lists)
-{
-	if (run->submitted == run->dies_at)
-		shard_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
-	if (run->submitted == run->options->warmup)
-		begin_epoch(run, lists);
-}
-
 static int put_request(struct run *run, struct shard_list *lists, struct sim_request *wanted)
 {
 	const struct recorded_end end = { .reason = AFTL_WAITS };
@@ -130,7 +111,17 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 	shard_cut(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
 	run->submitted++;
-	order_next(run, lists);
+	/* Commands that follow a request carry its arrival time. */
+	if (run->submitted == run->dies_at)
+		shard_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
+	if (run->submitted == run->options->warmup) {
+		u32 i;
+
+		for (i = 0; i < run->layout.count; i++)
+			shard_order(&lists[i], SHARD_COUNTS, run->now_ns);
+		run->number = 0;
+		run->epoch = 1;
+	}
 	run->ended |= sim_look_around(&run->progress, run->submitted);
 	if (!run->recording.active)
 		return 0;
@@ -423,20 +414,6 @@ static void go_on(void *context, u64 number, u32 index)
 	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
 }
 
-/* Advance all shards to the time of the latest one. */
-static void finish_shards(struct run *run)
-{
-	u32 i;
-
-	run->until_ns = interrupted() ? 0 : run->options->until;
-	for (i = 0; i < run->layout.count; i++) {
-		u64 own_ns = aftl_now(run->seats[i].shard.ftl);
-
-		run->until_ns = max(run->until_ns, own_ns);
-	}
-	pipeline_each(run, go_on, run->layout.count, sim_threads(run->options));
-}
-
 static void examine_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
@@ -463,14 +440,6 @@ static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 	}
 }
 
-static void subtract_surplus(struct aftl_counters *counters, const struct aftl_counters *surplus)
-{
-	u32 i;
-
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		((u64 *)counters)[i] -= aftl_counter_get(surplus, i);
-}
-
 /* Add the statistics of a shard's requests to the result. */
 static void survey_sums(const struct shard_sums *sums, struct sim_result *result)
 {
@@ -486,7 +455,8 @@ static void survey_sums(const struct shard_sums *sums, struct sim_result *result
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
 	settling_join(&result->settling, &sums->settling);
-	subtract_surplus(&stats->counters, &sums->surplus);
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
 
 static void survey_shards(const struct run *run, struct sim_result *result)
@@ -559,10 +529,18 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 {
 	u64 begin_ns = sim_processor_ns();
 	enum exit_code code = drive_shards(run, error);
+	u32 i;
 
 	if (code)
 		return code;
-	finish_shards(run);
+	/* Advance all shards to the time of the latest one. */
+	run->until_ns = interrupted() ? 0 : run->options->until;
+	for (i = 0; i < run->layout.count; i++) {
+		u64 own_ns = aftl_now(run->seats[i].shard.ftl);
+
+		run->until_ns = max(run->until_ns, own_ns);
+	}
+	pipeline_each(run, go_on, run->layout.count, sim_threads(run->options));
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	pipeline_each(run, examine_shard, run->layout.count, sim_threads(run->options));
 	survey(run, result);
@@ -584,23 +562,6 @@ static enum exit_code finish_record(struct run *run, enum exit_code code,
 	return EXIT_FAILED;
 }
 
-static void release_shards(struct run *run)
-{
-	u32 i, k;
-
-	if (run->stream)
-		run->stream->close(run->stream);
-	sim_tenants_close(&run->tenants);
-	for (i = 0; i < PIPELINE_AHEAD; i++) {
-		for (k = 0; run->chunks[i] && k < run->layout.count; k++)
-			free(run->chunks[i][k].work);
-		free(run->chunks[i]);
-	}
-	for (i = 0; run->seats && i < run->layout.count; i++)
-		shard_release(&run->seats[i].shard);
-	free(run->seats);
-}
-
 enum exit_code sim_sharded_run(const struct sim_options *options,
 			       const struct aftl_policy_type *policy, struct sim_result *result,
 			       struct aftl_error *error)
@@ -614,6 +575,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 		.stopped = U64_MAX,
 	};
 	enum exit_code code;
+	u32 i, k;
 
 	*result = (struct sim_result){ .requests = 0 };
 	code = prepare_shards(&run, error);
@@ -621,6 +583,16 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	if (!code)
 		code = run_stream(&run, result, error);
 	code = finish_record(&run, code, error);
-	release_shards(&run);
+	if (run.stream)
+		run.stream->close(run.stream);
+	sim_tenants_close(&run.tenants);
+	for (i = 0; i < PIPELINE_AHEAD; i++) {
+		for (k = 0; run.chunks[i] && k < run.layout.count; k++)
+			free(run.chunks[i][k].work);
+		free(run.chunks[i]);
+	}
+	for (i = 0; run.seats && i < run.layout.count; i++)
+		shard_release(&run.seats[i].shard);
+	free(run.seats);
 	return code;
 }

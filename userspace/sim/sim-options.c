@@ -167,16 +167,6 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 	return option_set(options, option, argument->value, error);
 }
 
-/* @before is the option before the word. */
-static int complain_word(const struct option_row *before, const char *word,
-			 struct aftl_error *error)
-{
-	bool is_word = *word != '-' || !word[1];
-
-	return is_word && before && before->kind == KIND_FILE ?
-		       command_word_behind(before->name, word, error) : -EINVAL;
-}
-
 static int take_arguments(struct sim_options *options, int argc, char **argv,
 			  struct aftl_error *error)
 {
@@ -186,8 +176,15 @@ static int take_arguments(struct sim_options *options, int argc, char **argv,
 	for (i = 0; i < argc && !ret;) {
 		struct argument argument = { .name = NULL };
 
-		if (!split_argument(argv + i, &argument, error))
-			return complain_word(option, argv[i], error);
+		if (!split_argument(argv + i, &argument, error)) {
+			const char *word = argv[i];
+			bool is_word = *word != '-' || !word[1];
+
+			/* @before is the option before the word. */
+			return is_word && option && option->kind == KIND_FILE ?
+				       command_word_behind(option->name, word, error) :
+				       -EINVAL;
+		}
 		option = option_find(argument.name, argument.length);
 		ret = option ? take_option(options, option, &argument, error) :
 			       take_param(options, &argument, error);
@@ -277,4 +274,3 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = sim_changes_parse(&options->changes, options->change, error);
 	return ret ? ret : option_rules_check(options, error);
 }
-

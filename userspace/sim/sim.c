@@ -232,19 +232,6 @@ static void warn_of_no_time(const struct sim_report *all)
 			    name);
 }
 
-static void print_warnings(const struct sim_report *all)
-{
-	unsigned int i;
-
-	warn_of_misfits(&all->results[0].notes);
-	for (i = 0; i < all->count; i++)
-		warn_of_warmup(all->options, &all->results[i]);
-	warn_of_unwritten(all);
-	explain_padding(all);
-	warn_of_gc(all);
-	warn_of_no_time(all);
-}
-
 /**
  * struct outputs - files that are opened first, so that a wrong name is reported at once
  * @json: output of --json
@@ -280,8 +267,17 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 {
 	if (!all->count)
 		return code;
-	if (!all->options->quiet)
-		print_warnings(all);
+	if (!all->options->quiet) {
+		unsigned int i;
+
+		warn_of_misfits(&all->results[0].notes);
+		for (i = 0; i < all->count; i++)
+			warn_of_warmup(all->options, &all->results[i]);
+		warn_of_unwritten(all);
+		explain_padding(all);
+		warn_of_gc(all);
+		warn_of_no_time(all);
+	}
 	if (json->stream && write_json(all, json))
 		code = EXIT_FAILED;
 	if (table_wanted(all->options))
@@ -346,16 +342,6 @@ static void run_beside(const struct sim_options *options, unsigned int index,
 	run_one(options, index, NULL, outcome);
 }
 
-static void note_failure(struct runs *all, const struct sim_options *options, unsigned int index,
-			 const char *why)
-{
-	struct sim_failure *failure = &all->failures[all->failed++];
-
-	failure->policy = policy_name(options, index);
-	failure->seed = seed_of(options, index);
-	scnprintf(failure->why, sizeof(failure->why), "%s", why);
-}
-
 /* Word the error for a process that ended without reporting one. */
 static void blame_process(const struct sim_options *options, unsigned int index,
 			  struct sim_outcome *outcome)
@@ -379,10 +365,15 @@ static void collect_outcome(struct runs *all, const struct sim_options *options,
 		blame_process(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
 		complain_of("sim", "%s", outcome->error.text);
-	if (sim_outcome_has_result(outcome))
+	if (sim_outcome_has_result(outcome)) {
 		all->results[all->count++] = outcome->result;
-	else
-		note_failure(all, options, index, outcome->error.text);
+	} else {
+		struct sim_failure *failure = &all->failures[all->failed++];
+
+		failure->policy = policy_name(options, index);
+		failure->seed = seed_of(options, index);
+		scnprintf(failure->why, sizeof(failure->why), "%s", outcome->error.text);
+	}
 	all->worst = outcome->code ? outcome->code : all->worst;
 }
 
@@ -403,17 +394,6 @@ static void run_in_turn(struct runs *all, const struct sim_options *options,
 	free(outcome);
 }
 
-static void run_at_once(struct runs *all, const struct sim_work *work, unsigned int jobs)
-{
-	struct sim_outcome *outcomes = memory_zeroed(work->count, sizeof(*outcomes));
-	unsigned int i;
-
-	sim_parallel(work, jobs, outcomes);
-	for (i = 0; i < work->count; i++)
-		collect_outcome(all, work->options, i, &outcomes[i]);
-	free(outcomes);
-}
-
 static void run_all(struct runs *all, const struct sim_options *options,
 		    struct timeline *timeline)
 {
@@ -427,10 +407,17 @@ static void run_all(struct runs *all, const struct sim_options *options,
 
 	/* Divide the threads among the concurrent runs. */
 	own.jobs = max(sim_threads(options) / jobs, 1U);
-	if (jobs > 1)
-		run_at_once(all, &work, jobs);
-	else
+	if (jobs > 1) {
+		struct sim_outcome *outcomes = memory_zeroed(work.count, sizeof(*outcomes));
+		unsigned int i;
+
+		sim_parallel(&work, jobs, outcomes);
+		for (i = 0; i < work.count; i++)
+			collect_outcome(all, work.options, i, &outcomes[i]);
+		free(outcomes);
+	} else {
 		run_in_turn(all, &own, timeline);
+	}
 	if (interrupted() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
 }

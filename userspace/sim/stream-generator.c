@@ -526,23 +526,6 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	return 0;
 }
 
-static void prepare_places(struct generator *generator, const struct sim_options *options)
-{
-	generator->workload = options->workload;
-	if (options->hot_share && options->hot_range)
-		generator->hot_places = part_of_whole(generator->places, options->hot_range);
-	generator->hot_share = options->hot_share;
-	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = part_of_whole(generator->places, options->drift_set);
-	generator->window_requests = options->drift_requests;
-	generator->step = scatter_step(generator->places);
-	generator->scatter = options->scatter;
-	if (generator->workload == SIM_WORKLOAD_ZIPF)
-		generator->zipf = zipf_create(generator->places,
-					      ((__uint128_t)options->zipf_skew << 32) /
-						      SIM_RATE_ONE);
-}
-
 /* Call after prepare_draws(). */
 static void prepare_active(struct generator *generator, const struct sim_options *options)
 {
@@ -682,7 +665,18 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 		free(generator);
 		return ret;
 	}
-	prepare_places(generator, options);
+	generator->workload = options->workload;
+	if (options->hot_share && options->hot_range)
+		generator->hot_places = part_of_whole(generator->places, options->hot_range);
+	generator->hot_share = options->hot_share;
+	generator->hot_stream = (u8)options->hot_stream;
+	generator->window = part_of_whole(generator->places, options->drift_set);
+	generator->window_requests = options->drift_requests;
+	generator->step = scatter_step(generator->places);
+	generator->scatter = options->scatter;
+	if (generator->workload == SIM_WORKLOAD_ZIPF)
+		generator->zipf = zipf_create(
+			generator->places, ((__uint128_t)options->zipf_skew << 32) / SIM_RATE_ONE);
 	prepare_draws(generator, config->seed);
 	prepare_active(generator, options);
 	prepare_zones(generator, options, geo);

@@ -215,17 +215,6 @@ static void close_trace(struct sim_stream *stream)
 	free(trace);
 }
 
-static void learn_classes(struct trace *trace)
-{
-	const struct aftl_record_header *header = record_header(trace->reader);
-	u32 i;
-
-	for (i = 0; i < header->classes; i++) {
-		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
-		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
-	}
-}
-
 /*
  * Refuse a trace that exceeds the device before the simulation. If the file cannot be rewound,
  * the run fails at the first request beyond the device instead.
@@ -252,6 +241,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 {
 	struct trace *trace = memory_zeroed(1, sizeof(*trace));
 	int ret = record_open(&trace->reader, options->trace_path, error);
+	const struct aftl_record_header *header;
+	u32 i;
 
 	if (ret) {
 		free(trace);
@@ -272,7 +263,11 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		trace->queues = AFTL_QUEUES_MAX;
 	trace->blocks = config->blocks;
 	trace->fold = options->fold;
-	learn_classes(trace);
+	header = record_header(trace->reader);
+	for (i = 0; i < header->classes; i++) {
+		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
+		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
+	}
 	ret = check_end(trace, sim_options_limit(options), error);
 	if (ret)
 		close_trace(&trace->stream);

@@ -75,15 +75,6 @@ static u32 *hash_head(struct stripe_cache *cache, u32 row)
 	return &cache->heads[aftl_hash64(row) % cache->count];
 }
 
-static void hash_remove(struct stripe_cache *cache, const struct stripe *stripe)
-{
-	u32 *link = hash_head(cache, stripe->row);
-
-	while (*link != stripe_index(cache, stripe))
-		link = &cache->stripes[*link].hash_next;
-	*link = stripe->hash_next;
-}
-
 static void hash_add(struct stripe_cache *cache, struct stripe *stripe)
 {
 	u32 *head = hash_head(cache, stripe->row);
@@ -134,8 +125,13 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 	if (cache->clean.head == STRIPE_NONE)
 		return NULL;
 	stripe = &cache->stripes[cache->clean.head];
-	if (stripe->row != STRIPE_NONE)
-		hash_remove(cache, stripe);
+	if (stripe->row != STRIPE_NONE) {
+		u32 *link = hash_head(cache, stripe->row);
+
+		while (*link != stripe_index(cache, stripe))
+			link = &cache->stripes[*link].hash_next;
+		*link = stripe->hash_next;
+	}
 	stripe->row = row;
 	stripe->known = 0;
 	stripe->approx = 0;

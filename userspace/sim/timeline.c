@@ -93,14 +93,6 @@ void timeline_device(struct timeline *timeline, const struct aftl *ftl)
 	}
 }
 
-static void operation_name(const struct aftl_array_event *event, char name[32])
-{
-	if (event->op == AFTL_ARRAY_PROGRAM)
-		scnprintf(name, 32, "program %s", sim_mode_names[event->mode]);
-	else
-		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
-}
-
 /* The file format counts times in microseconds. */
 static void put_event(struct timeline *timeline, const struct lane *lane, u64 end_ns)
 {
@@ -113,7 +105,10 @@ static void put_event(struct timeline *timeline, const struct lane *lane, u64 en
 		return;
 	}
 	timeline->events++;
-	operation_name(event, name);
+	if (event->op == AFTL_ARRAY_PROGRAM)
+		scnprintf(name, 32, "program %s", sim_mode_names[event->mode]);
+	else
+		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
 	json_record(json, NULL);
 	json_string(json, "ph", "X");
 	json_u64(json, "pid", timeline->device);

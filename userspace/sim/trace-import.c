@@ -98,53 +98,26 @@ static void make_words(struct words *words, const struct sim_options *options)
 	add_word_to_command(words, "-");
 }
 
-static void release_words(struct words *words)
-{
-	int i;
-
-	for (i = 0; i < words->count; i++)
-		free(words->list[i]);
-}
-
-static void become_reader(char **words, int fd, pid_t parent)
-{
-	char program[PATH_MAX];
-
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	sibling_program("approxftl-trace", program, sizeof(program));
-	if (getppid() == parent && dup2(fd, STDOUT_FILENO) >= 0)
-		execvp(program, words);
-	_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
-}
-
-/* approxftl-trace has printed its own error messages, unless it was missing or killed. */
-static enum exit_code import_status(const struct sim_options *options, int status)
-{
-	if (interrupted())
-		return EXIT_INTERRUPTED;
-	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
-		return (enum exit_code)WEXITSTATUS(status);
-	if (WIFEXITED(status))
-		complain_of("sim",
-			    "%.150s: no record file; approxftl-trace, which reads others, is missing",
-			    options->trace);
-	else
-		complain_of("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
-			    WTERMSIG(status));
-	return WIFEXITED(status) ? EXIT_NO_INPUT : EXIT_FAILED;
-}
-
 static enum exit_code copy_into(int fd, const struct sim_options *options)
 {
 	struct words words = { .count = 0 };
 	pid_t parent = getpid(), child;
 	int status;
+	int i;
 
 	make_words(&words, options);
 	child = fork();
-	if (!child)
-		become_reader(words.list, fd, parent);
-	release_words(&words);
+	if (!child) {
+		char program[PATH_MAX];
+
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		sibling_program("approxftl-trace", program, sizeof(program));
+		if (getppid() == parent && dup2(fd, STDOUT_FILENO) >= 0)
+			execvp(program, words.list);
+		_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
+	}
+	for (i = 0; i < words.count; i++)
+		free(words.list[i]);
 	if (child < 0) {
 		complain_of("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
@@ -153,7 +126,20 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		if (interrupted())
 			kill(child, SIGTERM);
-	return import_status(options, status);
+	/* approxftl-trace has printed its own error messages, unless it was missing or killed. */
+	if (interrupted())
+		return EXIT_INTERRUPTED;
+	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
+		return (enum exit_code)WEXITSTATUS(status);
+	if (WIFEXITED(status))
+		complain_of(
+			"sim",
+			"%.150s: no record file; approxftl-trace, which reads others, is missing",
+			options->trace);
+	else
+		complain_of("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
+			    WTERMSIG(status));
+	return WIFEXITED(status) ? EXIT_NO_INPUT : EXIT_FAILED;
 }
 
 enum exit_code trace_import(struct sim_options *options)

@@ -345,12 +345,6 @@ static bool is_ours(const struct ledger *ledger, const struct block_name *name)
 	return name->device == ledger->header->device && name->seed == ledger->header->seed;
 }
 
-static bool is_misplaced(const struct ledger *ledger, u64 unit, const struct block_found *found)
-{
-	return found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) &&
-		found->name.unit != unit;
-}
-
 bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 		   const struct block_found *found)
 {
@@ -358,7 +352,7 @@ bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 
 	if (ledger->header->frozen)
 		return true;
-	if (is_misplaced(ledger, unit, found))
+	if (found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) && found->name.unit != unit)
 		return false;
 	if (now->any >= floor)
 		return true;

@@ -48,15 +48,6 @@ static void draw_place(struct load *load)
 	load->in_order = !draw_below(load, 4);
 }
 
-static void draw_phase(struct load *load)
-{
-	load->left = (u32)draw_power_of_two(load, MOST_OF_A_PHASE);
-	load->depth = (u32)draw_power_of_two(load, load->shape.depth);
-	load->weights = moods[draw_below(load, ARRAY_SIZE(moods))];
-	load->size = (u32)draw_power_of_two(load, load->shape.most);
-	draw_place(load);
-}
-
 static enum load_op draw_op(struct load *load)
 {
 	u32 op = 0, sum = 0, at;
@@ -69,15 +60,6 @@ static enum load_op draw_op(struct load *load)
 	if (op == LOAD_DISCARD && !load->shape.discards)
 		return LOAD_WRITE;
 	return op;
-}
-
-static u32 draw_count(struct load *load, enum load_op op)
-{
-	bool cleared = op == LOAD_DISCARD || op == LOAD_ZEROES || op == LOAD_PUNCH;
-	u64 most = cleared ? load->shape.most_cleared : load->size;
-
-	most = min(most, load->window);
-	return draw_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
 }
 
 static u64 draw_first(struct load *load, u32 count)
@@ -97,13 +79,23 @@ struct load_request load_next(struct load *load)
 {
 	struct load_request request = { 0 };
 
-	if (!load->left)
-		draw_phase(load);
+	if (!load->left) {
+		load->left = (u32)draw_power_of_two(load, MOST_OF_A_PHASE);
+		load->depth = (u32)draw_power_of_two(load, load->shape.depth);
+		load->weights = moods[draw_below(load, ARRAY_SIZE(moods))];
+		load->size = (u32)draw_power_of_two(load, load->shape.most);
+		draw_place(load);
+	}
 	load->left--;
 	request.op = draw_op(load);
 	request.depth = load->depth;
 	if (request.op != LOAD_FLUSH) {
-		request.count = draw_count(load, request.op);
+		bool cleared = request.op == LOAD_DISCARD || request.op == LOAD_ZEROES ||
+			       request.op == LOAD_PUNCH;
+		u64 most = cleared ? load->shape.most_cleared : load->size;
+
+		most = min(most, load->window);
+		request.count = draw_below(load, 2) ? (u32)draw_power_of_two(load, most) : 1;
 		request.first = draw_first(load, request.count);
 	}
 	request.draw = aftl_random_next(&load->random);

@@ -140,19 +140,6 @@ static void draw_next(struct press *press)
 	press->waiting = true;
 }
 
-/* Vary the buffer's offset within a page, in steps that direct I/O allows. */
-static void place_data(const struct press *press, struct slot *slot)
-{
-	u32 steps = PAGE / press->run->target.sector;
-	size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
-
-	slot->data = slot->memory;
-	if (steps > 1)
-		slot->data += slot->request.draw % steps * press->run->target.sector;
-	if (slot->request.op == LOAD_READ)
-		memset(slot->data, 0xee, bytes);
-}
-
 static void fill_data(const struct press *press, const struct slot *slot)
 {
 	const struct ledger_header *header = ledger_header(press->run->ledger);
@@ -201,8 +188,17 @@ static void begin_request(struct press *press, struct slot *slot)
 	slot->way = press->way;
 	slot->change.first = slot->request.first;
 	slot->change.count = slot->request.count;
-	if (has_data(slot->request.op))
-		place_data(press, slot);
+	if (has_data(slot->request.op)) {
+		u32 steps = PAGE / press->run->target.sector;
+		size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
+
+		/* Vary the buffer's offset within a page, in steps that direct I/O allows. */
+		slot->data = slot->memory;
+		if (steps > 1)
+			slot->data += slot->request.draw % steps * press->run->target.sector;
+		if (slot->request.op == LOAD_READ)
+			memset(slot->data, 0xee, bytes);
+	}
 	if (op_changes_data(slot->request.op))
 		begin_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
@@ -261,25 +257,19 @@ static void prepare_press_sqe(const struct press *press, const struct slot *slot
 	}
 }
 
-static struct slot *free_slot(struct press *press)
-{
-	u32 i;
-
-	for (i = 0; press->slots[i].busy; i++)
-		;
-	return &press->slots[i];
-}
-
 /* Return: false if the next request has to wait for others. */
 static bool submit_next(struct press *press)
 {
 	struct io_uring_sqe *sqe;
 	struct slot *slot;
+	u32 i;
 
 	draw_next(press);
 	if (press->under_way >= press->next.depth)
 		return false;
-	slot = free_slot(press);
+	for (i = 0; press->slots[i].busy; i++)
+		;
+	slot = &press->slots[i];
 	begin_request(press, slot);
 	sqe = io_uring_get_sqe(&press->ring);
 	prepare_press_sqe(press, slot, sqe);
@@ -305,15 +295,6 @@ static void describe_request(const struct press *press, const struct slot *slot,
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* Try the methods of discarding one after the other, until one works. */
-static void try_another_way(struct press *press, const struct slot *slot)
-{
-	if (slot->way == press->way && ++press->way == DISCARD_NONE) {
-		complain_of("torture", "%s cannot discard", press->run->options.device);
-		press->load.shape.discards = false;
-	}
-}
-
 /* Return true if the device lacks the operation. One that has ever succeeded is supported. */
 static bool lacks_operation(struct press *press, const struct slot *slot, int error)
 {
@@ -322,7 +303,11 @@ static bool lacks_operation(struct press *press, const struct slot *slot, int er
 	if (press->run->counts[op])
 		return false;
 	if (op == LOAD_DISCARD && (error == EOPNOTSUPP || error == EINVAL)) {
-		try_another_way(press, slot);
+		/* Try the methods of discarding one after the other, until one works. */
+		if (slot->way == press->way && ++press->way == DISCARD_NONE) {
+			complain_of("torture", "%s cannot discard", press->run->options.device);
+			press->load.shape.discards = false;
+		}
 		return true;
 	}
 	return (op == LOAD_ZEROES || op == LOAD_PUNCH) && error == EOPNOTSUPP;
@@ -347,44 +332,27 @@ static void has_failed(struct press *press, const struct slot *slot, int error)
 	press->failed = true;
 }
 
-static void has_succeeded(struct press *press, const struct slot *slot)
-{
-	struct torture_run *run = press->run;
-
-	run->counts[slot->request.op]++;
-	if (op_changes_data(slot->request.op))
-		ledger_done(run->ledger, &slot->change, slot->request.op == LOAD_FORCED);
-	else if (slot->request.op == LOAD_FLUSH)
-		ledger_flush_done(run->ledger, slot->covered);
-	else
-		judge_blocks(run, slot->change.first, slot->change.count, slot->data,
-			     slot->change.floors, slot->number);
-}
-
 static void finish_request(struct press *press, struct slot *slot, int result)
 {
-	s64 wanted = has_data(slot->request.op) ?
-		(s64)slot->request.count * press->run->unit_bytes : 0;
+	s64 wanted =
+		has_data(slot->request.op) ? (s64)slot->request.count * press->run->unit_bytes : 0;
 
-	if (result == wanted)
-		has_succeeded(press, slot);
-	else
+	if (result == wanted) {
+		struct torture_run *run = press->run;
+
+		run->counts[slot->request.op]++;
+		if (op_changes_data(slot->request.op))
+			ledger_done(run->ledger, &slot->change, slot->request.op == LOAD_FORCED);
+		else if (slot->request.op == LOAD_FLUSH)
+			ledger_flush_done(run->ledger, slot->covered);
+		else
+			judge_blocks(run, slot->change.first, slot->change.count, slot->data,
+				     slot->change.floors, slot->number);
+	} else {
 		has_failed(press, slot, result < 0 ? -result : EIO);
+	}
 	slot->busy = false;
 	press->under_way--;
-}
-
-static void reap_requests(struct press *press)
-{
-	struct io_uring_cqe *cqe;
-
-	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
-		struct slot *slot = io_uring_cqe_get_data(cqe);
-		int result = cqe->res;
-
-		io_uring_cqe_seen(&press->ring, cqe);
-		finish_request(press, slot, result);
-	}
 }
 
 static bool request_hangs(const struct press *press)
@@ -426,10 +394,18 @@ static void submit_and_wait(struct press *press)
 /* Return: false if a request hangs. */
 static bool run_one_turn(struct press *press)
 {
+	struct io_uring_cqe *cqe;
+
 	while (!is_over(press) && submit_next(press))
 		;
 	submit_and_wait(press);
-	reap_requests(press);
+	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
+		struct slot *slot = io_uring_cqe_get_data(cqe);
+		int result = cqe->res;
+
+		io_uring_cqe_seen(&press->ring, cqe);
+		finish_request(press, slot, result);
+	}
 	return !request_hangs(press);
 }
 

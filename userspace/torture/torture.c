@@ -93,17 +93,6 @@ static int open_all(struct torture_run *run, struct aftl_error *error)
 	return ret;
 }
 
-static void tell_torture_result(const struct torture_run *run)
-{
-	u32 op;
-
-	printf("seed %u", ledger_header(run->ledger)->seed);
-	for (op = 0; op < LOAD_OPS; op++)
-		printf(", %llu %s", (unsigned long long)run->counts[op], load_op_names[op]);
-	printf("; %llu failed, %llu unreadable, %llu wrong\n", (unsigned long long)run->failed,
-	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
-}
-
 static enum exit_code check_all_blocks(struct torture_run *run)
 {
 	struct aftl_error error;
@@ -119,6 +108,7 @@ static enum exit_code run_torture(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
+	u32 op;
 
 	catch_signals(run->ledger);
 	if (options->resume || options->verify)
@@ -129,7 +119,11 @@ static enum exit_code run_torture(struct torture_run *run)
 		if (!code && !run->wrong && !interrupted())
 			code = check_all_blocks(run);
 	}
-	tell_torture_result(run);
+	printf("seed %u", ledger_header(run->ledger)->seed);
+	for (op = 0; op < LOAD_OPS; op++)
+		printf(", %llu %s", (unsigned long long)run->counts[op], load_op_names[op]);
+	printf("; %llu failed, %llu unreadable, %llu wrong\n", (unsigned long long)run->failed,
+	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
 	if (run->wrong)
 		return EXIT_NOT_VERIFIED;
 	return !code && interrupted() ? EXIT_INTERRUPTED : code;

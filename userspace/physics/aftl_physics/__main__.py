@@ -8,13 +8,6 @@ from pathlib import Path
 from aftl_physics import report, tables
 
 
-def generate_files(directory: Path) -> int:
-    """Write the C files and return the exit status."""
-    for name, text in tables.generated_files().items():
-        (directory / name).write_text(text, encoding="utf-8")
-    return 0
-
-
 def check_files(directory: Path) -> int:
     """Compare the C files with freshly computed ones and return the exit status."""
     for name in (tables.HEADER, tables.SOURCE):
@@ -47,7 +40,9 @@ def main() -> int:
     args = physics_parser().parse_args()
     try:
         if args.command == "generate":
-            return generate_files(args.out)
+            for name, text in tables.generated_files().items():
+                (args.out / name).write_text(text, encoding="utf-8")
+            return 0
         if args.command == "check":
             return check_files(args.against)
         print(tables.states_text() if args.command == "states" else report.physics_report(), end="")
