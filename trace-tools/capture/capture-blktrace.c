@@ -125,9 +125,7 @@ static void pause_ms(long ms)
  */
 static int await_start(struct blktrace_run *run, struct aftl_error *error)
 {
-	int ms;
-
-	for (ms = 0; !has_files(run); ms += LOOK_MS) {
+	for (int ms = 0; !has_files(run); ms += LOOK_MS) {
 		if (has_ended(run))
 			return blame_blktrace(run, error);
 		if (ms >= PATIENCE_MS)

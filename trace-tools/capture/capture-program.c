@@ -112,10 +112,9 @@ int capture_program_exit(const struct capture_program *program)
 void capture_program_json(const struct capture_program *program, struct json_writer *json)
 {
 	char directory[PATH_MAX];
-	unsigned int i;
 
 	json_list(json, "argv");
-	for (i = 0; program->argv[i]; i++)
+	for (unsigned int i = 0; program->argv[i]; i++)
 		json_string(json, NULL, program->argv[i]);
 	json_end_array(json);
 	if (getcwd(directory, sizeof(directory)))

@@ -168,9 +168,8 @@ static int put_aft(struct trace_output *output, const struct trace_request *requ
 	struct aftl_record records[2];
 	u32 count = trace_request_records(request, records);
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; i < count && !ret; i++)
+	for (u32 i = 0; i < count && !ret; i++)
 		ret = record_put(output->state, &records[i], error);
 	return ret;
 }

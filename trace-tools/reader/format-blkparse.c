@@ -170,9 +170,8 @@ static bool set_act(struct fields *fields)
 		{ "Q", TRACE_ACT_QUEUE },    { "D", TRACE_ACT_ISSUE },
 		{ "C", TRACE_ACT_COMPLETE }, { "X", TRACE_ACT_SPLIT },
 	};
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(acts); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(acts); i++) {
 		fields->event.act = acts[i].act;
 		if (text_equals(fields->action, acts[i].action))
 			return true;

@@ -104,12 +104,11 @@ static enum trace_line_verdict read_columns_line(struct trace_file *file, struct
 	const struct trace_columns *columns = file->format->columns;
 	struct trace_request *request = out;
 	bool op_known = true;
-	u32 i;
 
 	*request = (struct trace_request){ 0 };
 	if (is_heading(columns, text))
 		return TRACE_LINE_EMPTY;
-	for (i = 0; columns->columns[i]; i++) {
+	for (u32 i = 0; columns->columns[i]; i++) {
 		if (i && !text_is(&text, ',')) {
 			if (columns->lacks_latency && !columns->columns[i + 1])
 				break;

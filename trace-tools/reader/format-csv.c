@@ -124,13 +124,12 @@ static int check_units(const struct trace_file *file, struct aftl_error *error)
 static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error *error)
 {
 	struct trace_line title;
-	u32 i;
 
 	if (!is_csv(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s: the columns are not known; say them with --columns",
 				 file->input.name);
-	for (i = 0; i < COLUMNS; i++)
+	for (u32 i = 0; i < COLUMNS; i++)
 		csv->meaning[i] = (u8)i;
 	file->time_unit_ns = 1;
 	file->offset_unit = 1;

@@ -187,9 +187,8 @@ static void open_iolog_file(struct trace_output *output, const struct trace_requ
 {
 	bool *opened = output->state;
 	static const char *const actions[] = { "add", "open" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(actions) && !opened[request->stream]; i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(actions) && !opened[request->stream]; i++) {
 		fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
 		put_name(output->file, request->stream);
 		fprintf(output->file, " %s\n", actions[i]);

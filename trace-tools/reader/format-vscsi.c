@@ -35,9 +35,7 @@ static const struct layout {
 /* Detect the version from the first two records: one byte alone may match by chance. */
 static const struct layout *layout_of(const u8 *head, size_t size)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(layouts); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(layouts); i++) {
 		const struct layout *layout = &layouts[i];
 		const u8 *second = head + layout->bytes;
 

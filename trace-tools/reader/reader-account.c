@@ -15,9 +15,7 @@ struct trace_classes trace_reader_classes(const struct trace_reader *reader)
 
 void trace_reader_describe(const struct trace_reader *reader, FILE *out)
 {
-	u32 i;
-
-	for (i = 0; i < reader->merge.count; i++) {
+	for (u32 i = 0; i < reader->merge.count; i++) {
 		const struct trace_file *file = &reader->merge.sources[i].file;
 
 		fprintf(out, "%s: %s: %s; %s%s\n", file->input.name, file->format->name,
@@ -33,10 +31,8 @@ static const char *const action_names[] = {
 
 static void put_actions(struct json_writer *json, const struct trace_file *file)
 {
-	u32 i;
-
 	json_record(json, "actions");
-	for (i = 0; i < ARRAY_SIZE(action_names); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(action_names); i++)
 		if (action_names[i] && file->actions[i])
 			json_u64(json, action_names[i], file->actions[i]);
 	json_end_object(json);
@@ -45,10 +41,8 @@ static void put_actions(struct json_writer *json, const struct trace_file *file)
 
 void trace_reader_describe_json(const struct trace_reader *reader, struct json_writer *json)
 {
-	u32 i;
-
 	json_array(json, "files");
-	for (i = 0; i < reader->merge.count; i++) {
+	for (u32 i = 0; i < reader->merge.count; i++) {
 		const struct trace_file *file = &reader->merge.sources[i].file;
 
 		json_object(json, NULL);

@@ -15,9 +15,7 @@ static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_S
 
 static u64 find_unit(const struct unit *units, size_t count, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!strcmp(units[i].name, name))
 			return units[i].value;
 	return 0;

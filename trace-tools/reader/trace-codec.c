@@ -98,10 +98,9 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 		{ "\xfd\x37zXZ", 6, XZ },
 		{ "BZh", 3, BZIP2 },
 	};
-	size_t i;
 
 	*out = NULL;
-	for (i = 0; !*out && i < ARRAY_SIZE(known); i++)
+	for (size_t i = 0; !*out && i < ARRAY_SIZE(known); i++)
 		if (size >= known[i].length && !memcmp(bytes, known[i].magic, known[i].length))
 			*out = create_codec(known[i].kind, bytes, size);
 	(void)error;

@@ -67,10 +67,9 @@ bool trace_scsi_op(u64 code, u8 *op)
 		[AFTL_OP_DISCARD] = { 0x42 },
 		[AFTL_OP_WRITE_ZEROES] = { 0x41, 0x93 },
 	};
-	u32 i;
 
 	for (*op = 0; *op < AFTL_OPS; (*op)++)
-		for (i = 0; i < ARRAY_SIZE(codes[0]); i++)
+		for (u32 i = 0; i < ARRAY_SIZE(codes[0]); i++)
 			if (code && codes[*op][i] == code)
 				return true;
 	return false;

@@ -33,13 +33,12 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 		     struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
 	*merge = (struct trace_merge){
 		.sources = memory_zeroed(count, sizeof(*merge->sources)),
 		.times = memory_zeroed(count, sizeof(*merge->times)),
 	};
-	for (i = 0; i < count && !ret; i++) {
+	for (u32 i = 0; i < count && !ret; i++) {
 		ret = open_source(merge, paths[i], hints, losses, error);
 		/* The blktrace file of a CPU without events is empty. */
 		if (ret == -ENODATA && (merge->count || i + 1 < count))
@@ -52,9 +51,7 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 
 void trace_merge_close(struct trace_merge *merge)
 {
-	u32 i;
-
-	for (i = 0; i < merge->count; i++) {
+	for (u32 i = 0; i < merge->count; i++) {
 		trace_window_free(&merge->sources[i].window);
 		trace_file_close(&merge->sources[i].file);
 	}
@@ -130,9 +127,8 @@ static struct turn whose_turn(const struct trace_merge *merge)
 {
 	struct turn turn = { .first = NONE, .second = NONE, .limit_ns = TRACE_MERGE_OVER };
 	u64 first_ns = TRACE_MERGE_OVER, second_ns = TRACE_MERGE_OVER;
-	u32 i;
 
-	for (i = 0; i < merge->count; i++) {
+	for (u32 i = 0; i < merge->count; i++) {
 		u64 t_ns = merge->times[i];
 
 		if (t_ns < first_ns) {
@@ -234,11 +230,10 @@ static bool extend_run(struct trace_merge *merge)
 int trace_merge_gather(struct trace_merge *merge, struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
 	merge->run_next = 0;
 	merge->run_end = 0;
-	for (i = 0; i < merge->count && !ret; i++)
+	for (u32 i = 0; i < merge->count && !ret; i++)
 		ret = load_next_item(merge, i, error);
 	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_run(merge))
 		;

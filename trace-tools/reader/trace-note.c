@@ -15,9 +15,7 @@ static bool class_of(struct text_cursor word, u8 *class)
 /* Parse the source of a class. An unknown word, maybe of a later version, counts as "tag". */
 static u8 by_of(struct text_cursor word)
 {
-	u32 by;
-
-	for (by = TRACE_BY_TAG; by < TRACE_BYS; by++)
+	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)
 		if (text_equals(word, trace_by_names[by]))
 			return (u8)by;
 	return TRACE_BY_TAG;

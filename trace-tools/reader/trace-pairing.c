@@ -115,11 +115,9 @@ static void free_marks(struct pending *pending)
 
 void trace_pairing_free(struct trace_pairing *pairing)
 {
-	u64 number;
-
 	if (!pairing)
 		return;
-	for (number = pairing->first; number < pairing->next; number++)
+	for (u64 number = pairing->first; number < pairing->next; number++)
 		free_marks(pending_of(pairing, number));
 	free(pairing->pending);
 	free(pairing->pieces);
@@ -277,11 +275,10 @@ static void grow_ring(struct trace_pairing *pairing, u64 end)
 {
 	struct pending *old = pairing->pending;
 	u32 ring = pairing->ring;
-	u64 number;
 
 	pairing->pending = memory_zeroed(2 * (size_t)ring, sizeof(*old));
 	pairing->ring = 2 * ring;
-	for (number = pairing->first; number < end; number++)
+	for (u64 number = pairing->first; number < end; number++)
 		*pending_of(pairing, number) = old[number & (ring - 1)];
 	free(old);
 }
@@ -585,9 +582,7 @@ u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *even
 
 void trace_pairing_end(struct trace_pairing *pairing)
 {
-	u64 number;
-
-	for (number = pairing->first; number < pairing->next; number++) {
+	for (u64 number = pairing->first; number < pairing->next; number++) {
 		struct pending *pending = pending_of(pairing, number);
 
 		pairing->counts.unfinished += !pending->done;

@@ -18,12 +18,11 @@ static bool add_capture(struct trace_paths *paths, const char *name, const char 
 {
 	char pattern[4096];
 	glob_t found;
-	size_t i;
 
 	if (scnprintf(pattern, sizeof(pattern), "%s%s.blktrace.*[0-9]", name, base) >=
 	    (int)sizeof(pattern) - 1 || glob(pattern, 0, NULL, &found))
 		return false;
-	for (i = 0; i < found.gl_pathc; i++)
+	for (size_t i = 0; i < found.gl_pathc; i++)
 		add_path(paths, found.gl_pathv[i]);
 	globfree(&found);
 	return true;
@@ -47,9 +46,7 @@ void trace_paths_add(struct trace_paths *paths, const char *name)
 
 void trace_paths_free(struct trace_paths *paths)
 {
-	u32 i;
-
-	for (i = 0; i < paths->count; i++)
+	for (u32 i = 0; i < paths->count; i++)
 		free(paths->list[i]);
 	free(paths->list);
 	*paths = (struct trace_paths){ 0 };
@@ -64,7 +61,6 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 		.silent = reader->losses.silent,
 	};
 	int ret;
-	u32 i;
 
 	*reader = (struct trace_reader){
 		.wish = *wish,
@@ -72,7 +68,7 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 		.usual_device = TRACE_ALL_DEVICES,
 	};
 	reader->names = process_names_create();
-	for (i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++)
 		trace_paths_add(&reader->paths, paths[i]);
 	ret = trace_merge_open(&reader->merge, (const char *const *)reader->paths.list,
 			       reader->paths.count, &reader->wish.hints, &reader->losses, error);
@@ -80,7 +76,7 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 		trace_reader_close(reader);
 		return ret;
 	}
-	for (i = 0; i < reader->merge.count; i++)
+	for (u32 i = 0; i < reader->merge.count; i++)
 		reader->merge.sources[i].file.names = reader->names;
 	if (trace_reader_format(reader)->events)
 		reader->pairing = trace_pairing_create(wish->issue);
@@ -105,9 +101,8 @@ const struct trace_format *trace_reader_format(const struct trace_reader *reader
 u64 trace_reader_position(const struct trace_reader *reader)
 {
 	u64 bytes = 0;
-	u32 i;
 
-	for (i = 0; i < reader->merge.count; i++)
+	for (u32 i = 0; i < reader->merge.count; i++)
 		bytes += reader->merge.sources[i].file.input.packed_bytes;
 	return bytes;
 }

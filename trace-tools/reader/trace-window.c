@@ -45,9 +45,7 @@ void *trace_window_room(struct trace_window *window, u32 *room)
 /* Check the order of the items from @from on; earlier ones are known to be in order. */
 static bool in_order(const struct trace_window *window, u32 from)
 {
-	u32 i;
-
-	for (i = max(from, 1U); i < window->count; i++)
+	for (u32 i = max(from, 1U); i < window->count; i++)
 		if (time_of(window, window->items, i) < time_of(window, window->items, i - 1))
 			return false;
 	return true;
@@ -72,11 +70,10 @@ static void merge_items(const struct trace_window *window, u8 *to, u8 *items, si
 /* Sort stably: items with equal times keep their order. */
 static void sort_items(struct trace_window *window)
 {
-	size_t width, from;
 	u8 *kept;
 
-	for (width = 1; width < window->count; width *= 2) {
-		for (from = 0; from < window->count; from += 2 * width)
+	for (size_t width = 1; width < window->count; width *= 2) {
+		for (size_t from = 0; from < window->count; from += 2 * width)
 			merge_items(window, window->spare, window->items, from,
 				    min(from + width, (size_t)window->count),
 				    min(from + 2 * width, (size_t)window->count));

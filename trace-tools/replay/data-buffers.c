@@ -71,10 +71,8 @@ static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 l
 	if (!ret && control >= 0)
 		ret = data_tags_mark(control, arena->memfd, kind, error);
 	if (!ret) {
-		unsigned int i;
-
 		/* Reserve one buffer of each size, which is never split for smaller requests. */
-		for (i = 0; i <= size_index(largest); i++)
+		for (unsigned int i = 0; i <= size_index(largest); i++)
 			give_back(arena, i, take_fresh(buffers, arena, i));
 	}
 	return ret;
@@ -84,24 +82,21 @@ int data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest, in
 			struct aftl_error *error)
 {
 	u64 reserved = 2 * index_bytes(size_index(largest));
-	unsigned int kind;
 	int ret = 0;
 
 	*buffers = (struct data_buffers){ .bytes = max(bytes, reserved) };
 	pthread_mutex_init(&buffers->lock, NULL);
 	pthread_cond_init(&buffers->returned, NULL);
-	for (kind = 0; kind < DATA_KINDS; kind++)
+	for (unsigned int kind = 0; kind < DATA_KINDS; kind++)
 		buffers->arenas[kind].memfd = -1;
-	for (kind = 0; kind < DATA_KINDS && !ret; kind++)
+	for (unsigned int kind = 0; kind < DATA_KINDS && !ret; kind++)
 		ret = create_arena(buffers, kind, largest, control, error);
 	return ret;
 }
 
 void data_buffers_free(struct data_buffers *buffers)
 {
-	unsigned int kind;
-
-	for (kind = 0; kind < DATA_KINDS; kind++) {
+	for (unsigned int kind = 0; kind < DATA_KINDS; kind++) {
 		struct data_arena *arena = &buffers->arenas[kind];
 
 		if (arena->memory)

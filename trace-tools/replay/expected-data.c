@@ -28,9 +28,8 @@ bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
 			   const struct payload *what, bool keeps)
 {
 	bool alone = true;
-	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		struct expected_unit *unit = &data->units[first + i];
 
 		alone = alone && !unit->writers;
@@ -46,9 +45,7 @@ bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
 void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 sequence,
 			 bool alone, bool failed)
 {
-	u32 i;
-
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		struct expected_unit *unit = &data->units[first + i];
 
 		unit->writers--;
@@ -61,9 +58,7 @@ void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 s
 
 void expected_read_begins(const struct expected_data *data, u64 first, u32 count, u32 *floors)
 {
-	u32 i;
-
-	for (i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++)
 		floors[i] = data->units[first + i].oldest;
 }
 

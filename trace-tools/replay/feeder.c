@@ -31,9 +31,8 @@ static void fill_data(const struct replay_run *run, struct ticket *ticket)
 		.sequence = (u32)ticket->sequence,
 		.class = ticket->request.class,
 	};
-	u32 at;
 
-	for (at = 0; at < ticket->bytes; at += unit_bytes, what.unit++)
+	for (u32 at = 0; at < ticket->bytes; at += unit_bytes, what.unit++)
 		payload_fill((u8 *)ticket->data + at, unit_bytes, run->expected.seed, &what);
 }
 

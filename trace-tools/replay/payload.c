@@ -34,10 +34,9 @@ void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what)
 	u64 key = body_key(seed, what);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
-	u32 i;
 
 	make_head(head, what);
-	for (i = 0; i < bytes / sizeof(u64); i++)
+	for (u32 i = 0; i < bytes / sizeof(u64); i++)
 		words[i] = word_at(i, head, key);
 }
 

@@ -105,7 +105,6 @@ static int log_error(const struct replay_log *log, const char *what, struct aftl
 static void put_constants(u8 *bytes)
 {
 	u8 *entry;
-	unsigned int i;
 
 	memset(bytes, 0, REPLAY_LOG_HEADER_BYTES);
 	memcpy(bytes, magic, sizeof(magic));
@@ -116,7 +115,7 @@ static void put_constants(u8 *bytes)
 	aftl_put(bytes + 24, AFTL_RECORD_SECTOR_BYTES, 4);
 	aftl_put(bytes + 28, REPLAY_LOG_FIELDS, 4);
 	entry = bytes + AT_TABLE;
-	for (i = 0; i < REPLAY_LOG_FIELDS; i++, entry += FIELD_BYTES) {
+	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++, entry += FIELD_BYTES) {
 		memcpy(entry, fields[i].name, strlen(fields[i].name));
 		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
 		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
@@ -197,9 +196,8 @@ int replay_log_create(struct replay_log **out, const char *path,
 void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry)
 {
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES] = { 0 };
-	unsigned int i;
 
-	for (i = 0; i < REPLAY_LOG_FIELDS; i++)
+	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
 		aftl_put(bytes + fields[i].offset, entry_member(entry, &fields[i]), fields[i].size);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 	log->entries++;
@@ -271,14 +269,13 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 {
 	int ret = check_header(log, bytes, error);
 	const u8 *name = bytes + AT_NAMES;
-	u32 i;
 
 	header->entries = aftl_get(bytes + 32, 8);
 	header->planned = aftl_get(bytes + 40, 8);
 	header->classes = aftl_get(bytes + 48, 4);
 	header->closed_depth = aftl_get(bytes + 52, 4);
 	header->limit = aftl_get(bytes + 56, 4);
-	for (i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE)
+	for (u32 i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE)
 		get_text(header->class_names[i], name, AFTL_RECORD_NAME_SIZE);
 	get_text(header->engine, bytes + AT_ENGINE, AFTL_RECORD_TEXT_SIZE);
 	get_text(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
@@ -338,14 +335,13 @@ int replay_log_next(struct replay_log *log, struct replay_log_entry *entry,
 		    struct aftl_error *error)
 {
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES];
-	unsigned int i;
 
 	log->rest = (u32)fread(bytes, 1, sizeof(bytes), log->file);
 	if (log->rest < sizeof(bytes))
 		return end_of_log(log, error);
 	log->entries++;
 	log->rest = 0;
-	for (i = 0; i < REPLAY_LOG_FIELDS; i++)
+	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
 		set_member(entry, &fields[i], aftl_get(bytes + fields[i].offset, fields[i].size));
 	return check_entry(log, entry, error);
 }

@@ -39,10 +39,8 @@ struct replay_report *replay_report_create(const struct replay_log_header *heade
 
 void replay_report_free(struct replay_report *report)
 {
-	unsigned int op, class;
-
-	for (op = 0; report && op < AFTL_OPS; op++)
-		for (class = 0; class < AFTL_RECORD_CLASSES; class++)
+	for (unsigned int op = 0; report && op < AFTL_OPS; op++)
+		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)
 			free(report->latency[op][class]);
 	free(report);
 }
@@ -69,11 +67,9 @@ static void add_times(struct replay_report *report, const struct replay_log_entr
 
 void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry)
 {
-	unsigned int kind;
-
 	if (entry->error && !report->failed++)
 		report->first_error = entry->error;
-	for (kind = 0; kind < DATA_CLASSES; kind++) {
+	for (unsigned int kind = 0; kind < DATA_CLASSES; kind++) {
 		report->units[kind] += entry->units[kind];
 		report->flips[kind] += entry->flips[kind];
 	}
@@ -110,10 +106,8 @@ static u64 rate_per_s(u64 requests, u64 ns)
 
 static void json_times(struct json_writer *json, const struct aftl_histogram *histogram)
 {
-	unsigned int i;
-
 	json_u64(json, "mean_ns", histogram_mean(histogram));
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
 		json_u64(json, quantiles[i].key,
 			 aftl_histogram_quantile(histogram, quantiles[i].share));
 	json_u64(json, "max_ns", histogram->largest);
@@ -143,11 +137,9 @@ static void json_fidelity(const struct replay_report *report, struct json_writer
 
 static void json_latency(const struct replay_report *report, struct json_writer *json)
 {
-	unsigned int op, class;
-
 	json_array(json, "latency");
-	for (op = 0; op < AFTL_OPS; op++)
-		for (class = 0; class < AFTL_RECORD_CLASSES; class++) {
+	for (unsigned int op = 0; op < AFTL_OPS; op++)
+		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++) {
 			const struct replay_latency *latency = report->latency[op][class];
 
 			if (!latency)
@@ -198,11 +190,10 @@ void replay_report_json(const struct replay_report *report, struct json_writer *
 static void time_cells(struct text_table *table, const struct aftl_histogram *histogram)
 {
 	char text[HUMAN_SIZE];
-	unsigned int i;
 
 	human_time(text, histogram_mean(histogram));
 	text_table_cell(table, "%s", text);
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		quantile_print(text, quantile_of(histogram, quantiles[i].share));
 		text_table_cell(table, "%s", text);
 	}
@@ -229,8 +220,6 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 static void print_table(const struct replay_report *report, FILE *out)
 {
 	struct text_table table;
-	unsigned int op, class;
-	unsigned int i;
 
 	text_table_begin(&table, 8, 1);
 	text_table_row(&table);
@@ -238,7 +227,7 @@ static void print_table(const struct replay_report *report, FILE *out)
 	text_table_cell(&table, "requests");
 	text_table_cell(&table, "size");
 	text_table_cell(&table, "mean");
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
 		text_table_cell(&table, "%s", quantiles[i].name);
 	text_table_cell(&table, "max");
 	if (!report->header.closed_depth) {
@@ -248,8 +237,8 @@ static void print_table(const struct replay_report *report, FILE *out)
 		text_table_cell(&table, "%s", "");
 		time_cells(&table, &report->lag);
 	}
-	for (op = 0; op < AFTL_OPS; op++)
-		for (class = 0; class < AFTL_RECORD_CLASSES; class++)
+	for (unsigned int op = 0; op < AFTL_OPS; op++)
+		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)
 			print_latency(report, op, class, &table);
 	text_table_end(&table, out);
 }
@@ -276,9 +265,8 @@ static void print_rates(const struct replay_report *report, FILE *out)
 static void print_data(const struct replay_report *report, FILE *out)
 {
 	static const char *const names[DATA_CLASSES] = { "precise", "approximate" };
-	unsigned int kind;
 
-	for (kind = 0; kind < DATA_CLASSES; kind++)
+	for (unsigned int kind = 0; kind < DATA_CLASSES; kind++)
 		if (report->units[kind])
 			fprintf(out, "read back, %s: %llu units, %llu bits flipped\n", names[kind],
 				(unsigned long long)report->units[kind],

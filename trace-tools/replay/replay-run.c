@@ -14,15 +14,13 @@
 
 void replay_run_prepare(struct replay_run *run)
 {
-	u32 i;
-
 	run->ticket_count = 1U << fls64(((u32)run->options->limit + TICKETS_AHEAD) - 1);
 	run->tickets = memory_zeroed(run->ticket_count, sizeof(*run->tickets));
 	ticket_queue_create(&run->spare, run->ticket_count);
 	ticket_queue_create(&run->ready, run->ticket_count);
 	ticket_queue_create(&run->ended, run->ticket_count);
 	sem_init(&run->spare_count, 0, run->ticket_count);
-	for (i = 0; i < run->ticket_count; i++)
+	for (u32 i = 0; i < run->ticket_count; i++)
 		ticket_queue_put(&run->spare, &run->tickets[i]);
 }
 

@@ -21,9 +21,8 @@ struct replay_stream {
 static void learn_kinds(struct replay_stream *stream)
 {
 	const struct aftl_record_header *header = stream_header(stream);
-	u32 i;
 
-	for (i = 0; i < header->classes; i++)
+	for (u32 i = 0; i < header->classes; i++)
 		aftl_record_level(header->class_names[i], &stream->kinds[i]);
 }
 

@@ -235,12 +235,11 @@ static void print_plan(const struct replay *replay)
 						      "zeroes" };
 	const struct stream_survey *survey = &replay->survey;
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
-	unsigned int op;
 
 	human_span(span, survey->span_ns);
 	printf("%s: %llu requests in %s\n", replay->options.trace,
 	       (unsigned long long)survey->requests, span);
-	for (op = 0; op < AFTL_OPS; op++) {
+	for (unsigned int op = 0; op < AFTL_OPS; op++) {
 		if (!survey->by_op[op])
 			continue;
 		human_bytes(size, survey->bytes_by_op[op]);

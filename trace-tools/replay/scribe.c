@@ -58,9 +58,8 @@ static void write_down(struct replay_run *run, const struct ticket *ticket)
 
 	if (ticket->floors && !ticket->error) {
 		u32 units = ticket_units(run, ticket);
-		u32 i;
 
-		for (i = 0; i < units; i++)
+		for (u32 i = 0; i < units; i++)
 			judge_unit(run, ticket, i, &entry);
 	}
 	replay_report_add(run->report, &entry);

@@ -78,8 +78,6 @@ static char *json_word(const char *path)
 static void make_command(struct command *command, const struct replay_options *options,
 			 const char *path)
 {
-	int i;
-
 	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
 					   sizeof(char *));
 	sibling_program("approxftl", command->program, sizeof(command->program));
@@ -106,7 +104,7 @@ static void make_command(struct command *command, const struct replay_options *o
 		command->json = json_word(options->json);
 		add_argument(command, command->json);
 	}
-	for (i = 0; i < options->sim_count; i++)
+	for (int i = 0; i < options->sim_count; i++)
 		add_argument(command, options->sim_arguments[i]);
 }
 

@@ -83,9 +83,7 @@ void target_state_print_lateness(const char *path, const struct target_status *s
 
 void simulated_state_print(int count, char *const *arguments, FILE *out)
 {
-	int i;
-
-	for (i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++) {
 		if (!strncmp(arguments[i], "--fill", 6) || strstr(arguments[i], "fill=") ||
 		    !strncmp(arguments[i], "--load", 6))
 			return;

@@ -152,15 +152,13 @@ int worker_pool_create(struct worker_pool **out, const struct engine_config *con
 
 void worker_pool_free(struct worker_pool *pool)
 {
-	u32 i;
-
 	if (!pool)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->ending = true;
 	pthread_cond_broadcast(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
-	for (i = 0; i < pool->threads; i++)
+	for (u32 i = 0; i < pool->threads; i++)
 		pthread_join(pool->ids[i], NULL);
 	if (pool->event >= 0)
 		close(pool->event);

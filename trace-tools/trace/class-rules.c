@@ -97,9 +97,8 @@ static const struct {
 static bool parse_term(struct text_cursor word, struct class_rule *rule)
 {
 	struct text_cursor key = text_until(&word, '=');
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(terms); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(terms); i++)
 		if (text_equals(key, terms[i].key))
 			return text_is(&word, '=') && terms[i].parse(word, rule);
 	return false;
@@ -139,14 +138,13 @@ int class_rules_parse(struct class_rules *rules, const char *const *texts, u32 c
 		      struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
 	*rules = (struct class_rules){
 		.rules = memory_zeroed(count, sizeof(*rules->rules)),
 		.count = count,
 		.seed = seed,
 	};
-	for (i = 0; i < count && !ret; i++) {
+	for (u32 i = 0; i < count && !ret; i++) {
 		ret = parse_rule(&rules->rules[i], texts[i], error);
 		rules->by_process |= !!rules->rules[i].process;
 	}
@@ -157,9 +155,7 @@ int class_rules_parse(struct class_rules *rules, const char *const *texts, u32 c
 
 void class_rules_free(struct class_rules *rules)
 {
-	u32 i;
-
-	for (i = 0; i < rules->count; i++)
+	for (u32 i = 0; i < rules->count; i++)
 		free(rules->rules[i].process);
 	free(rules->rules);
 	*rules = (struct class_rules){ 0 };
@@ -192,13 +188,11 @@ static bool rule_fits(const struct class_rules *rules, const struct class_rule *
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,
 		       const char *name)
 {
-	u32 i;
-
 	if (request->op != AFTL_OP_WRITE)
 		return;
 	request->class = TRACE_PRECISE;
 	request->by = TRACE_BY_NOBODY;
-	for (i = 0; i < rules->count; i++) {
+	for (u32 i = 0; i < rules->count; i++) {
 		if (!rule_fits(rules, &rules->rules[i], request, name))
 			continue;
 		request->class = rules->rules[i].class;

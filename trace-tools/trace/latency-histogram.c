@@ -36,8 +36,6 @@ static void make_buckets(struct latency_histogram *latency)
 
 void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other)
 {
-	u32 i;
-
 	if (!other->count)
 		return;
 	make_buckets(latency);
@@ -45,7 +43,7 @@ void latency_merge(struct latency_histogram *latency, const struct latency_histo
 	latency->greatest = max(latency->greatest, other->greatest);
 	latency->count += other->count;
 	latency->sum += other->sum;
-	for (i = 0; i < LATENCY_BUCKETS; i++)
+	for (u32 i = 0; i < LATENCY_BUCKETS; i++)
 		latency->buckets[i] += other->buckets[i];
 }
 

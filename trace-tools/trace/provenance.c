@@ -12,10 +12,9 @@
 static void put_words(struct json_writer *json, const char *key, char **words, u32 count, u32 most)
 {
 	char word[WORD_BYTES];
-	u32 i;
 
 	json_list(json, key);
-	for (i = 0; i < min(count, most); i++) {
+	for (u32 i = 0; i < min(count, most); i++) {
 		scnprintf(word, sizeof(word), "%s", words[i]);
 		json_string(json, NULL, word);
 	}
@@ -24,12 +23,10 @@ static void put_words(struct json_writer *json, const char *key, char **words, u
 
 static void put_facts(struct json_writer *json, const struct trace_options *options)
 {
-	u32 i;
-
 	if (!options->fact_count)
 		return;
 	json_record(json, "about");
-	for (i = 0; i < options->fact_count; i++) {
+	for (u32 i = 0; i < options->fact_count; i++) {
 		char *key = memory_text(options->facts[i]);
 		char *value = strchr(key, '=');
 
@@ -47,7 +44,6 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	bool interrupted = false;
 	char *text = NULL;
 	size_t size = 0;
-	u32 i;
 	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
@@ -60,7 +56,7 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 		  min(words, (u32)FILES));
 	put_words(&json, "arguments", run->options.argv, (u32)run->options.argc, words);
 	put_facts(&json, &run->options);
-	for (i = 0; i < run->reader.merge.count; i++)
+	for (u32 i = 0; i < run->reader.merge.count; i++)
 		interrupted |= run->reader.merge.sources[i].file.interrupted;
 	if (interrupted)
 		json_bool(&json, "interrupted", true);

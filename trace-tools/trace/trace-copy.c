@@ -54,13 +54,12 @@ static const struct trace_format *target_format(const struct trace_options *opti
 		{ ".parquet", "parquet" },
 	};
 	const char *dot = strrchr(path, '.');
-	unsigned int i;
 
 	if (options->to)
 		return trace_format_find(options->to);
 	if (strstr(path, ".blktrace."))
 		return trace_format_find("blktrace");
-	for (i = 0; dot && i < ARRAY_SIZE(ends); i++)
+	for (unsigned int i = 0; dot && i < ARRAY_SIZE(ends); i++)
 		if (!strcmp(dot, ends[i].end))
 			return trace_format_find(ends[i].format);
 	return NULL;
@@ -114,12 +113,11 @@ static void tell_preview(const struct copy *copy)
 {
 	u64 writes = 0, span = 0;
 	char text[HUMAN_SIZE], share[HUMAN_SIZE];
-	u32 i;
 
 	if (copy->run->options.quiet)
 		return;
 	trace_reader_describe(&copy->run->reader, stderr);
-	for (i = 0; i < copy->previewed; i++)
+	for (u32 i = 0; i < copy->previewed; i++)
 		writes += copy->preview[i].op == AFTL_OP_WRITE;
 	if (copy->previewed)
 		span = copy->preview[copy->previewed - 1].t_ns - copy->preview[0].t_ns;
@@ -185,9 +183,7 @@ static int write_all(struct copy *copy, struct aftl_error *error)
 
 static int check_strict(const struct copy *copy, struct aftl_error *error)
 {
-	u32 op;
-
-	for (op = 0; copy->run->options.reading.strict && op < AFTL_OPS; op++)
+	for (u32 op = 0; copy->run->options.reading.strict && op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
 			return aftl_fail(error, -EINVAL, "%s cannot hold %llu requests: %s",
 					 copy->output.format->name,
@@ -200,10 +196,9 @@ static void tell_result(const struct copy *copy)
 {
 	const struct trace_change *change = &copy->change;
 	u64 unfit = 0;
-	u32 op;
 
 	trace_reader_losses(&copy->run->reader, stderr);
-	for (op = 0; op < AFTL_OPS; op++) {
+	for (u32 op = 0; op < AFTL_OPS; op++) {
 		unfit += copy->output.unfit[op];
 		if (copy->output.unfit[op])
 			fprintf(stderr, "%llu requests left out, which %s cannot hold: %s\n",
@@ -225,7 +220,6 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(copy->run, &json, error);
-	u32 op;
 
 	if (ret)
 		return ret;
@@ -235,7 +229,7 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 	json_string(&json, "format", copy->output.format->name);
 	json_u64(&json, "requests", copy->output.written);
 	json_record(&json, "left_out");
-	for (op = 0; op < AFTL_OPS; op++)
+	for (u32 op = 0; op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
 			json_u64(&json, trace_op_names[op], copy->output.unfit[op]);
 	json_end_object(&json);

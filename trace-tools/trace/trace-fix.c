@@ -159,12 +159,11 @@ static int fix_files(struct fix *fix, struct aftl_error *error)
 	const char *in = fix->run->options.words[0], *out = fix->run->options.words[1];
 	struct trace_paths paths = { 0 };
 	int ret = 0;
-	u32 i;
 
 	if (!strcmp(in, "-") || !access(in, F_OK))
 		return fix_file(fix, in, out, error);
 	trace_paths_add(&paths, in);
-	for (i = 0; i < paths.count && !ret; i++)
+	for (u32 i = 0; i < paths.count && !ret; i++)
 		ret = strcmp(paths.list[i], in) ?
 			fix_member(fix, paths.list[i], in, out, error) :
 			fix_file(fix, in, out, error);

@@ -68,13 +68,12 @@ static int put_json(struct trace_run *run, const struct trace_summary *summary,
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(run, &json, error);
-	u32 i;
 
 	if (ret)
 		return ret;
 	trace_run_summary_json(run, &json, summary);
 	json_array(&json, "remarks");
-	for (i = 0; i < run->reader.remark_count; i++) {
+	for (u32 i = 0; i < run->reader.remark_count; i++) {
 		json_record(&json, NULL);
 		json_u64(&json, "t_ns", run->reader.remarks[i].t_ns);
 		json_string(&json, "text", run->reader.remarks[i].text);
@@ -87,10 +86,9 @@ static int put_json(struct trace_run *run, const struct trace_summary *summary,
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)
 {
 	struct trace_classes classes = trace_reader_classes(&run->reader);
-	u32 i;
 
 	trace_summary_text(stdout, summary, &classes);
-	for (i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
+	for (u32 i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
 		printf("at %llu ns: %s\n",
 		       (unsigned long long)(run->reader.remarks[i].t_ns - summary->first_ns),
 		       run->reader.remarks[i].text);

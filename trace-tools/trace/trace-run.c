@@ -29,9 +29,8 @@ static u64 total_bytes(const struct trace_reader *reader)
 {
 	u64 bytes = 0;
 	struct stat state;
-	u32 i;
 
-	for (i = 0; i < reader->paths.count; i++) {
+	for (u32 i = 0; i < reader->paths.count; i++) {
 		if (stat(reader->paths.list[i], &state) || !S_ISREG(state.st_mode))
 			return 0;
 		bytes += (u64)state.st_size;

@@ -15,11 +15,9 @@ struct trace_summary *trace_summary_create(void)
 
 void trace_summary_free(struct trace_summary *summary)
 {
-	u32 i;
-
 	if (!summary)
 		return;
-	for (i = 0; i < SUMMARY_LEAVES; i++) {
+	for (u32 i = 0; i < SUMMARY_LEAVES; i++) {
 		if (summary->leaves[i])
 			latency_free(&summary->leaves[i]->share.latency);
 		free(summary->leaves[i]);
@@ -158,9 +156,8 @@ static struct trace_share sum_of(const struct trace_summary *summary,
 				 const struct selection *wanted)
 {
 	struct trace_share sum = { .requests = 0 };
-	u32 i;
 
-	for (i = 0; i < SUMMARY_LEAVES; i++) {
+	for (u32 i = 0; i < SUMMARY_LEAVES; i++) {
 		const struct trace_leaf *leaf = summary->leaves[i];
 
 		if (!leaf || !((wanted->process < 0 || wanted->process == leaf->process) &&
@@ -197,14 +194,12 @@ static const struct quantile quantiles[] = {
 
 static void put_latency(struct json_writer *json, const struct latency_histogram *latency)
 {
-	unsigned int i;
-
 	json_record(json, "latency");
 	json_u64(json, "known", latency->count);
 	if (latency->count) {
 		json_u64(json, "mean_ns", latency_mean(latency));
 		json_u64(json, "min_ns", latency->least);
-		for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
 			json_u64(json, quantiles[i].key,
 				 latency_quantile(latency, quantiles[i].per_million));
 		json_u64(json, "max_ns", latency->greatest);
@@ -229,10 +224,8 @@ static void put_share(struct json_writer *json, const char *key,
 
 static void put_operations(struct json_writer *json, const struct trace_summary *summary)
 {
-	int op;
-
 	json_object(json, "operations");
-	for (op = 0; op < AFTL_OPS; op++)
+	for (int op = 0; op < AFTL_OPS; op++)
 		put_share(json, trace_op_names[op], summary,
 			  &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
@@ -241,15 +234,13 @@ static void put_operations(struct json_writer *json, const struct trace_summary 
 static void put_classes(struct json_writer *json, const struct trace_summary *summary,
 			const struct trace_classes *classes)
 {
-	int i;
-
 	json_object(json, "write_classes");
-	for (i = 0; i < (int)classes->count; i++)
+	for (int i = 0; i < (int)classes->count; i++)
 		put_share(json, classes->names[i], summary,
 			  &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_object(json, "write_classes_said_by");
-	for (i = 0; i < TRACE_BYS; i++)
+	for (int i = 0; i < TRACE_BYS; i++)
 		put_share(json, trace_by_names[i], summary,
 			  &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
@@ -257,10 +248,8 @@ static void put_classes(struct json_writer *json, const struct trace_summary *su
 
 static void put_processes(struct json_writer *json, const struct trace_summary *summary)
 {
-	u32 i;
-
 	json_object(json, "processes");
-	for (i = 0; i < summary->processes; i++)
+	for (u32 i = 0; i < summary->processes; i++)
 		put_share(json, summary->names[i], summary,
 			  &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
@@ -289,13 +278,12 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 static void text_latency(struct text_table *table, const struct latency_histogram *latency)
 {
 	char text[HUMAN_SIZE];
-	unsigned int i;
 
 	if (!latency->count)
 		return;
 	human_time(text, latency_mean(latency));
 	text_table_cell(table, "%s", text);
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		human_time(text, latency_quantile(latency, quantiles[i].per_million));
 		text_table_cell(table, "%s", text);
 	}
@@ -325,12 +313,11 @@ static void text_share(struct text_table *table, const struct trace_summary *sum
 static void text_title(struct text_table *table)
 {
 	static const char *const titles[] = { "", "requests", "share", "data", "mean" };
-	unsigned int i;
 
 	text_table_row(table);
-	for (i = 0; i < ARRAY_SIZE(titles); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(titles); i++)
 		text_table_cell(table, "%s", titles[i]);
-	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
 		text_table_cell(table, "%s", quantiles[i].title);
 	text_table_cell(table, "max");
 }
@@ -338,19 +325,17 @@ static void text_title(struct text_table *table)
 static void text_rows(struct text_table *table, const struct trace_summary *summary,
 		      const struct trace_classes *classes)
 {
-	int i;
-
 	text_share(table, summary, everything, "all", "");
-	for (i = 0; i < AFTL_OPS; i++)
+	for (int i = 0; i < AFTL_OPS; i++)
 		text_share(table, summary, (struct selection){ -1, i, -1, -1 }, "",
 			   trace_op_names[i]);
-	for (i = 0; i < (int)classes->count; i++)
+	for (int i = 0; i < (int)classes->count; i++)
 		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
 			   "write, ", classes->names[i]);
-	for (i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
+	for (int i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
 		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
 			   "write, said by ", trace_by_names[i]);
-	for (i = 0; i < (int)summary->processes; i++)
+	for (int i = 0; i < (int)summary->processes; i++)
 		text_share(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
 			   summary->names[i]);
 }

@@ -24,9 +24,7 @@ static const struct trace_verb *const verbs[] = {
 
 static const struct trace_verb *find_verb(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(verbs[i]->name, name))
 			return verbs[i];
 	return NULL;
@@ -34,10 +32,8 @@ static const struct trace_verb *find_verb(const char *name)
 
 static void put_help(FILE *out)
 {
-	unsigned int i;
-
 	fputs("Usage: approxftl trace VERB [OPTION ...] FILE ...\n\n", out);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		fprintf(out, "  %-8s  %s\n", verbs[i]->name, verbs[i]->help);
 	fputs("\n\"approxftl trace VERB --help\" explains one.\n", out);
 }
@@ -46,9 +42,8 @@ static enum exit_code complain_verb(const char *name)
 {
 	const char *names[ARRAY_SIZE(verbs) + 1] = { NULL };
 	const char *meant;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		names[i] = verbs[i]->name;
 	meant = closest_word(name, names);
 	if (meant)

@@ -32,10 +32,9 @@ struct plan {
 static int set_keys(const struct device_options *options, bool profiles, bool *blocks,
 		    struct target_line *line, struct aftl_error *error)
 {
-	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < options->key_count && !ret; i++) {
+	for (unsigned int i = 0; i < options->key_count && !ret; i++) {
 		if (!strcmp(options->keys[i], "profile") != profiles)
 			continue;
 		*blocks |= !strcmp(options->keys[i], "blocks");

@@ -109,7 +109,6 @@ static void print_health(const struct device_view *view, const struct health *he
 {
 	struct text_table table;
 	char size[HUMAN_SIZE];
-	unsigned int i;
 	const struct aftl_counters *counters;
 	char text[HUMAN_SIZE];
 
@@ -134,9 +133,9 @@ static void print_health(const struct device_view *view, const struct health *he
 			(unsigned long long)counters->host_failed_requests);
 	text_table_end(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
-	for (i = 0; i < health->reason_count; i++)
+	for (unsigned int i = 0; i < health->reason_count; i++)
 		printf("  %s\n", health->reasons[i]);
-	for (i = 0; i < runs->count; i++)
+	for (unsigned int i = 0; i < runs->count; i++)
 		printf("  lost: %llu units from unit %llu on\n", runs->units[i], runs->first[i]);
 	if (runs->count == LOST_RUNS_LISTED)
 		printf("  perhaps more: dmsetup message NAME 0 lost %llu\n",
@@ -182,21 +181,20 @@ static void print_health_json(const struct device_options *options,
 			      const struct lost_runs *runs)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	device_answer_begin(options, &json);
 	json_array(&json, "devices");
 	device_json_begin(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);
 	json_array(&json, "reasons");
-	for (i = 0; i < health->reason_count; i++)
+	for (unsigned int i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
 	json_fixed(&json, "write_amplification", sim_amplification(&health->counters, 0), 4);
 	put_blocks_json(&json, health);
 	put_errors_json(&json, &health->counters);
 	json_array(&json, "lost");
-	for (i = 0; i < runs->count; i++) {
+	for (unsigned int i = 0; i < runs->count; i++) {
 		json_object(&json, NULL);
 		json_u64(&json, "unit", runs->first[i]);
 		json_u64(&json, "units", runs->units[i]);

@@ -76,11 +76,10 @@ static void print_json_list(const struct device_options *options, const struct d
 			    unsigned int count)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	device_answer_begin(options, &json);
 	json_array(&json, "devices");
-	for (i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		device_json_begin(&json, &views[i]);
 		json_end_object(&json);
 	}
@@ -92,14 +91,13 @@ static void print_list(const struct device_options *options, const struct device
 		       unsigned int count)
 {
 	struct text_list list;
-	unsigned int i;
 
 	if (device_answer_whole(options)) {
 		print_json_list(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
-	for (i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++)
 		list_device(&list, &views[i]);
 	device_answer_list(options, &list);
 }

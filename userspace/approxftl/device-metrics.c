@@ -80,9 +80,8 @@ static void put_head(const char *name, const char *type, const char *help)
 static void put_value(u64 value, unsigned int decimals)
 {
 	u64 scale = 1;
-	unsigned int i;
 
-	for (i = 0; i < decimals; i++)
+	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	if (decimals)
 		printf(" %llu.%0*llu\n", (unsigned long long)(value / scale), (int)decimals,
@@ -105,14 +104,13 @@ static void put_line(const char *name, const struct scraped *device, u64 value,
 static void put_counters(const struct metrics *metrics)
 {
 	char name[METRIC_NAME];
-	unsigned int i, j;
 
-	for (i = 0; i < AFTL_COUNTERS; i++) {
+	for (unsigned int i = 0; i < AFTL_COUNTERS; i++) {
 		const char *own = aftl_counter_info[i].name;
 
 		metric_name(name, "", own, "_total");
 		put_head(name, "counter", aftl_counter_info[i].help);
-		for (j = 0; j < metrics->count; j++)
+		for (unsigned int j = 0; j < metrics->count; j++)
 			put_line(name, &metrics->devices[j],
 				 aftl_counter_get(&metrics->devices[j].sample.stats.counters, i),
 				 decimals_of(own));
@@ -123,11 +121,10 @@ static void put_gauge(const struct metrics *metrics, const char *own, const char
 		      size_t field)
 {
 	char name[METRIC_NAME];
-	unsigned int i;
 
 	metric_name(name, "status_", own, "");
 	put_head(name, "gauge", help);
-	for (i = 0; i < metrics->count; i++) {
+	for (unsigned int i = 0; i < metrics->count; i++) {
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
 		put_line(name, &metrics->devices[i], *(const u64 *)(status + field),
@@ -168,10 +165,9 @@ static void put_late_of(const struct scraped *device)
 {
 	const struct aftl_histogram *late = &device->sample.stats.late;
 	char bound[AFTL_VALUE_SIZE];
-	unsigned int i;
 	u64 sum = 0;
 
-	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+	for (unsigned int i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		u64 top = aftl_histogram_top(i);
 
 		sum += late->bins[i];
@@ -189,11 +185,9 @@ static void put_late_of(const struct scraped *device)
 
 static void put_late(const struct metrics *metrics)
 {
-	unsigned int i;
-
 	put_head("approxftl_late_seconds", "histogram",
 		 "how much later than the model's time requests were handed back");
-	for (i = 0; i < metrics->count; i++)
+	for (unsigned int i = 0; i < metrics->count; i++)
 		put_late_of(&metrics->devices[i]);
 }
 
@@ -201,9 +195,8 @@ static void put_luns_of(const char *name, const struct scraped *device, size_t f
 			unsigned int decimals)
 {
 	const struct target_luns *luns = &device->sample.luns;
-	unsigned int i;
 
-	for (i = 0; i < luns->count; i++) {
+	for (unsigned int i = 0; i < luns->count; i++) {
 		printf("%s{", name);
 		put_label("device", device->view.device.name);
 		printf(",lun=\"%u\"}", i);
@@ -233,11 +226,10 @@ static void put_luns(const struct metrics *metrics)
 		{ "approxftl_lun_cached_blocks", "gauge", "blocks of a LUN in the write cache",
 		  offsetof(struct target_lun, cached_blocks), 0 },
 	};
-	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		put_head(kinds[i].name, kinds[i].type, kinds[i].help);
-		for (j = 0; j < metrics->count; j++)
+		for (unsigned int j = 0; j < metrics->count; j++)
 			put_luns_of(kinds[i].name, &metrics->devices[j], kinds[i].field,
 				    kinds[i].decimals);
 	}
@@ -284,9 +276,7 @@ static int ask_named(struct metrics *metrics, const char *name, struct aftl_erro
 
 static void forget_metrics(struct metrics *metrics)
 {
-	unsigned int i;
-
-	for (i = 0; i < metrics->count; i++)
+	for (unsigned int i = 0; i < metrics->count; i++)
 		sample_drop(&metrics->devices[i].sample);
 	free(metrics->devices);
 }
@@ -301,10 +291,8 @@ enum exit_code metrics_print(const struct device_options *options)
 		ret = options->word_count ? ask_named(&metrics, options->words[0], &error)
 					  : ask_all(&metrics, &error);
 	if (!ret) {
-		unsigned int i;
-
 		put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
-		for (i = 0; i < metrics.count; i++) {
+		for (unsigned int i = 0; i < metrics.count; i++) {
 			const struct device_view *view = &metrics.devices[i].view;
 
 			fputs("approxftl_device_info{", stdout);

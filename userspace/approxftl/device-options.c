@@ -265,9 +265,7 @@ void device_answer_list(const struct device_options *options, struct text_list *
 const char *device_key(const struct device_options *options, const char *key,
 		       const char *standard)
 {
-	unsigned int i;
-
-	for (i = 0; i < options->key_count; i++)
+	for (unsigned int i = 0; i < options->key_count; i++)
 		if (!strcmp(options->keys[i], key))
 			standard = options->values[i];
 	return standard;

@@ -84,10 +84,9 @@ const struct device_verb verb_remove = {
 static int join_words(const struct device_options *options, char text[MESSAGE_SIZE],
 		      struct aftl_error *error)
 {
-	unsigned int i;
 	size_t used = 0;
 
-	for (i = 1; i < options->word_count; i++) {
+	for (unsigned int i = 1; i < options->word_count; i++) {
 		size_t length = strlen(options->words[i]);
 
 		if (used + length + 2 > MESSAGE_SIZE)
@@ -105,7 +104,6 @@ static void print_answer(const struct device_options *options, const struct dm_d
 	struct json_writer json;
 	char *rest = answer;
 	const char *line;
-	unsigned int i;
 
 	if (!options->json) {
 		fputs(answer, stdout);
@@ -114,7 +112,7 @@ static void print_answer(const struct device_options *options, const struct dm_d
 	device_answer_begin(options, &json);
 	json_string(&json, "name", device->name);
 	json_list(&json, "message");
-	for (i = 1; i < options->word_count; i++)
+	for (unsigned int i = 1; i < options->word_count; i++)
 		json_string(&json, NULL, options->words[i]);
 	json_end_array(&json);
 	json_array(&json, "answer");

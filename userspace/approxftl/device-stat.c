@@ -99,9 +99,7 @@ static void make_line(struct text_list *line, const struct sample *sample)
 
 static bool handle_used(const struct aftl_handle_stats *handle)
 {
-	unsigned int i;
-
-	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++)
+	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
 		if (aftl_handle_counter_get(handle, i))
 			return true;
 	return false;
@@ -146,7 +144,6 @@ static void put_layer(struct json_writer *json, const struct block_layer *layer)
 static void put_sample(struct json_writer *json, const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
-	unsigned int i;
 	const struct target_stream *streams;
 
 	json_u64(json, "device_ns", stats->device_ns);
@@ -157,7 +154,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
 	json_list(json, "luns");
-	for (i = 0; i < sample->luns.count; i++) {
+	for (unsigned int i = 0; i < sample->luns.count; i++) {
 		const struct target_lun *lun = &sample->luns.list[i];
 
 		json_object(json, NULL);
@@ -172,7 +169,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_end_array(json);
 	streams = stats->streams;
 	json_object(json, "streams");
-	for (i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
+	for (unsigned int i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
 		json_object(json, streams[i].name);
 		json_u64(json, "host_units", streams[i].units[0]);
 		json_u64(json, "moved_units", streams[i].units[1]);
@@ -218,10 +215,9 @@ static int sample_on(struct series *series, struct sample *before, struct aftl_e
 {
 	u64 next_ns = before->at_ns;
 	struct sample now, between;
-	u64 number;
 	int ret = 0;
 
-	for (number = 0; !ret && (!series->count || number < series->count); number++) {
+	for (u64 number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
 		sample_wait(next_ns);
 		if (interrupted())
@@ -283,9 +279,8 @@ static enum exit_code run_series(struct series *series)
 static void print_stream(struct text_table *table, const struct target_stream *stream)
 {
 	static const char *const words[] = { "", ", moved" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
 		text_table_row(table);
 		text_table_cell(table, "units of stream %s%s", stream->name, words[i]);
 		text_table_cell(table, "%llu", (unsigned long long)stream->units[i]);
@@ -295,9 +290,7 @@ static void print_stream(struct text_table *table, const struct target_stream *s
 static void print_handle(struct text_table *table, const struct aftl_handle_stats *handles,
 			 unsigned int handle)
 {
-	unsigned int i;
-
-	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
+	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
 		text_table_row(table);
 		text_table_cell(table, "handle %u, %s", handle, aftl_handle_counter_info[i].name);
 		text_table_cell(table, "%llu", (unsigned long long)
@@ -328,15 +321,14 @@ static enum exit_code run_totals(struct series *series)
 		const struct target_stats *stats = &sample.stats;
 		struct text_table table;
 		char text[HUMAN_SIZE];
-		unsigned int i;
 
 		text_table_begin(&table, 3, 1);
-		for (i = 0; i < AFTL_COUNTERS; i++)
+		for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
 			text_table_pair(&table, aftl_counter_info[i].name, "%llu",
 					(unsigned long long)aftl_counter_get(&stats->counters, i));
-		for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
+		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 			print_stream(&table, &stats->streams[i]);
-		for (i = 0; i < handles_used(stats->handles); i++)
+		for (unsigned int i = 0; i < handles_used(stats->handles); i++)
 			print_handle(&table, stats->handles, i);
 		human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
 		text_table_pair(&table, "write amplification", "%s", text);

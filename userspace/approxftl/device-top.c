@@ -34,9 +34,7 @@ struct watch {
 
 static void forget_watch(struct watch *watch)
 {
-	unsigned int i;
-
-	for (i = 0; i < watch->count; i++)
+	for (unsigned int i = 0; i < watch->count; i++)
 		sample_drop(&watch->list[i].sample);
 	free(watch->list);
 	*watch = (struct watch){ NULL, 0 };
@@ -94,9 +92,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
  */
 static const struct watched *find_before(const struct watch *before, const struct dm_device *device)
 {
-	unsigned int i;
-
-	for (i = 0; i < before->count; i++) {
+	for (unsigned int i = 0; i < before->count; i++) {
 		const struct dm_device *other = &before->list[i].view.device;
 
 		if (!strcmp(other->name, device->name) && other->minor == device->minor)

@@ -44,7 +44,6 @@ static const char *const finding_names[] = {
 
 static void examine_system(const struct device_options *options, struct examination *examination)
 {
-	unsigned int i;
 	struct utsname name;
 	struct machine *machine;
 
@@ -55,7 +54,7 @@ static void examine_system(const struct device_options *options, struct examinat
 		scnprintf(machine->release, sizeof(machine->release), "%s", options->kernel);
 	else if (!uname(&name))
 		scnprintf(machine->release, sizeof(machine->release), "%s", name.release);
-	for (i = 0; i < doctor_check_count; i++) {
+	for (unsigned int i = 0; i < doctor_check_count; i++) {
 		struct diagnosis *diagnosis = &examination->diagnoses[i];
 
 		doctor_look(&examination->machine, &doctor_checks[i], diagnosis);
@@ -78,10 +77,9 @@ static void print_checks(const struct device_options *options,
 			 const struct examination *examination)
 {
 	struct text_list list;
-	unsigned int i;
 
 	list_begin(&list, &options->list);
-	for (i = 0; i < doctor_check_count; i++) {
+	for (unsigned int i = 0; i < doctor_check_count; i++) {
 		list_row(&list);
 		list_text(&list, "%s", doctor_checks[i].name);
 		list_text(&list, "%s", group_names[doctor_checks[i].group]);
@@ -95,10 +93,8 @@ static void print_checks(const struct device_options *options,
 static void print_group(struct text_table *table, const struct examination *examination,
 			enum doctor_group group)
 {
-	unsigned int i;
-
 	text_table_heading(table, "%s", group_titles[group]);
-	for (i = 0; i < doctor_check_count; i++)
+	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (doctor_checks[i].group == group) {
 			text_table_row(table);
 			text_table_cell(table, "  %s", doctor_checks[i].name);
@@ -110,9 +106,7 @@ static void print_group(struct text_table *table, const struct examination *exam
 
 static void print_remedies(const struct examination *examination)
 {
-	unsigned int i;
-
-	for (i = 0; i < doctor_check_count; i++)
+	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (*examination->diagnoses[i].remedy)
 			printf("  %s: %s\n", doctor_checks[i].name,
 			       examination->diagnoses[i].remedy);
@@ -139,11 +133,10 @@ static void print_verdict(const struct examination *examination)
 static void print_examination(const struct examination *examination)
 {
 	struct text_table table;
-	unsigned int group;
 
 	printf("kernel %s\n", examination->machine.release);
 	text_table_begin(&table, 3, 3);
-	for (group = 0; group < DOCTOR_GROUPS; group++)
+	for (unsigned int group = 0; group < DOCTOR_GROUPS; group++)
 		print_group(&table, examination, group);
 	text_table_end(&table, stdout);
 	print_verdict(examination);
@@ -169,16 +162,15 @@ static void put_check(struct json_writer *json, const struct doctor_check *check
 static void print_json(const struct device_options *options, const struct examination *examination)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	device_answer_begin(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_object(&json, "usable");
-	for (i = 0; i < DOCTOR_GROUPS; i++)
+	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)
 		json_bool(&json, group_names[i], examination->usable[i]);
 	json_end_object(&json);
 	json_array(&json, "checks");
-	for (i = 0; i < doctor_check_count; i++)
+	for (unsigned int i = 0; i < doctor_check_count; i++)
 		put_check(&json, &doctor_checks[i], &examination->diagnoses[i]);
 	json_end_array(&json);
 	json_envelope_end(&json);

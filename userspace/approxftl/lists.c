@@ -44,9 +44,7 @@ typedef bool (*list_at)(unsigned int index, struct listed *listed);
 /* Without operands everything is listed. */
 static bool is_asked(const struct device_options *options, const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < options->word_count; i++)
+	for (unsigned int i = 0; i < options->word_count; i++)
 		if (option_same_name(name, options->words[i], strlen(options->words[i])))
 			return true;
 	return !options->word_count;
@@ -67,9 +65,8 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	const char *names[AFTL_PARAMS_MAX + 1] = { NULL };
 	struct listed listed;
 	const char *meant;
-	unsigned int i;
 
-	for (i = 0; at(i, &listed); i++) {
+	for (unsigned int i = 0; at(i, &listed); i++) {
 		if (option_same_name(listed.name, word, strlen(word)))
 			return EXIT_DONE;
 		names[i] = listed.name;
@@ -86,9 +83,8 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 static enum exit_code check_words(const struct device_options *options, list_at at)
 {
 	enum exit_code code = EXIT_DONE;
-	unsigned int i;
 
-	for (i = 0; i < options->word_count && !code; i++)
+	for (unsigned int i = 0; i < options->word_count && !code; i++)
 		code = check_word(options, at, options->words[i]);
 	return code;
 }
@@ -115,7 +111,6 @@ static void print_range(const struct aftl_param *param, char *text, size_t size)
 	char smallest[AFTL_VALUE_SIZE];
 	char largest[AFTL_VALUE_SIZE];
 	size_t used = 0;
-	unsigned int i;
 
 	if (!param->words) {
 		aftl_param_print(param, param->smallest, smallest);
@@ -123,7 +118,7 @@ static void print_range(const struct aftl_param *param, char *text, size_t size)
 		scnprintf(text, size, "%s .. %s", smallest, largest);
 		return;
 	}
-	for (i = 0; param->words[i]; i++)
+	for (unsigned int i = 0; param->words[i]; i++)
 		used += scnprintf(text + used, size - used, "%s%s", i ? "|" : "",
 				  param->words[i]);
 }
@@ -157,10 +152,9 @@ static void list_param(struct text_list *list, const struct aftl_param *param, u
 static void list_params(const struct device_options *options, const struct aftl_config *config)
 {
 	struct text_list list;
-	unsigned int i;
 
 	list_begin(&list, &options->list);
-	for (i = 0; i < aftl_param_count(); i++)
+	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_asked(options, aftl_param_at(i)->key))
 			list_param(&list, aftl_param_at(i), aftl_param_get(config, i));
 	device_answer_list(options, &list);
@@ -177,8 +171,6 @@ static void put_text(struct json_writer *json, const char *key, const struct aft
 
 static void put_param(struct json_writer *json, const struct aftl_param *param, u64 value)
 {
-	unsigned int i;
-
 	json_object(json, NULL);
 	json_string(json, "key", param->key);
 	put_text(json, "value", param, value);
@@ -189,7 +181,7 @@ static void put_param(struct json_writer *json, const struct aftl_param *param, 
 	put_text(json, "largest", param, param->largest);
 	if (param->words) {
 		json_list(json, "words");
-		for (i = 0; param->words[i]; i++)
+		for (unsigned int i = 0; param->words[i]; i++)
 			json_string(json, NULL, param->words[i]);
 		json_end_array(json);
 	}
@@ -201,12 +193,11 @@ static void params_json(const struct device_options *options, const char *profil
 			const struct aftl_config *config)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	device_answer_begin(options, &json);
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
-	for (i = 0; i < aftl_param_count(); i++)
+	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (is_asked(options, aftl_param_at(i)->key))
 			put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
 	json_end_array(&json);

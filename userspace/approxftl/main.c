@@ -75,9 +75,7 @@ static const struct verb verbs[] = {
 
 static const struct verb *find_verb(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (verbs[i].name && !strcmp(verbs[i].name, name))
 			return &verbs[i];
 	return NULL;
@@ -85,12 +83,10 @@ static const struct verb *find_verb(const char *name)
 
 static void print_help(FILE *out)
 {
-	unsigned int i;
-
 	fputs("approxftl - an emulated 3D-NAND SSD with approximate storage\n"
 	      "\n"
 	      "Usage: approxftl VERB [OPTION ...]\n", out);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (verbs[i].name)
 			fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].about);
 		else
@@ -136,9 +132,8 @@ static const char *without_dashes(const char *name)
 static enum exit_code help_main(int argc, char **argv)
 {
 	char option[] = "--help";
-	const struct verb *verb;
+	const struct verb *verb = find_verb(argc < 3 ? "help" : without_dashes(argv[2]));
 
-	verb = find_verb(argc < 3 ? "help" : without_dashes(argv[2]));
 	if (verb == find_verb("help")) {
 		print_help(stdout);
 		return EXIT_DONE;

@@ -169,9 +169,8 @@ static int check_range(struct medium_file *file, u64 from, u64 to, struct aftl_e
 static int check_places(struct medium_file *file, struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; !ret && i < MEDIUM_PLACES; i++)
+	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
 		ret = check_zero(file, medium_place(file->size, i), MEDIUM_PLACE_BYTES, error);
 	return ret;
 }

@@ -108,7 +108,6 @@ static void run_nbdkit(const struct serving *serving)
 	const struct device_options *options = serving->options;
 	char **arguments = NULL;
 	char text[PATH_MAX];
-	unsigned int i;
 
 	add_argument(&arguments, "nbdkit", "");
 	add_argument(&arguments, "--exit-with-parent", "");
@@ -116,7 +115,7 @@ static void run_nbdkit(const struct serving *serving)
 	add_argument(&arguments, "--pidfile=", serving->ready);
 	find_plugin(text);
 	add_argument(&arguments, text, "");
-	for (i = 0; i < options->key_count; i++) {
+	for (unsigned int i = 0; i < options->key_count; i++) {
 		/* As for all verbs, the last value counts; the plugin refuses a second one. */
 		if (device_key(options, options->keys[i], NULL) != options->values[i])
 			continue;

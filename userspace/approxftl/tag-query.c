@@ -29,9 +29,7 @@ struct query {
 /* Return true if the whole unit is tagged as approximate now. */
 static bool is_called(const struct query *query, const struct approxftl_unit *unit)
 {
-	int i;
-
-	for (i = 0; i < query->extent_count; i++) {
+	for (int i = 0; i < query->extent_count; i++) {
 		const struct approxftl_extent *extent = &query->extents[i];
 		s64 end = unit->offset + (s64)query->errors.unit_bytes;
 
@@ -46,9 +44,8 @@ static bool is_called(const struct query *query, const struct approxftl_unit *un
 static u64 uncalled_units(const struct query *query)
 {
 	u64 count = 0;
-	unsigned int i;
 
-	for (i = 0; i < query->unit_count; i++)
+	for (unsigned int i = 0; i < query->unit_count; i++)
 		count += query->units[i].kind == APPROXFTL_APPROXIMATE &&
 			 !is_called(query, &query->units[i]);
 	return count;
@@ -221,7 +218,6 @@ static void json_unit(struct json_writer *json, const struct approxftl_unit *uni
 static void print_json(const struct device_options *options, const struct query *query)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	device_answer_begin(options, &json);
 	json_string(&json, "path", options->words[0]);
@@ -229,7 +225,7 @@ static void print_json(const struct device_options *options, const struct query 
 	json_sums(&json, &query->errors);
 	json_u64(&json, "untagged_approximate_units", uncalled_units(query));
 	json_array(&json, "units");
-	for (i = 0; i < query->unit_count; i++)
+	for (unsigned int i = 0; i < query->unit_count; i++)
 		json_unit(&json, &query->units[i]);
 	json_end_array(&json);
 	json_envelope_end(&json);
@@ -248,13 +244,11 @@ static enum exit_code query_verb(struct approxftl *library, const struct device_
 		print_json(options, &query);
 	else if (!ret) {
 		struct text_list list;
-		unsigned int i;
-		int range;
 
 		list_begin(&list, &options->list);
-		for (range = 0; range < query.extent_count; range++)
+		for (int range = 0; range < query.extent_count; range++)
 			list_tagged(&list, &query.extents[range]);
-		for (i = 0; i < query.unit_count;)
+		for (unsigned int i = 0; i < query.unit_count;)
 			i = list_run(&list, &query, i);
 		device_answer_list(options, &list);
 	}

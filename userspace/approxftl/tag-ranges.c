@@ -99,10 +99,8 @@ const char *tag_range_class(const struct approxftl_extent *extent)
 void tag_json_ranges(struct json_writer *json, const char *key,
 		     const struct approxftl_extent *extents, unsigned int count)
 {
-	unsigned int i;
-
 	json_array(json, key);
-	for (i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		json_record(json, NULL);
 		json_u64(json, "offset_bytes", extents[i].offset);
 		if (extents[i].length == APPROXFTL_TO_END)
@@ -157,9 +155,8 @@ static int rewrite_range(const struct change *change, off_t offset, off_t length
 static enum exit_code check_ranges(const struct device_options *options)
 {
 	off_t offset, length;
-	unsigned int i;
 
-	for (i = 1; i < options->word_count; i++)
+	for (unsigned int i = 1; i < options->word_count; i++)
 		if (tag_parse_range(options, options->words[i], &offset, &length))
 			return EXIT_USAGE;
 	return EXIT_DONE;
@@ -169,12 +166,11 @@ static int each_range(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
-	unsigned int i;
 	int ret = 0;
 
 	if (options->word_count == 1)
 		return fn(change, 0, APPROXFTL_TO_END);
-	for (i = 1; !ret && i < options->word_count; i++) {
+	for (unsigned int i = 1; !ret && i < options->word_count; i++) {
 		ret = tag_parse_range(options, options->words[i], &offset, &length);
 		if (!ret)
 			ret = fn(change, offset, length);
@@ -348,10 +344,8 @@ struct listing {
 static void add_file(struct listing *listing, const char *path,
 		     const struct approxftl_extent *extents, unsigned int count)
 {
-	unsigned int i;
-
 	if (!device_answer_whole(listing->options)) {
-		for (i = 0; i < count; i++)
+		for (unsigned int i = 0; i < count; i++)
 			list_range(&listing->list, path, &extents[i]);
 		return;
 	}
@@ -392,14 +386,13 @@ static enum exit_code list_verb(struct approxftl *library, const struct device_o
 {
 	struct listing listing = { .options = options };
 	enum exit_code code = EXIT_DONE;
-	unsigned int i;
 
 	list_begin(&listing.list, &listing.options->list);
 	if (device_answer_whole(listing.options)) {
 		device_answer_begin(listing.options, &listing.json);
 		json_array(&listing.json, "files");
 	}
-	for (i = 0; i < options->word_count; i++) {
+	for (unsigned int i = 0; i < options->word_count; i++) {
 		enum exit_code one = list_file(&listing, library, options->words[i]);
 
 		code = code ? code : one;

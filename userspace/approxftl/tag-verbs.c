@@ -25,13 +25,11 @@ static const char *name_of(const struct device_verb *verb)
 
 static void print_help(FILE *out)
 {
-	unsigned int i;
-
 	fputs("Usage: approxftl tag VERB ...\n"
 	      "\n"
 	      "Declares which data of a file may have flipped bits, and queries them.\n"
 	      "\n", out);
-	for (i = 0; i < ARRAY_SIZE(tag_verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
 		fprintf(out, "  %-6s %s\n", name_of(tag_verbs[i]), tag_verbs[i]->words);
 	fputs("\n"
 	      "\"approxftl tag VERB --help\" explains one.\n", out);
@@ -39,9 +37,7 @@ static void print_help(FILE *out)
 
 static const struct device_verb *find_verb(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tag_verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
 		if (!strcmp(name_of(tag_verbs[i]), name))
 			return tag_verbs[i];
 	return NULL;
@@ -51,9 +47,8 @@ static enum exit_code complain_verb(const char *wrong)
 {
 	const char *names[ARRAY_SIZE(tag_verbs) + 1] = { NULL };
 	const char *meant;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(tag_verbs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
 		names[i] = name_of(tag_verbs[i]);
 	meant = closest_word(wrong, names);
 	if (meant)

@@ -118,9 +118,8 @@ static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigne
 	u64 busy = min_t(u64, 1000,
 			 scaled_ratio(lun->busy_ns, frame->between->device_ns, 1000));
 	char bar[BAR + 1], share[HUMAN_SIZE];
-	unsigned int i;
 
-	for (i = 0; i < BAR; i++)
+	for (unsigned int i = 0; i < BAR; i++)
 		bar[i] = i < (busy * BAR + 500) / 1000 ? '#' : ' ';
 	bar[BAR] = '\0';
 	human_fixed(share, busy, 1, "%");

@@ -8,9 +8,8 @@
 void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
 {
 	static const char hex[] = "0123456789abcdef";
-	unsigned int i;
 
-	for (i = 0; i < AFTL_UUID_BYTES; i++) {
+	for (unsigned int i = 0; i < AFTL_UUID_BYTES; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*text++ = '-';
 		*text++ = hex[uuid[i] >> 4];

@@ -228,13 +228,12 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
-	u32 i;
 
 	checkup->now.slots = memory_zeroed(geo->units, sizeof(*checkup->now.slots));
 	checkup->now.erases = memory_zeroed(geo->blocks, sizeof(*checkup->now.erases));
-	for (i = 0; i < geo->units; i++)
+	for (u32 i = 0; i < geo->units; i++)
 		checkup->now.slots[i] = aftl_lookup(ftl, to_lpn(i), &class);
-	for (i = 0; i < geo->blocks; i++)
+	for (u32 i = 0; i < geo->blocks; i++)
 		checkup->now.erases[i] = aftl_media(ftl)->blocks[i].erases;
 }
 
@@ -277,9 +276,8 @@ static int check_recovery(struct checkup *checkup)
 static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 class;
-	u32 i;
 
-	for (i = 0; i < aftl_geometry(ftl)->units; i++) {
+	for (u32 i = 0; i < aftl_geometry(ftl)->units; i++) {
 		aftl_ppn_t ppn = aftl_lookup(ftl, to_lpn(i), &class);
 
 		if (ppn != checkup->now.slots[i])
@@ -291,9 +289,7 @@ static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 
 static void compare_blocks(struct checkup *checkup, const struct aftl *ftl)
 {
-	u32 i;
-
-	for (i = 0; i < aftl_geometry(ftl)->blocks; i++) {
+	for (u32 i = 0; i < aftl_geometry(ftl)->blocks; i++) {
 		u32 erases = aftl_media(ftl)->blocks[i].erases;
 
 		if (erases != checkup->now.erases[i])
@@ -427,7 +423,6 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 /* Check nothing if a shard is missing. */
 static int find_shards(struct checkup *checkup, struct aftl_error *error)
 {
-	u32 i;
 	int ret = 0;
 
 	checkup->super = *aftl_volume_get_header(checkup->now.volume);
@@ -435,7 +430,7 @@ static int find_shards(struct checkup *checkup, struct aftl_error *error)
 		return aftl_fail(error, -EUCLEAN,
 				 "this is shard %u of a device, of which the first is not here",
 				 checkup->super.shard);
-	for (i = 1; !ret && i < checkup->super.config.shards; i++)
+	for (u32 i = 1; !ret && i < checkup->super.config.shards; i++)
 		ret = open_shard(checkup, i, error);
 	return ret;
 }
@@ -464,9 +459,8 @@ static int check_shard(struct checkup *checkup, u32 index)
 static int check_shards(struct checkup *checkup)
 {
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; !ret && i < checkup->super.config.shards; i++)
+	for (u32 i = 0; !ret && i < checkup->super.config.shards; i++)
 		ret = check_shard(checkup, i);
 	return ret;
 }
@@ -480,12 +474,10 @@ static u32 listed(const struct checkup *checkup)
 
 static void put_lost_json(struct json_writer *json, const struct checkup *checkup)
 {
-	u32 i;
-
 	json_u64(json, "displaced_units", checkup->total.displaced_units);
 	json_u64(json, "lost_units", checkup->total.lost_units);
 	json_array(json, "lost");
-	for (i = 0; i < checkup->lost_runs; i++) {
+	for (u32 i = 0; i < checkup->lost_runs; i++) {
 		json_object(json, NULL);
 		if (has_shards(checkup))
 			json_u64(json, "shard", checkup->lost[i][2]);
@@ -499,7 +491,6 @@ static void put_lost_json(struct json_writer *json, const struct checkup *checku
 static void print_json(const struct checkup *checkup)
 {
 	struct json_writer json;
-	u32 i;
 
 	device_answer_begin(checkup->options, &json);
 	json_string(&json, "path", checkup->whole.path);
@@ -509,7 +500,7 @@ static void print_json(const struct checkup *checkup)
 	if (checkup->options->repair)
 		json_bool(&json, "repaired", checkup->mended);
 	json_array(&json, "listed_findings");
-	for (i = 0; i < listed(checkup); i++)
+	for (u32 i = 0; i < listed(checkup); i++)
 		json_string(&json, NULL, checkup->findings[i]);
 	json_end_array(&json);
 	if (!checkup->unloaded) {
@@ -534,16 +525,15 @@ static void print_run(const struct checkup *checkup, const u32 run[3])
 static void print_text(const struct checkup *checkup)
 {
 	const struct aftl_recovery *found = &checkup->total;
-	u32 i;
 
-	for (i = 0; i < listed(checkup); i++)
+	for (u32 i = 0; i < listed(checkup); i++)
 		printf("%s\n", checkup->findings[i]);
 	if (checkup->found > listed(checkup))
 		printf("and %u more\n", checkup->found - listed(checkup));
 	if (!checkup->unloaded)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
-	for (i = 0; i < checkup->lost_runs; i++)
+	for (u32 i = 0; i < checkup->lost_runs; i++)
 		print_run(checkup, checkup->lost[i]);
 	if (checkup->total.displaced_units)
 		printf("%u units are elsewhere: where they belong could not be written\n",
@@ -562,9 +552,8 @@ static void print_text(const struct checkup *checkup)
 static enum exit_code check_open(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
-	int ret;
+	int ret = check_shards(checkup);
 
-	ret = check_shards(checkup);
 	if (ret) {
 		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
 			  checkup->whole.path, strerror(-ret));
@@ -584,7 +573,6 @@ static enum exit_code run_check(const struct device_options *options)
 	struct aftl_error error = { "" };
 	enum exit_code code;
 	int ret = medium_file_open(&checkup.whole, path, options->repair, &error);
-	u32 i;
 
 	interruption_catch();
 	if (ret)
@@ -597,7 +585,7 @@ static enum exit_code run_check(const struct device_options *options)
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
 	code = ret ? volume_failed(options, path, ret, &error) : check_open(&checkup);
-	for (i = 0; i < listed(&checkup); i++)
+	for (u32 i = 0; i < listed(&checkup); i++)
 		free(checkup.findings[i]);
 	aftl_volume_release(checkup.now.volume);
 	medium_file_close(&checkup.whole);

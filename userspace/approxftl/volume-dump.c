@@ -40,12 +40,11 @@ struct dump {
 static void take_frame(struct dump *dump, u64 number)
 {
 	u32 nonce = aftl_volume_header_nonce(&dump->super);
-	u32 i;
 
 	dump->ret = dump->file.medium.read(&dump->file, number * AFTL_FRAME_BYTES, dump->bytes,
 					   AFTL_FRAME_BYTES);
 	dump->frame = dump->ret ? U64_MAX : number;
-	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+	for (u32 i = 0; i < AFTL_FRAME_SECTORS; i++)
 		dump->sound[i] = aftl_sector_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
 						   nonce, number * AFTL_FRAME_SECTORS + i);
 }
@@ -70,12 +69,11 @@ static bool is_begun(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
 	u64 stretch;
-	u32 copy;
 
 	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
 	stretch = aftl_extent_of(layout, frame);
-	for (copy = 0; dump->stretch != stretch + 1 && copy < AFTL_EXTENT_COPIES; copy++) {
+	for (u32 copy = 0; dump->stretch != stretch + 1 && copy < AFTL_EXTENT_COPIES; copy++) {
 		const u8 *byte = written_at(dump, aftl_extent_place(layout, stretch, copy));
 
 		dump->begun = (copy && dump->begun) || (byte && *byte >> stretch % 8 & 1);
@@ -191,9 +189,8 @@ static void count_pages(struct dump *dump, u32 block, struct tally *tally)
 {
 	u32 first = block * dump->geo.pages;
 	struct aftl_spare spare;
-	u32 page;
 
-	for (page = first; page < first + dump->geo.pages; page++) {
+	for (u32 page = first; page < first + dump->geo.pages; page++) {
 		if (get_spare(dump, page, &spare))
 			tally->damaged++;
 		else
@@ -260,7 +257,6 @@ static void json_unit(struct dump *dump, aftl_lpn_t word)
 static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	struct json_writer *json = &dump->json;
-	u32 i;
 
 	json_u64(json, "block", page / dump->geo.pages);
 	json_u64(json, "page", page % dump->geo.pages);
@@ -275,7 +271,7 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	json_u64(json, "kind", spare->kind);
 	json_u64(json, "note", spare->note);
 	json_array(&dump->json, "slots");
-	for (i = 0; i < dump->geo.page_units; i++) {
+	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
 		json_unit(dump, spare->word[i]);
@@ -290,12 +286,10 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 
 static void print_page(const struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
-	u32 i;
-
 	printf("block %u page %u: sequence %llu, erases %u, %s, mode %u,", page / dump->geo.pages,
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
 	       class_word(spare->attr), aftl_page_mode(spare->attr));
-	for (i = 0; i < dump->geo.page_units; i++) {
+	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
 		if (unit == from_lpn(AFTL_NO_LPN))
@@ -338,9 +332,7 @@ static void dump_damaged(struct dump *dump, u32 page)
 
 static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, u32 unit)
 {
-	u32 i;
-
-	for (i = 0; i < dump->geo.page_units; i++)
+	for (u32 i = 0; i < dump->geo.page_units; i++)
 		if (from_lpn(aftl_lpn_word_lpn(spare->word[i])) == unit)
 			return true;
 	return false;
@@ -350,11 +342,10 @@ static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, 
 static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
 {
 	struct aftl_spare spare;
-	u32 page;
 
 	if (dump->options->json)
 		json_array(&dump->json, "pages");
-	for (page = first; !dump->ret && page < end; page++) {
+	for (u32 page = first; !dump->ret && page < end; page++) {
 		if (get_spare(dump, page, &spare))
 			dump_damaged(dump, page);
 		else if (spare.seq && (!unit || holds_unit(dump, &spare, *unit)))
@@ -452,11 +443,9 @@ static void dump_wanted(struct dump *dump, u32 block, u32 unit)
 			json_end_array(&dump->json);
 	}
 	if (options->blocks) {
-		u32 i;
-
 		if (dump->options->json)
 			json_array(&dump->json, "blocks");
-		for (i = 0; !dump->ret && i < dump->geo.blocks; i++)
+		for (u32 i = 0; !dump->ret && i < dump->geo.blocks; i++)
 			dump_block_line(dump, i);
 		if (dump->options->json)
 			json_end_array(&dump->json);
@@ -473,9 +462,8 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 {
 	struct aftl_error second;
 	int ret = 0;
-	u32 copy;
 
-	for (copy = 0; copy < 2; copy++) {
+	for (u32 copy = 0; copy < 2; copy++) {
 		int code = dump->file.medium.read(&dump->file, (u64)copy * AFTL_FRAME_BYTES,
 						  dump->bytes, AFTL_FRAME_BYTES);
 

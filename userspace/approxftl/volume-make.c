@@ -55,10 +55,9 @@ static int set_names(struct making *making, struct aftl_error *error)
 static int set_params(struct making *making, struct aftl_error *error)
 {
 	const struct device_options *options = making->options;
-	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < options->key_count; i++) {
+	for (unsigned int i = 0; !ret && i < options->key_count; i++) {
 		const char *key = options->keys[i];
 
 		if (!strcmp(key, "profile") || !strcmp(key, "policy"))
@@ -194,9 +193,8 @@ static int wipe_shards(struct making *making, struct aftl_error *error)
 	static const u8 zeroes[2 * AFTL_FRAME_BYTES];
 	struct medium_file *file = &making->file;
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; !ret && i < making->super.config.shards; i++)
+	for (u32 i = 0; !ret && i < making->super.config.shards; i++)
 		ret = file->medium.write(file, aftl_shard_offset(&making->super.layout, i), zeroes,
 					 sizeof(zeroes));
 	if (!ret)
@@ -223,9 +221,8 @@ static int format_shards(struct making *making, struct aftl_error *error)
 {
 	u32 shards = (u32)making->super.config.shards;
 	int ret = shards > 1 ? wipe_shards(making, error) : 0;
-	u32 i;
 
-	for (i = 0; !ret && i < shards; i++)
+	for (u32 i = 0; !ret && i < shards; i++)
 		ret = format_shard(making, i, error);
 	return ret;
 }

@@ -56,11 +56,10 @@ static void print_changes(const struct aftl_volume_header *super)
 {
 	struct aftl_config profile;
 	struct aftl_error error;
-	unsigned int i;
 
 	if (aftl_profile_load(&profile, super->profile, &error))
 		return;
-	for (i = 0; i < aftl_param_count(); i++) {
+	for (unsigned int i = 0; i < aftl_param_count(); i++) {
 		char text[AFTL_VALUE_SIZE];
 
 		if (aftl_param_get(&super->config, i) == aftl_param_get(&profile, i))

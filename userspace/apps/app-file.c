@@ -260,9 +260,8 @@ int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_e
 {
 	char *header = file_buffer(HEADER_BYTES);
 	struct aftl_error cause;
-	int ret;
+	int ret = app_file_read(file, header, 0, HEADER_BYTES, error);
 
-	ret = app_file_read(file, header, 0, HEADER_BYTES, error);
 	if (!ret && header_parse(header, setup, &cause))
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: %.90s; --phase write --force makes it anew",

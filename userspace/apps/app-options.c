@@ -41,9 +41,7 @@ static const struct command_option options_table[] = {
 static int take_word(const char *option, const char *const *words, const char *word,
 		     unsigned int *value, struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; words[i]; i++) {
+	for (unsigned int i = 0; words[i]; i++) {
 		if (!strcmp(words[i], word)) {
 			*value = i;
 			return 0;
@@ -69,9 +67,8 @@ static int take_other(void *fields, const struct command_option *option, const c
 static int find_app(struct app_options *options, const char *name, struct aftl_error *error)
 {
 	const char *names[16] = { NULL };
-	unsigned int i;
 
-	for (i = 0; apps[i]; i++) {
+	for (unsigned int i = 0; apps[i]; i++) {
 		names[i] = apps[i]->name;
 		if (!strcmp(apps[i]->name, name)) {
 			options->app = apps[i];
@@ -120,9 +117,8 @@ static int check_parameters(const struct app_options *options, struct aftl_error
 {
 	struct app_setup given = options->setup, usual = options->app->usual;
 	struct app_setup forms = options->app->forms;
-	unsigned int i;
 
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*setup_value(&given, i) && !*setup_value(&usual, i) && !*setup_value(&forms, i))
 			return aftl_fail(error, -EINVAL, "%s has no --%s", options->app->name,
 					 app_parameters[i].name);
@@ -147,14 +143,13 @@ int app_options_parse(struct app_options *options, int argc, char **argv,
 static void print_usual(const struct app *app)
 {
 	struct app_setup usual = app->usual, forms = app->forms;
-	unsigned int i;
 
 	printf("  %-4s %s\n       ", app->name, app->summary);
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*setup_value(&usual, i))
 			printf("--%s %llu ", app_parameters[i].name,
 			       (unsigned long long)*setup_value(&usual, i));
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*setup_value(&forms, i))
 			printf("[--%s N] ", app_parameters[i].name);
 	printf("\n       %s\n", app->sizes);
@@ -162,15 +157,13 @@ static void print_usual(const struct app *app)
 
 void app_options_help(void)
 {
-	unsigned int i;
-
 	puts("Usage: approxftl app [OPTION ...] PROGRAM DIRECTORY\n"
 	     "\n"
 	     "Runs a program that tags some of its data as approximate, on files in DIRECTORY,\n"
 	     "and reports the quality of its result.\n"
 	     "\n"
 	     "Programs, with their usual parameters:");
-	for (i = 0; apps[i]; i++)
+	for (unsigned int i = 0; apps[i]; i++)
 		print_usual(apps[i]);
 	puts("  weights, embeddings\n"
 	     "       a neural network, and vectors to search in, stored by bit plane\n"

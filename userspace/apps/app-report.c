@@ -151,10 +151,9 @@ static void json_decibel(struct json_writer *json, const char *key, double squar
 static void json_setup(struct json_writer *json, const struct app_run *run)
 {
 	struct app_setup setup = run->setup;
-	unsigned int i;
 
 	json_object(json, "parameters");
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*setup_value(&setup, i))
 			json_u64(json, app_parameters[i].name, *setup_value(&setup, i));
 	json_end_object(json);
@@ -198,10 +197,8 @@ static void json_pictures(struct json_writer *json, const struct app_run *run)
 	if (run->result.coding > 0)
 		json_decibel(json, "coding_psnr_db", coding_square(&run->result));
 	if (run->setup.group) {
-		u64 position;
-
 		json_array(json, "mean_square_by_position");
-		for (position = 0; position < run_positions(run); position++)
+		for (u64 position = 0; position < run_positions(run); position++)
 			json_real(json, NULL, position_square(run, position), 6);
 		json_end_array(json);
 	}

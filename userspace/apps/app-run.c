@@ -78,9 +78,8 @@ static void set_usual(struct app_setup *setup, const struct app_setup *given,
 		      const struct app_setup *usual)
 {
 	struct app_setup from = *usual, wanted = *given;
-	unsigned int i;
 
-	for (i = 0; i < APP_PARAMETERS; i++) {
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++) {
 		u64 value = *setup_value(&wanted, i);
 
 		*setup_value(setup, i) = value ? value : *setup_value(&from, i);
@@ -93,9 +92,8 @@ static int read_setup(struct app_run *run, const struct app_place *place, struct
 	const char *name = app->inputs[0].name;
 	struct app_setup wanted;
 	struct app_file file;
-	int ret;
+	int ret = app_file_open(&file, place, name, APPROXFTL_PRECISE, error);
 
-	ret = app_file_open(&file, place, name, APPROXFTL_PRECISE, error);
 	if (!ret)
 		ret = app_file_setup(&file, &run->setup, error);
 	app_file_close(&file);
@@ -130,9 +128,8 @@ static int write_phase(struct app_run *run, const struct app_place *place,
 		       struct aftl_error *error)
 {
 	u64 begin = now_ns();
-	int ret;
+	int ret = run->options->app->create(place, &run->setup, error);
 
-	ret = run->options->app->create(place, &run->setup, error);
 	run->write_ns = now_ns() - begin;
 	return ret;
 }
@@ -141,9 +138,8 @@ static int compute_phase(struct app_run *run, const struct app_place *place,
 			 struct aftl_error *error)
 {
 	u64 begin = now_ns();
-	int ret;
+	int ret = run->options->app->compute(place, &run->setup, &run->result, error);
 
-	ret = run->options->app->compute(place, &run->setup, &run->result, error);
 	run->compute_ns = now_ns() - begin;
 	return ret;
 }
@@ -165,9 +161,8 @@ static int precise_run(struct app_run *run, const struct app_place *place,
 		       const struct app_place *reference, struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
-	int ret;
+	int ret = app->create(reference, &run->setup, error);
 
-	ret = app->create(reference, &run->setup, error);
 	if (!ret)
 		ret = flips_count(app, &run->setup, place, reference, &run->flips, error);
 	if (!ret)
@@ -198,9 +193,8 @@ static int compare_results(struct app_run *run, const struct app_place *place,
 {
 	struct app_place reference;
 	char path[4096];
-	int ret;
+	int ret = open_reference(&reference, run->options->reference, path, sizeof(path), error);
 
-	ret = open_reference(&reference, run->options->reference, path, sizeof(path), error);
 	if (!ret)
 		ret = precise_run(run, place, &reference, error);
 	remove_reference(&reference);

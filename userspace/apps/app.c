@@ -9,9 +9,8 @@ const struct app *const apps[] = {
 bool app_is_foreign(const struct app *app, const struct app_setup *found)
 {
 	struct app_setup usual = app->usual, forms = app->forms, setup = *found;
-	unsigned int i;
 
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (!*setup_value(&forms, i) &&
 		    !*setup_value(&setup, i) != !*setup_value(&usual, i))
 			return true;
@@ -22,9 +21,8 @@ int app_close(struct array *const *arrays, unsigned int count, int ret, u64 *rep
 	      struct aftl_error *error)
 {
 	struct aftl_error cause;
-	unsigned int i;
 
-	for (i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		int closed = array_close(arrays[i], repaired, &cause);
 
 		if (closed && !ret) {
@@ -42,9 +40,8 @@ int app_fill(const struct app_place *place, const struct array_shape *shape,
 {
 	struct array array, *const all[] = { &array };
 	u64 index, repaired = 0;
-	int ret;
+	int ret = array_create(&array, place, shape, setup, error);
 
-	ret = array_create(&array, place, shape, setup, error);
 	for (index = 0; !ret && index < shape->words; index++)
 		array_put(&array, index, value(setup, index));
 	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);

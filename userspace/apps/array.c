@@ -112,9 +112,8 @@ static void repair_values(struct array *array, double *values, u64 page)
 {
 	const struct array_shape *shape = &array->shape;
 	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
+	for (unsigned int i = 0; i < ARRAY_PAGE_WORDS; i++) {
 		/* The negated comparison is also true for NaN. */
 		if (!(fabs(values[i]) <= bound)) {
 			values[i] = 0;
@@ -126,9 +125,8 @@ static void repair_values(struct array *array, double *values, u64 page)
 static struct array_slot *oldest_page(struct array *array)
 {
 	struct array_slot *slot = array->slots;
-	u32 i;
 
-	for (i = 1; i < array->slot_count; i++)
+	for (u32 i = 1; i < array->slot_count; i++)
 		if (array->slots[i].use < slot->use)
 			slot = &array->slots[i];
 	return slot;
@@ -153,9 +151,8 @@ static struct array_slot *load_page(struct array *array, u64 page)
 {
 	struct array_slot *slot = free_slot(array);
 	struct aftl_error error;
-	int ret;
+	int ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
 
-	ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
 	remember_failure(array, ret, &error);
 	if (ret)
 		memset(slot->data, 0, PAGE_BYTES);
@@ -198,9 +195,7 @@ u64 *array_indices(struct array *array, u64 page, bool write)
 
 static void forget_pages(struct array *array)
 {
-	u32 i;
-
-	for (i = 0; i < array->used; i++) {
+	for (u32 i = 0; i < array->used; i++) {
 		write_back(array, &array->slots[i]);
 		array->slot_of[array->slots[i].page] = 0;
 		free(array->slots[i].data);
@@ -233,14 +228,12 @@ int array_close(struct array *array, u64 *repaired, struct aftl_error *error)
 static double distance_of(struct array *a, struct array *b)
 {
 	double difference = 0, whole = 0;
-	u64 page;
-	u32 i;
 
-	for (page = 0; page < a->pages; page++) {
+	for (u64 page = 0; page < a->pages; page++) {
 		const double *x = array_values(a, page, false);
 		const double *y = array_values(b, page, false);
 
-		for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
+		for (u32 i = 0; i < ARRAY_PAGE_WORDS; i++) {
 			difference += (x[i] - y[i]) * (x[i] - y[i]);
 			whole += y[i] * y[i];
 		}
@@ -254,9 +247,8 @@ int array_distance(const struct app_place *a, const struct app_place *b,
 {
 	struct array first, second = { 0 };
 	u64 repaired = 0;
-	int ret;
+	int ret = array_open(&first, a, shape, setup, error);
 
-	ret = array_open(&first, a, shape, setup, error);
 	if (!ret)
 		ret = array_open(&second, b, shape, setup, error);
 	if (!ret)

@@ -28,13 +28,12 @@ static const double (*basis(void))[BLOCK_SIDE]
 static void transform_block(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
-	unsigned int column, u, x;
 
-	for (column = 0; column < BLOCK_SIDE; column++) {
-		for (u = 0; u < BLOCK_SIDE; u++) {
+	for (unsigned int column = 0; column < BLOCK_SIDE; column++) {
+		for (unsigned int u = 0; u < BLOCK_SIDE; u++) {
 			double sum = 0;
 
-			for (x = 0; x < BLOCK_SIDE; x++)
+			for (unsigned int x = 0; x < BLOCK_SIDE; x++)
 				sum += (back ? cosine[x][u] : cosine[u][x]) *
 				       from[x * BLOCK_SIDE + column];
 			to[column * BLOCK_SIDE + u] = sum;
@@ -68,14 +67,13 @@ void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_C
 {
 	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
 	u8 places[BLOCK_CELLS];
-	unsigned int i;
 
-	for (i = 0; i < BLOCK_CELLS; i++)
+	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		values[i] = pixels[place_of(i, width)] - MIDDLE;
 	transform_block(values, turned, false);
 	transform_block(turned, values, false);
 	list_diagonals(places);
-	for (i = 0; i < BLOCK_CELLS; i++)
+	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		cells[i] = clamp_byte(values[places[i]] / step + MIDDLE);
 }
 
@@ -83,13 +81,12 @@ void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u6
 {
 	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
 	u8 places[BLOCK_CELLS];
-	unsigned int i;
 
 	list_diagonals(places);
-	for (i = 0; i < BLOCK_CELLS; i++)
+	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		values[places[i]] = ((double)cells[i] - MIDDLE) * step;
 	transform_block(values, turned, true);
 	transform_block(turned, values, true);
-	for (i = 0; i < BLOCK_CELLS; i++)
+	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		pixels[place_of(i, width)] = clamp_byte(values[i] + MIDDLE);
 }

@@ -99,9 +99,7 @@ struct strip {
 /* Copy a tile between its page and the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
-	u64 i;
-
-	for (i = 0; i < TILE * TILE; i++) {
+	for (u64 i = 0; i < TILE * TILE; i++) {
 		u64 line = strip->columns ? i % TILE : i / TILE;
 		u64 place = strip->columns ? i / TILE : i % TILE;
 		u64 at = line * strip->length + along * TILE + place;
@@ -117,9 +115,7 @@ static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 
 static void move_strip(struct strip *strip, struct array *array, bool store)
 {
-	u64 along;
-
-	for (along = 0; along * TILE < strip->length; along++) {
+	for (u64 along = 0; along * TILE < strip->length; along++) {
 		u64 word = (strip->columns ? along * strip->grid.columns + strip->index :
 					     strip->index * strip->grid.columns + along) *
 			   TILE_WORDS;
@@ -179,12 +175,11 @@ static complex double *roots_of(u64 n, double sign)
 static void twiddle_columns(struct strip *strip, double sign)
 {
 	double size = (double)(strip->grid.rows * strip->grid.columns * TILE * TILE);
-	u64 line, row;
 
-	for (line = 0; line < TILE; line++) {
+	for (u64 line = 0; line < TILE; line++) {
 		double turn = sign * 2 * M_PI * (double)(strip->index * TILE + line) / size;
 
-		for (row = 0; row < strip->length; row++)
+		for (u64 row = 0; row < strip->length; row++)
 			strip->points[line * strip->length + row] *=
 				cexp(I * turn * (double)row);
 	}
@@ -224,9 +219,8 @@ static int compute_fft(const struct app_place *place, const struct app_setup *se
 	struct array_shape out = spectrum_shape(setup);
 	struct array signal = { 0 }, between = { 0 }, spectrum = { 0 };
 	struct array *const all[] = { &signal, &between, &spectrum };
-	int ret;
+	int ret = array_open(&signal, place, &in, setup, error);
 
-	ret = array_open(&signal, place, &in, setup, error);
 	if (!ret)
 		ret = array_create(&between, place, &half, setup, error);
 	if (!ret)
@@ -243,9 +237,8 @@ static int compute_fft(const struct app_place *place, const struct app_setup *se
 static double largest_difference(const struct app_setup *setup, struct array *again)
 {
 	double largest = 0;
-	u64 i;
 
-	for (i = 0; i < 2 * setup->size; i++)
+	for (u64 i = 0; i < 2 * setup->size; i++)
 		largest = fmax(largest, fabs(array_value(again, i) / (double)setup->size -
 					     signal_word(setup, i)));
 	return largest;
@@ -258,9 +251,8 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	struct array_shape in = spectrum_shape(setup);
 	struct array_shape out = shape_of("inverse", setup, 2 * (double)setup->size);
 	struct array spectrum = { 0 }, inverse = { 0 }, *const all[] = { &spectrum, &inverse };
-	int ret;
+	int ret = array_open(&spectrum, place, &in, setup, error);
 
-	ret = array_open(&spectrum, place, &in, setup, error);
 	if (!ret)
 		ret = array_create(&inverse, place, &out, setup, error);
 	if (!ret) {

@@ -18,9 +18,8 @@ struct comparison {
 static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 {
 	u64 count = 0;
-	size_t i;
 
-	for (i = 0; i < bytes / sizeof(*a); i++)
+	for (size_t i = 0; i < bytes / sizeof(*a); i++)
 		count += __builtin_popcountll(a[i] ^ b[i]);
 	return count;
 }
@@ -29,9 +28,7 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 static void add_piece(struct app_flips *flips, const struct comparison *of, const char *a,
 		      const char *b, u64 offset, size_t bytes)
 {
-	size_t at;
-
-	for (at = 0; at < bytes; at += FILE_UNIT) {
+	for (size_t at = 0; at < bytes; at += FILE_UNIT) {
 		u64 bits = differing_bits((const u64 *)(a + at), (const u64 *)(b + at), FILE_UNIT);
 
 		flips->bytes += FILE_UNIT;
@@ -49,10 +46,9 @@ static int compare_range(const struct comparison *of, struct app_file *a, struct
 			 struct app_flips *flips, struct aftl_error *error)
 {
 	char *pieces = file_buffer(2 * PIECE);
-	u64 offset;
 	int ret = 0;
 
-	for (offset = 0; !ret && offset < a->bytes; offset += PIECE) {
+	for (u64 offset = 0; !ret && offset < a->bytes; offset += PIECE) {
 		size_t bytes = min_t(u64, PIECE, a->bytes - offset);
 
 		ret = app_file_read(a, pieces, offset, bytes, error);
@@ -92,9 +88,8 @@ static int add_reported(const struct app_place *place, struct app_file *file,
 			struct approxftl_errors *sum, struct aftl_error *error)
 {
 	struct approxftl_errors one;
-	int ret;
+	int ret = approxftl_errors(place->tags, file->fd, 0, APPROXFTL_TO_END, &one);
 
-	ret = approxftl_errors(place->tags, file->fd, 0, APPROXFTL_TO_END, &one);
 	if (ret)
 		return aftl_fail(error, ret, "%.80s/%s: %.120s", place->path, file->name,
 				 approxftl_reason(place->tags));

@@ -18,9 +18,7 @@ struct chain {
 
 static void extend_chain(struct chain *chain, u8 difference, u64 reaches)
 {
-	unsigned int bit;
-
-	for (bit = 0; bit < 8; bit++) {
+	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
 
 		(lowers ? chain->lowered : chain->raised)[bit]++;
@@ -38,9 +36,7 @@ static double square_of(u8 pixel, int change)
 
 static void add_chain(const struct chain *chain, u8 pixel, struct app_forecast *forecast)
 {
-	unsigned int bit;
-
-	for (bit = 0; bit < 8; bit++) {
+	for (unsigned int bit = 0; bit < 8; bit++) {
 		double up = square_of(pixel, 1 << bit), down = square_of(pixel, -(1 << bit));
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
@@ -59,9 +55,8 @@ static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 {
 	struct chain chain = { 0 };
 	u8 before = 0;
-	u64 frame;
 
-	for (frame = 0; frame < setup->frames; frame++) {
+	for (u64 frame = 0; frame < setup->frames; frame++) {
 		u8 pixel = picture_pixel(setup, frame, x, y);
 		u64 rest = min(setup->group - frame % setup->group, setup->frames - frame);
 
@@ -77,11 +72,10 @@ static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 void groups_forecast(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	double pixels = (double)(setup->frames * picture_pixels(setup));
-	u64 x, y;
 
 	*forecast = (struct app_forecast){ 0 };
-	for (y = 0; y < setup->height; y++)
-		for (x = 0; x < setup->width; x++)
+	for (u64 y = 0; y < setup->height; y++)
+		for (u64 x = 0; x < setup->width; x++)
 			forecast_pixel(setup, x, y, forecast);
 	forecast->mean /= pixels;
 	forecast->variance /= pixels * pixels;

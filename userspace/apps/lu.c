@@ -72,14 +72,12 @@ static double checked_pivot(const double *block, unsigned int k, double usual)
 /* Factorise a diagonal block in place. */
 static void factor_diagonal_block(double *a, double usual)
 {
-	unsigned int i, j, k;
-
-	for (k = 0; k < BLOCK; k++) {
+	for (unsigned int k = 0; k < BLOCK; k++) {
 		a[k * BLOCK + k] = checked_pivot(a, k, usual);
-		for (i = k + 1; i < BLOCK; i++) {
+		for (unsigned int i = k + 1; i < BLOCK; i++) {
 			double l = a[i * BLOCK + k] /= a[k * BLOCK + k];
 
-			for (j = k + 1; j < BLOCK; j++)
+			for (unsigned int j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * a[k * BLOCK + j];
 		}
 	}
@@ -88,24 +86,20 @@ static void factor_diagonal_block(double *a, double usual)
 /* Solve for a block to the right of the diagonal: multiply it by L^-1 from the left. */
 static void solve_right(const double *diagonal, double *a)
 {
-	unsigned int i, j, k;
-
-	for (k = 0; k < BLOCK; k++)
-		for (i = k + 1; i < BLOCK; i++)
-			for (j = 0; j < BLOCK; j++)
+	for (unsigned int k = 0; k < BLOCK; k++)
+		for (unsigned int i = k + 1; i < BLOCK; i++)
+			for (unsigned int j = 0; j < BLOCK; j++)
 				a[i * BLOCK + j] -= diagonal[i * BLOCK + k] * a[k * BLOCK + j];
 }
 
 /* Solve for a block below the diagonal: multiply it by U^-1 from the right. */
 static void solve_below(const double *diagonal, double *a, double usual)
 {
-	unsigned int i, j, k;
-
-	for (i = 0; i < BLOCK; i++) {
-		for (k = 0; k < BLOCK; k++) {
+	for (unsigned int i = 0; i < BLOCK; i++) {
+		for (unsigned int k = 0; k < BLOCK; k++) {
 			double l = a[i * BLOCK + k] /= checked_pivot(diagonal, k, usual);
 
-			for (j = k + 1; j < BLOCK; j++)
+			for (unsigned int j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * diagonal[k * BLOCK + j];
 		}
 	}
@@ -113,11 +107,9 @@ static void solve_below(const double *diagonal, double *a, double usual)
 
 static void subtract_product(double *a, const double *left, const double *right)
 {
-	unsigned int i, j, k;
-
-	for (i = 0; i < BLOCK; i++)
-		for (k = 0; k < BLOCK; k++)
-			for (j = 0; j < BLOCK; j++)
+	for (unsigned int i = 0; i < BLOCK; i++)
+		for (unsigned int k = 0; k < BLOCK; k++)
+			for (unsigned int j = 0; j < BLOCK; j++)
 				a[i * BLOCK + j] -= left[i * BLOCK + k] * right[k * BLOCK + j];
 }
 
@@ -125,16 +117,15 @@ static void eliminate_block(struct array *a, u64 side, u64 k)
 {
 	double usual = (double)(side * BLOCK);
 	const double *diagonal;
-	u64 i, j;
 
 	factor_diagonal_block(array_values(a, k * side + k, true), usual);
-	for (i = k + 1; i < side; i++) {
+	for (u64 i = k + 1; i < side; i++) {
 		diagonal = array_values(a, k * side + k, false);
 		solve_right(diagonal, array_values(a, k * side + i, true));
 		solve_below(diagonal, array_values(a, i * side + k, true), usual);
 	}
-	for (i = k + 1; i < side; i++) {
-		for (j = k + 1; j < side; j++) {
+	for (u64 i = k + 1; i < side; i++) {
+		for (u64 j = k + 1; j < side; j++) {
 			const double *left = array_values(a, i * side + k, false);
 			const double *right = array_values(a, k * side + j, false);
 
@@ -145,9 +136,7 @@ static void eliminate_block(struct array *a, u64 side, u64 k)
 
 static void copy_block(struct array *from, struct array *to)
 {
-	u64 page;
-
-	for (page = 0; page < from->pages; page++)
+	for (u64 page = 0; page < from->pages; page++)
 		memcpy(array_values(to, page, true), array_values(from, page, false),
 		       ARRAY_PAGE_WORDS * sizeof(double));
 }
@@ -158,9 +147,8 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 	struct array_shape in = shape_of("matrix", setup), out = factors_shape(setup);
 	struct array matrix = { 0 }, factors = { 0 }, *const all[] = { &matrix, &factors };
 	u64 k, side = setup->size / BLOCK;
-	int ret;
+	int ret = array_open(&matrix, place, &in, setup, error);
 
-	ret = array_open(&matrix, place, &in, setup, error);
 	if (!ret)
 		ret = array_create(&factors, place, &out, setup, error);
 	if (!ret)
@@ -175,10 +163,8 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 /* @out += the upper (U) or lower (L) part of the block's rows, times @in */
 static void add_product(const double *block, s64 below, bool upper, const double *in, double *out)
 {
-	int i, j;
-
-	for (i = 0; i < BLOCK; i++) {
-		for (j = 0; j < BLOCK; j++) {
+	for (int i = 0; i < BLOCK; i++) {
+		for (int j = 0; j < BLOCK; j++) {
 			s64 under = below + i - j;
 
 			if (upper ? under <= 0 : under > 0)
@@ -191,12 +177,10 @@ static void add_product(const double *block, s64 below, bool upper, const double
 static void multiply_factor(struct array *factors, u64 side, bool upper, const double *in,
 			    double *out)
 {
-	u64 i, j;
-
-	for (i = 0; i < side * BLOCK; i++)
+	for (u64 i = 0; i < side * BLOCK; i++)
 		out[i] = upper ? 0 : in[i];
-	for (i = 0; i < side; i++)
-		for (j = 0; j < side; j++)
+	for (u64 i = 0; i < side; i++)
+		for (u64 j = 0; j < side; j++)
 			add_product(array_values(factors, i * side + j, false),
 				    ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
 				    out + i * BLOCK);
@@ -230,9 +214,8 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 {
 	struct array_shape shape = factors_shape(setup);
 	struct array factors, *const all[] = { &factors };
-	int ret;
+	int ret = array_open(&factors, place, &shape, setup, error);
 
-	ret = array_open(&factors, place, &shape, setup, error);
 	if (!ret)
 		result->error = lu_residual(&factors, setup);
 	result->tolerance = APP_ROUNDING;

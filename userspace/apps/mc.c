@@ -54,13 +54,11 @@ static int compute_mc(const struct app_place *place, const struct app_setup *set
 {
 	struct array_shape in = samples_shape(setup), out = estimates_shape(setup);
 	struct array samples = { 0 }, estimates = { 0 }, *const all[] = { &samples, &estimates };
-	u64 page;
-	int ret;
+	int ret = array_open(&samples, place, &in, setup, error);
 
-	ret = array_open(&samples, place, &in, setup, error);
 	if (!ret)
 		ret = array_create(&estimates, place, &out, setup, error);
-	for (page = 0; !ret && page < out.words; page++)
+	for (u64 page = 0; !ret && page < out.words; page++)
 		array_put(&estimates, page, estimate_pi(array_values(&samples, page, false)));
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
@@ -72,11 +70,9 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	struct array_shape shape = estimates_shape(setup);
 	struct array estimates, *const all[] = { &estimates };
 	double sum = 0;
-	u64 page;
-	int ret;
+	int ret = array_open(&estimates, place, &shape, setup, error);
 
-	ret = array_open(&estimates, place, &shape, setup, error);
-	for (page = 0; !ret && page < shape.words; page++)
+	for (u64 page = 0; !ret && page < shape.words; page++)
 		sum += array_value(&estimates, page);
 	result->error = fabs(sum / (double)shape.words - M_PI);
 	result->tolerance = 5 * sqrt(M_PI * (4 - M_PI) / (double)setup->size);

@@ -25,9 +25,7 @@ u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 
 void picture_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
 {
-	u64 i;
-
-	for (i = 0; i < setup->width * PIECE_ROWS; i++)
+	for (u64 i = 0; i < setup->width * PIECE_ROWS; i++)
 		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);
 }
 
@@ -36,10 +34,9 @@ static double window_similarity(const u8 *a, const u8 *b, u64 width)
 {
 	const double c1 = 6.5025, c2 = 58.5225, count = WINDOW * WINDOW;
 	double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
-	unsigned int x, y;
 
-	for (y = 0; y < WINDOW; y++) {
-		for (x = 0; x < WINDOW; x++) {
+	for (unsigned int y = 0; y < WINDOW; y++) {
+		for (unsigned int x = 0; x < WINDOW; x++) {
 			double p = a[y * width + x], q = b[y * width + x];
 
 			sum_a += p;
@@ -61,10 +58,8 @@ static double window_similarity(const u8 *a, const u8 *b, u64 width)
 static void compare_windows(const u8 *pixels, const u8 *wanted, u64 width,
 			    struct app_result *result)
 {
-	u64 x, y;
-
-	for (y = 0; y < PIECE_ROWS; y += WINDOW) {
-		for (x = 0; x < width; x += WINDOW) {
+	for (u64 y = 0; y < PIECE_ROWS; y += WINDOW) {
+		for (u64 x = 0; x < width; x += WINDOW) {
 			result->similarity += window_similarity(pixels + y * width + x,
 								wanted + y * width + x, width);
 			result->windows++;

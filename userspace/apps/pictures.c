@@ -114,10 +114,9 @@ static int write_piece(struct video *video, u64 row, struct aftl_error *error)
 {
 	u64 width = video->setup.width;
 	u8 *before = video->before + row * width;
-	u64 i;
 
 	picture_piece(&video->setup, video->frame, row, video->pixels);
-	for (i = 0; i < width * PIECE_ROWS; i++)
+	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return (is_intra(&video->setup, video->frame) ? app_file_protect : app_file_write)
@@ -126,12 +125,11 @@ static int write_piece(struct video *video, u64 row, struct aftl_error *error)
 
 static int write_frame(struct video *video, const char *header, struct aftl_error *error)
 {
-	u64 row;
 	int ret;
 
 	ret = app_file_protect(&video->file, header, video->frame * row_stride(&video->setup),
 			       HEADER_BYTES, error);
-	for (row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
+	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
 		ret = write_piece(video, row, error);
 	return ret;
 }
@@ -208,11 +206,9 @@ static int check_header(struct video *video, struct aftl_error *error)
 static int read_frame(struct video *video, struct app_result *result, struct aftl_error *error)
 {
 	double squared = result->squared;
-	u64 row;
-	int ret;
+	int ret = check_header(video, error);
 
-	ret = check_header(video, error);
-	for (row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
+	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_piece(video, row, error);
 		if (!ret) {
 			/* Decode a piece and compare it; overwrites the stored piece. */

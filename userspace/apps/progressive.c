@@ -106,7 +106,6 @@ static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool sto
 {
 	u64 i, width = image->setup.width, count = block_count(&image->setup);
 	u8 cells[BLOCK_CELLS];
-	u32 cell;
 
 	for (i = 0; i < width * PIECE_ROWS / BLOCK_CELLS; i++) {
 		u8 *first = pixels + i * BLOCK_SIDE / width * BLOCK_SIDE * width +
@@ -115,7 +114,7 @@ static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool sto
 
 		if (store)
 			block_code(first, width, PROGRESSIVE_STEP, cells);
-		for (cell = 0; cell < BLOCK_CELLS; cell++)
+		for (u32 cell = 0; cell < BLOCK_CELLS; cell++)
 			*(store ? &to[cell * count] : &cells[cell]) =
 				store ? cells[cell] : to[cell * count];
 		if (!store)
@@ -140,12 +139,11 @@ static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bo
 static void move_scan(struct progressive *image, u32 scan, bool store)
 {
 	u8 *run = image->scan;
-	u32 cell, plane;
 
 	if (store)
 		memset(run, 0, scan_bytes(&image->setup, scan));
-	for (cell = 0; cell < BLOCK_CELLS; cell++) {
-		for (plane = PLANES; plane-- > 0;) {
+	for (u32 cell = 0; cell < BLOCK_CELLS; cell++) {
+		for (u32 plane = PLANES; plane-- > 0;) {
 			if (scan_of(&image->setup, cell, plane) != scan)
 				continue;
 			move_run(image, cell, plane, run, store);
@@ -183,21 +181,19 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 		       struct aftl_error *error)
 {
 	struct progressive image = { .scan = NULL };
-	u32 scan;
 	int ret;
 	u8 *pixels;
-	u64 row;
 
 	begin_image(&image, setup);
 	pixels = file_buffer(image.setup.width * PIECE_ROWS);
-	for (row = 0; row < image.setup.height; row += PIECE_ROWS) {
+	for (u64 row = 0; row < image.setup.height; row += PIECE_ROWS) {
 		picture_piece(&image.setup, 0, row, pixels);
 		move_blocks(&image, row, pixels, true);
 	}
 	free(pixels);
 	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
-	for (scan = 0; !ret && scan < setup->scans; scan++)
+	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = write_scan(&image, scan, error);
 	if (!ret)
 		ret = app_file_settle(&image.file, error);
@@ -239,9 +235,8 @@ static void compare_picture(struct progressive *image, struct app_result *result
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
 	u8 *seen = file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
-	u64 row;
 
-	for (row = 0; row < image->setup.height; row += PIECE_ROWS) {
+	for (u64 row = 0; row < image->setup.height; row += PIECE_ROWS) {
 		move_blocks(image, row, seen, false);
 		picture_piece(&image->setup, 0, row, original);
 		move_blocks(image, row, original, true);
@@ -256,15 +251,13 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 			struct app_result *result, struct aftl_error *error)
 {
 	struct progressive image = { .scan = NULL };
-	u32 scan;
-	int ret;
+	int ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
 
-	ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
 	if (!ret)
 		ret = app_file_reaches(&image.file, scan_offset(setup, (u32)setup->scans), error);
 	if (!ret)
 		begin_image(&image, setup);
-	for (scan = 0; !ret && scan < setup->scans; scan++)
+	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = read_scan(&image, scan, error);
 	if (!ret)
 		compare_picture(&image, result);
@@ -276,11 +269,10 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 void progressive_forecast(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
-	u32 plane;
 
 	/* A flip makes all pixels of its block round anew, adding 1/6 to the square of each. */
 	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) * late_planes(setup) / 6.0 };
-	for (plane = 0; plane < late_planes(setup); plane++) {
+	for (u32 plane = 0; plane < late_planes(setup); plane++) {
 		double worth = (double)(PROGRESSIVE_STEP << plane);
 		double square = worth * worth;
 

@@ -112,11 +112,10 @@ static void fill_block(const struct app_setup *setup, u64 number, struct block *
 {
 	u64 first = number * BLOCK_SAMPLES;
 	s64 greatest = INT64_MIN;
-	u32 i;
 
 	block->count = (u32)min(BLOCK_SAMPLES, setup->size - first);
 	block->least = INT64_MAX;
-	for (i = 0; i < block->count; i++) {
+	for (u32 i = 0; i < block->count; i++) {
 		block->values[i] = original_sample(setup, first + i);
 		block->is_outlier[i] = is_outlier(setup, first + i);
 		if (block->is_outlier[i])
@@ -177,13 +176,12 @@ static void write_outlier(struct series *series, u64 at, s64 value)
 static int write_block(struct series *series, u64 number, struct aftl_error *error)
 {
 	struct block block;
-	u32 i;
 
 	fill_block(&series->setup, number, &block);
 	*word_at(&series->index, 2 * number, true) = (u64)block.least;
 	*word_at(&series->index, 2 * number + 1, true) = block.span;
 	memset(series->stored, 0, FILE_UNIT);
-	for (i = 0; i < block.count; i++) {
+	for (u32 i = 0; i < block.count; i++) {
 		series->stored[i] = stored_sample(&block, i);
 		if (block.is_outlier[i])
 			write_outlier(series, number * BLOCK_SAMPLES + i, block.values[i]);
@@ -211,14 +209,13 @@ static int create_series(const struct app_place *place, const struct app_setup *
 			 struct aftl_error *error)
 {
 	struct series series;
-	u64 number;
 	int ret;
 
 	begin_series(&series, setup);
 	ret = create_samples(&series, place, error);
 	if (!ret)
 		ret = open_indices(&series, array_create, place, error);
-	for (number = 0; !ret && number < series_blocks(setup); number++)
+	for (u64 number = 0; !ret && number < series_blocks(setup); number++)
 		ret = write_block(&series, number, error);
 	if (!ret) {
 		*word_at(&series.outliers, series.next, true) = NOWHERE;
@@ -262,7 +259,6 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 			  struct app_result *result, struct aftl_error *error)
 {
 	struct series series;
-	u64 number;
 	int ret;
 
 	begin_series(&series, setup);
@@ -271,7 +267,7 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 		ret = app_file_reaches(&series.file, samples_bytes(setup), error);
 	if (!ret)
 		ret = open_indices(&series, array_open, place, error);
-	for (number = 0; !ret && number < series_blocks(setup); number++) {
+	for (u64 number = 0; !ret && number < series_blocks(setup); number++) {
 		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
 				    FILE_UNIT, error);
 		if (!ret)
@@ -294,9 +290,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 /* Effect of each single flip in a sample: an error of the bit's weight, or the previous sample. */
 static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
 {
-	unsigned int bit;
-
-	for (bit = 0; bit < SAMPLE_BITS; bit++) {
+	for (unsigned int bit = 0; bit < SAMPLE_BITS; bit++) {
 		u16 flipped = sample ^ (u16)(1 << bit);
 		double off = abs((flipped > span ? before : flipped) - sample);
 
@@ -308,9 +302,8 @@ static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecas
 static void forecast_block(const struct block *block, struct app_forecast *forecast)
 {
 	u16 before = 0;
-	u32 i;
 
-	for (i = 0; i < block->count; i++) {
+	for (u32 i = 0; i < block->count; i++) {
 		if (block->is_outlier[i])
 			continue;
 		forecast_sample(stored_sample(block, i), before, block->span, forecast);
@@ -322,10 +315,9 @@ static bool forecast_series_error(const struct app_setup *setup, struct app_fore
 {
 	double samples = (double)setup->size;
 	struct block block;
-	u64 number;
 
 	*forecast = (struct app_forecast){ 0 };
-	for (number = 0; number < series_blocks(setup); number++) {
+	for (u64 number = 0; number < series_blocks(setup); number++) {
 		fill_block(setup, number, &block);
 		forecast_block(&block, forecast);
 	}

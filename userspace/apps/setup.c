@@ -11,9 +11,8 @@ const struct app_parameter app_parameters[APP_PARAMETERS] = {
 int setup_check(const struct app_setup *setup, struct aftl_error *error)
 {
 	struct app_setup copy = *setup;
-	unsigned int i;
 
-	for (i = 0; i < APP_PARAMETERS; i++) {
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++) {
 		const struct app_parameter *parameter = &app_parameters[i];
 		u64 value = *setup_value(&copy, i);
 
@@ -50,11 +49,9 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 {
 	char text[HEADER_BYTES + 1], *end = text + HEADER_BYTES - strlen(tail);
 	struct app_setup copy = *setup;
-	size_t used;
-	unsigned int i;
+	size_t used = scnprintf(text, HEADER_BYTES, "%s\n", magic);
 
-	used = scnprintf(text, HEADER_BYTES, "%s\n", magic);
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (*setup_value(&copy, i) || app_parameters[i].field <= LAST_USUAL_FIELD)
 			used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
 					  app_parameters[i].name,
@@ -66,9 +63,7 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 
 static void take_line(struct app_setup *setup, const char *name, u64 value)
 {
-	unsigned int i;
-
-	for (i = 0; i < APP_PARAMETERS; i++)
+	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (!strcmp(app_parameters[i].name, name))
 			*setup_value(setup, i) = value;
 }
@@ -77,9 +72,8 @@ static bool has_magic(const char *text)
 {
 	static const char *const known[] = { MAGIC_ARRAY, MAGIC_SERIES, MAGIC_SCAN, MAGIC_PIXELS,
 					     MAGIC_DIFFERENCES };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(known); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strncmp(text, known[i], strlen(known[i])) && text[strlen(known[i])] == '\n')
 			return true;
 	return false;

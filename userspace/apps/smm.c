@@ -121,9 +121,8 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 	struct array_shape shape = vector_shape(setup);
 	struct matrix matrix;
 	u64 repaired = 0;
-	int ret;
+	int ret = get_matrix(&matrix, array_create, place, setup, error);
 
-	ret = get_matrix(&matrix, array_create, place, setup, error);
 	if (!ret) {
 		u64 row, begin = 0;
 
@@ -143,9 +142,8 @@ static double row_product(struct matrix *matrix, u64 row, struct array *in)
 {
 	u64 end = min(*index_at(&matrix->rows, row + 1, false), matrix->values.shape.words);
 	double sum = 0;
-	u64 i;
 
-	for (i = *index_at(&matrix->rows, row, false); i < end; i++) {
+	for (u64 i = *index_at(&matrix->rows, row, false); i < end; i++) {
 		double value = array_value(&matrix->values, i);
 
 		sum += in ? value * array_value(in, *index_at(&matrix->columns, i, false)) : value;
@@ -158,13 +156,10 @@ static int iterate_products(struct matrix *matrix, struct array *vectors,
 			    const struct app_setup *setup, struct aftl_error *error)
 {
 	unsigned int from = setup->rounds % 2 ? 0 : 1;
-	u64 round;
 	int ret = 0;
 
-	for (round = 0; !ret && round < setup->rounds; round++, from = !from) {
-		u64 row;
-
-		for (row = 0; row < setup->size; row++)
+	for (u64 round = 0; !ret && round < setup->rounds; round++, from = !from) {
+		for (u64 row = 0; row < setup->size; row++)
 			array_put(&vectors[!from], row, row_product(matrix, row, &vectors[from]));
 		ret = array_settle(&vectors[!from], error);
 	}
@@ -178,7 +173,6 @@ static int begin_with(struct array *vectors, const struct app_place *place,
 	struct array_shape in = vector_shape(setup), out = product_shape(setup), other = out;
 	struct array vector, *const all[] = { &vector };
 	unsigned int first = setup->rounds % 2 ? 0 : 1;
-	u64 i;
 	int ret;
 
 	other.name = "before";
@@ -187,7 +181,7 @@ static int begin_with(struct array *vectors, const struct app_place *place,
 		ret = array_create(&vectors[0], place, &other, setup, error);
 	if (!ret)
 		ret = array_create(&vectors[1], place, &out, setup, error);
-	for (i = 0; !ret && i < setup->size; i++)
+	for (u64 i = 0; !ret && i < setup->size; i++)
 		array_put(&vectors[first], i, array_value(&vector, i));
 	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
 }
@@ -198,9 +192,8 @@ static int compute_smm(const struct app_place *place, const struct app_setup *se
 	struct array vectors[2] = { { .shape = { 0 } } };
 	struct array *const all[] = { &vectors[0], &vectors[1] };
 	struct matrix matrix;
-	int ret;
+	int ret = get_matrix(&matrix, array_open, place, setup, error);
 
-	ret = get_matrix(&matrix, array_open, place, setup, error);
 	if (!ret)
 		ret = begin_with(vectors, place, setup, &result->repaired, error);
 	if (!ret)
@@ -213,11 +206,9 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 			struct app_result *result, struct aftl_error *error)
 {
 	struct matrix matrix;
-	u64 row;
-	int ret;
+	int ret = get_matrix(&matrix, array_open, place, setup, error);
 
-	ret = get_matrix(&matrix, array_open, place, setup, error);
-	for (row = 0; !ret && row < setup->size; row++)
+	for (u64 row = 0; !ret && row < setup->size; row++)
 		result->error = fmax(result->error, fabs(row_product(&matrix, row, NULL) - 1));
 	result->tolerance = APP_ROUNDING;
 	return put_matrix(&matrix, ret, &result->repaired, error);

@@ -74,19 +74,16 @@ static void relax_row(struct array *grid, u64 size, u64 row, double omega)
 	const double *above = row_of(grid, size, row - 1, false);
 	const double *below = row_of(grid, size, row + 1, false);
 	double *at = row_of(grid, size, row, true);
-	u64 i;
 
-	for (i = 1; i < size - 1; i++)
+	for (u64 i = 1; i < size - 1; i++)
 		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
 }
 
 /* Run @sweeps sweeps: while sweep 0 is at row @front, sweep s is at row @front - s. */
 static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 {
-	u64 front, sweep;
-
-	for (front = 1; front < size - 2 + sweeps; front++)
-		for (sweep = 0; sweep < min(sweeps, front); sweep++)
+	for (u64 front = 1; front < size - 2 + sweeps; front++)
+		for (u64 sweep = 0; sweep < min(sweeps, front); sweep++)
 			if (front - sweep < size - 1)
 				relax_row(grid, size, front - sweep, omega);
 }
@@ -94,10 +91,9 @@ static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 static int relax_grid(struct array *grid, const struct app_setup *setup, struct aftl_error *error)
 {
 	double omega = 2 / (1 + sin(M_PI / (double)(setup->size - 1)));
-	u64 left;
 	int ret = 0;
 
-	for (left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
+	for (u64 left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
 		sweep_grid(grid, setup->size, min(left, (u64)SWEEPS), omega);
 		ret = array_settle(grid, error);
 	}
@@ -109,13 +105,11 @@ static int compute_sor(const struct app_place *place, const struct app_setup *se
 {
 	struct array_shape in = grid_shape(setup), out = relaxed_shape(setup);
 	struct array grid = { 0 }, relaxed = { 0 }, *const all[] = { &grid, &relaxed };
-	u64 i;
-	int ret;
+	int ret = array_open(&grid, place, &in, setup, error);
 
-	ret = array_open(&grid, place, &in, setup, error);
 	if (!ret)
 		ret = array_create(&relaxed, place, &out, setup, error);
-	for (i = 0; !ret && i < in.words; i++)
+	for (u64 i = 0; !ret && i < in.words; i++)
 		array_put(&relaxed, i, array_value(&grid, i));
 	if (!ret)
 		ret = relax_grid(&relaxed, setup, error);
@@ -138,11 +132,9 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 {
 	struct array_shape shape = relaxed_shape(setup);
 	struct array relaxed, *const all[] = { &relaxed };
-	u64 i;
-	int ret;
+	int ret = array_open(&relaxed, place, &shape, setup, error);
 
-	ret = array_open(&relaxed, place, &shape, setup, error);
-	for (i = 0; !ret && i < shape.words; i++)
+	for (u64 i = 0; !ret && i < shape.words; i++)
 		result->error = fmax(result->error, fabs(array_value(&relaxed, i) -
 			exact_solution(setup, i / setup->size, i % setup->size)));
 	result->tolerance = expected_error(setup);

@@ -158,12 +158,11 @@ enum exit_code command_help_end(struct json_writer *json)
 static int tell_options(const struct command_line *line, const char *form, struct aftl_error *error)
 {
 	struct json_writer json;
-	unsigned int i;
 
 	if (strcmp(form, "json") != 0)
 		return aftl_fail(error, -EINVAL, "--help takes json, or no value");
 	command_help_begin(&json, line->name);
-	for (i = 0; i < line->count; i++) {
+	for (unsigned int i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
 
 		if (has_option(line, option))
@@ -285,9 +284,7 @@ static void print_option(const struct command_line *line, const struct command_o
 
 void command_line_help(const struct command_line *line)
 {
-	unsigned int i;
-
-	for (i = 0; i < line->count; i++) {
+	for (unsigned int i = 0; i < line->count; i++) {
 		if (!line->options[i].name)
 			printf("\n%s:\n", line->options[i].help);
 		else if (has_option(line, &line->options[i]))

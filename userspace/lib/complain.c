@@ -58,13 +58,12 @@ static unsigned int edit_distance(const char *a, const char *b)
 	unsigned int rows[3][WORD_MAX + 1];
 	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *spare;
 	size_t length = strlen(b);
-	size_t i, j;
 
-	for (j = 0; j <= length; j++)
+	for (size_t j = 0; j <= length; j++)
 		above[j] = j;
-	for (i = 1; a[i - 1]; i++) {
+	for (size_t i = 1; a[i - 1]; i++) {
 		row[0] = i;
-		for (j = 1; j <= length; j++) {
+		for (size_t j = 1; j <= length; j++) {
 			row[j] = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
 			row[j] = min(row[j], min(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])

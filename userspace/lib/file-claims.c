@@ -70,9 +70,8 @@ static char *link_target(const char *path)
 static char *final_place(const char *path)
 {
 	char *at = memory_text(path), *next, *place;
-	unsigned int links;
 
-	for (links = 0; links < LINKS && (next = link_target(at)); links++) {
+	for (unsigned int links = 0; links < LINKS && (next = link_target(at)); links++) {
 		free(at);
 		at = next;
 	}

@@ -68,9 +68,8 @@ void human_bytes(char text[HUMAN_SIZE], u64 bytes)
 void human_fixed(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
 {
 	u64 scale = 1;
-	unsigned int i;
 
-	for (i = 0; i < decimals; i++)
+	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	scnprintf(text, HUMAN_SIZE, "%llu.%0*llu%s", (unsigned long long)(value / scale),
 		  (int)decimals, (unsigned long long)(value % scale), end);

@@ -42,9 +42,8 @@ static bool is_ignored(int number)
 static void take_signals(void)
 {
 	struct sigaction action = { .sa_handler = note_signal };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
 		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
 			sigaction(numbers[i], &action, NULL);
 }

@@ -16,13 +16,12 @@ void json_document_begin(struct json_writer *json, FILE *out)
 static void put_argv(struct json_writer *json, const char *verb, int argc, char **argv)
 {
 	char words[64], *rest = words, *word;
-	int i;
 
 	scnprintf(words, sizeof(words), "approxftl%s%s", *verb ? " " : "", verb);
 	json_list(json, "argv");
 	while ((word = strsep(&rest, " ")))
 		json_string(json, NULL, word);
-	for (i = 1; i < argc; i++)
+	for (int i = 1; i < argc; i++)
 		json_string(json, NULL, argv[i]);
 	json_end_array(json);
 }

@@ -21,9 +21,8 @@ static const char *unit_of(const struct aftl_param *param)
 		[AFTL_PARAM_WEIGHTS] = NULL,
 	};
 	const char *unit = of_types[param->type];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(units) && !unit; i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(units) && !unit; i++)
 		if (!strcmp(param->key, units[i].key))
 			unit = units[i].unit;
 	return unit ? unit : "";
@@ -58,10 +57,9 @@ static void put_value(struct json_writer *json, const char *key, const struct af
 void json_parameters(struct json_writer *json, const struct aftl_config *config)
 {
 	char key[64];
-	unsigned int i;
 
 	json_object(json, "parameters");
-	for (i = 0; i < aftl_param_count(); i++) {
+	for (unsigned int i = 0; i < aftl_param_count(); i++) {
 		const struct aftl_param *param = aftl_param_at(i);
 
 		scnprintf(key, sizeof(key), "%s%s", param->key, unit_of(param));
@@ -72,22 +70,18 @@ void json_parameters(struct json_writer *json, const struct aftl_config *config)
 
 void json_counters(struct json_writer *json, const struct aftl_counters *counters)
 {
-	unsigned int i;
-
 	json_object(json, "counters");
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
 		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
 	json_end_object(json);
 }
 
 void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count)
 {
-	unsigned int i, j;
-
 	json_list(json, "placement_handles");
-	for (i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		json_object(json, NULL);
-		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
+		for (unsigned int j = 0; j < AFTL_HANDLE_COUNTERS; j++)
 			json_u64(json, aftl_handle_counter_info[j].name,
 				 aftl_handle_counter_get(&handles[i], j));
 		json_end_object(json);

@@ -16,10 +16,8 @@ void json_end(struct json_writer *writer)
 
 static void new_line(const struct json_writer *writer)
 {
-	unsigned int i;
-
 	fputc('\n', writer->out);
-	for (i = 0; i < writer->depth; i++)
+	for (unsigned int i = 0; i < writer->depth; i++)
 		fputs("  ", writer->out);
 }
 
@@ -27,7 +25,6 @@ static void new_line(const struct json_writer *writer)
 static unsigned int character_length(const unsigned char *text)
 {
 	unsigned int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	unsigned int i;
 
 	if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
 		return 0;
@@ -35,7 +32,7 @@ static unsigned int character_length(const unsigned char *text)
 	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] >= 0xa0) ||
 	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] >= 0x90))
 		return 0;
-	for (i = 1; i < length; i++)
+	for (unsigned int i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
 	return length;
@@ -161,9 +158,8 @@ void json_null(struct json_writer *writer, const char *key)
 void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned int decimals)
 {
 	unsigned long long scale = 1;
-	unsigned int i;
 
-	for (i = 0; i < decimals; i++)
+	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	begin_value(writer, key);
 	fprintf(writer->out, "%llu", value / scale);

@@ -13,9 +13,8 @@ static size_t device_length(const char *text)
 static size_t sentence_length(const char *text)
 {
 	size_t length = strcspn(text, "\n");
-	size_t at;
 
-	for (at = length; at > 3; at--)
+	for (size_t at = length; at > 3; at--)
 		if (!strncmp(text + at - 3, " (-", 3) && text[length - 1] == ')')
 			return at - 3;
 	return length;

@@ -10,10 +10,8 @@ size_t key_length(const char *pair)
 
 void key_copy(char key[KEY_SIZE], const char *text, size_t length)
 {
-	size_t i;
-
 	scnprintf(key, KEY_SIZE, "%.*s", (int)min(length, (size_t)KEY_SIZE - 1), text);
-	for (i = 0; key[i]; i++)
+	for (size_t i = 0; key[i]; i++)
 		if (key[i] == '-')
 			key[i] = '_';
 }

@@ -27,9 +27,7 @@ static pid_t owner;
 /* Runs at exit and in signal handlers. A forked child does not own the files and keeps them. */
 static void remove_pending(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < PENDING && getpid() == owner; i++)
+	for (unsigned int i = 0; i < PENDING && getpid() == owner; i++)
 		if (pending[i])
 			unlink(pending[i]->temporary);
 }
@@ -45,19 +43,15 @@ static void keep_watch(void)
 
 static void forget_output(const struct output_file *file)
 {
-	unsigned int i;
-
-	for (i = 0; i < PENDING; i++)
+	for (unsigned int i = 0; i < PENDING; i++)
 		if (pending[i] == file)
 			pending[i] = NULL;
 }
 
 static void watch_output(struct output_file *file)
 {
-	unsigned int i;
-
 	keep_watch();
-	for (i = 0; i < PENDING; i++)
+	for (unsigned int i = 0; i < PENDING; i++)
 		if (!pending[i]) {
 			pending[i] = file;
 			return;
@@ -175,11 +169,10 @@ static int create_watched(struct output_file *file)
  */
 static int create_in(struct output_file *file, const char *folder, int length)
 {
-	unsigned int i;
 	u64 random;
 	int fd = -1;
 
-	for (i = 0; i < NAMES; i++) {
+	for (unsigned int i = 0; i < NAMES; i++) {
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return -1;
 		if (snprintf(file->temporary, sizeof(file->temporary),

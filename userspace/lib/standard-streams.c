@@ -9,11 +9,9 @@
 /* The placeholders have the wrong access mode on purpose: reading stdin or writing stdout fails. */
 void standard_streams_begin(void)
 {
-	int fd;
-
 	/* Let write() fail with EFBIG at a file size limit instead of killing the program. */
 	signal(SIGXFSZ, SIG_IGN);
-	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
 			return;

@@ -53,9 +53,8 @@ static int set_policy(struct target_line *line, const char *value, struct aftl_e
 	const struct aftl_policy_type *policy = aftl_policy_find(value);
 	char list[120];
 	size_t used = 0;
-	unsigned int i;
 
-	for (i = 0; !policy && aftl_policy_at(i); i++)
+	for (unsigned int i = 0; !policy && aftl_policy_at(i); i++)
 		used += scnprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 				  aftl_policy_at(i)->name);
 	if (!policy)
@@ -137,9 +136,7 @@ static const struct target_key {
 int target_line_set(struct target_line *line, const char *key, const char *value,
 		    struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(keys[i].name, key))
 			return keys[i].set(line, value, error);
 	if (aftl_param_find(key) < 0)
@@ -276,7 +273,6 @@ static int enough_blocks(const struct target_line *line, u64 sectors, u64 *block
 int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *error)
 {
 	struct aftl_error unused;
-	unsigned int tries;
 	u64 blocks;
 	int ret = enough_blocks(line, sectors, &blocks, error);
 
@@ -284,7 +280,7 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 		return ret;
 	ret = try_blocks(line, blocks, sectors, error);
 	/* The policy's reserve or the rounding to zones needs more blocks: enlarge the device. */
-	for (tries = 0; ret && tries < FIT_TRIES; tries++) {
+	for (unsigned int tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
 		if (!try_blocks(line, blocks, sectors, &unused))
 			return 0;

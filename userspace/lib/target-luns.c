@@ -48,9 +48,7 @@ int target_luns_parse(struct target_luns *luns, const char *text, struct aftl_er
 
 void target_luns_since(struct target_luns *now, const struct target_luns *before)
 {
-	unsigned int i;
-
-	for (i = 0; i < now->count && i < before->count; i++)
+	for (unsigned int i = 0; i < now->count && i < before->count; i++)
 		if (now->list[i].busy_ns >= before->list[i].busy_ns)
 			now->list[i].busy_ns -= before->list[i].busy_ns;
 }

@@ -124,10 +124,9 @@ static void list_places(struct target_stats *stats, struct place places[PLACES])
 		{ "late_max_ns", &stats->late.largest },
 		{ "lock_waits", &stats->lock_waits }, { "lock_wait_ns", &stats->lock_wait_ns },
 	};
-	unsigned int i;
 
 	static_assert(ARRAY_SIZE(others) + AFTL_COUNTERS == PLACES, "a place for each");
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
 		places[i] = (struct place){ aftl_counter_info[i].name, counters + i };
 	memcpy(places + AFTL_COUNTERS, others, sizeof(others));
 }
@@ -153,9 +152,7 @@ static bool take_bin(struct target_stats *stats, const char *name, size_t length
 static struct target_stream *find_stream(struct target_stats *stats, const char *name,
 					 size_t length)
 {
-	unsigned int i;
-
-	for (i = 0; i < AFTL_STREAMS && length < TARGET_WORD_SIZE; i++) {
+	for (unsigned int i = 0; i < AFTL_STREAMS && length < TARGET_WORD_SIZE; i++) {
 		struct target_stream *stream = &stats->streams[i];
 
 		if (!stream->name[0])
@@ -171,11 +168,10 @@ static bool take_stream(struct target_stats *stats, const char *name, size_t len
 {
 	static const char *const ends[] = { "_host_units", "_moved_units" };
 	struct target_stream *stream;
-	unsigned int i;
 
 	if (length < 7 || memcmp(name, "stream_", 7) != 0)
 		return false;
-	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t rest = strlen(ends[i]);
 
 		if (length <= 7 + rest || memcmp(name + length - rest, ends[i], rest) != 0)
@@ -192,13 +188,12 @@ static bool take_handle(struct target_stats *stats, const char *name, size_t len
 {
 	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;
 	u64 handle;
-	unsigned int i;
 
 	if (!rest || memcmp(name, "handle_", 7) != 0 || !read_digits(name + 7, rest, &handle) ||
 	    handle > AFTL_HANDLES_MAX)
 		return false;
 	length -= (size_t)(++rest - name);
-	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++)
+	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
 		if (same_name(rest, length, aftl_handle_counter_info[i].name))
 			((u64 *)&stats->handles[handle])[i] = value;
 	return true;
@@ -207,12 +202,10 @@ static bool take_handle(struct target_stats *stats, const char *name, size_t len
 static void take_value(struct target_stats *stats, const struct place *places, bool *seen,
 		       const char *name, size_t length, u64 value)
 {
-	unsigned int i;
-
 	if (take_bin(stats, name, length, value) || take_stream(stats, name, length, value) ||
 	    take_handle(stats, name, length, value))
 		return;
-	for (i = 0; i < PLACES; i++) {
+	for (unsigned int i = 0; i < PLACES; i++) {
 		if (same_name(name, length, places[i].name)) {
 			*places[i].value = value;
 			seen[i] = true;
@@ -222,9 +215,7 @@ static void take_value(struct target_stats *stats, const struct place *places, b
 
 static int complain_missing(const struct place *places, const bool *seen, struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < PLACES; i++)
+	for (unsigned int i = 0; i < PLACES; i++)
 		if (!seen[i])
 			return aftl_fail(error, -EINVAL,
 					 "the answer to \"stats\" lacks %s; the module is older than this program",
@@ -257,22 +248,21 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 void target_stats_since(struct target_stats *now, const struct target_stats *before)
 {
 	u64 *counters = (u64 *)&now->counters;
-	unsigned int i;
 
 	if (now->since_ns != before->since_ns || now->late.count < before->late.count)
 		return;
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (unsigned int i = 0; i < AFTL_COUNTERS; i++)
 		counters[i] -= aftl_counter_get(&before->counters, i);
-	for (i = 0; i < 2 * AFTL_STREAMS; i++)
+	for (unsigned int i = 0; i < 2 * AFTL_STREAMS; i++)
 		now->streams[i / 2].units[i % 2] -= before->streams[i / 2].units[i % 2];
-	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+	for (unsigned int i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
 		((u64 *)now->handles)[i] -= ((const u64 *)before->handles)[i];
 	now->lock_waits -= before->lock_waits;
 	now->lock_wait_ns -= before->lock_wait_ns;
 	now->late.count -= before->late.count;
 	now->late.sum -= before->late.sum;
 	now->late.largest = 0;
-	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+	for (unsigned int i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		now->late.bins[i] -= before->late.bins[i];
 		if (now->late.bins[i])
 			now->late.largest = aftl_histogram_top(i);

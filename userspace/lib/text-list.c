@@ -28,9 +28,7 @@ struct list_row {
 
 static int find_column(const struct list_choice *choice, const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < choice->count; i++)
+	for (unsigned int i = 0; i < choice->count; i++)
 		if (!strcasecmp(choice->columns[i].key, name) ||
 		    !strcasecmp(choice->columns[i].title, name))
 			return (int)i;
@@ -43,9 +41,8 @@ static int complain_column(const struct list_choice *choice, const char *name,
 	const char *names[2 * LIST_COLUMNS + 1] = { NULL };
 	const char **next = names;
 	const char *meant;
-	unsigned int i;
 
-	for (i = 0; i < choice->count; i++) {
+	for (unsigned int i = 0; i < choice->count; i++) {
 		*next++ = choice->columns[i].key;
 		*next++ = choice->columns[i].title;
 	}
@@ -59,11 +56,10 @@ static int add_column(const struct list_choice *choice, const char *name, unsign
 		      unsigned int *used, struct aftl_error *error)
 {
 	int found = find_column(choice, name);
-	unsigned int i;
 
 	if (found < 0)
 		return complain_column(choice, name, error);
-	for (i = 0; i < *used; i++)
+	for (unsigned int i = 0; i < *used; i++)
 		if (list[i] == (unsigned int)found)
 			return aftl_fail(error, -EINVAL, "column \"%s\" is there twice", name);
 	list[(*used)++] = found;
@@ -72,9 +68,7 @@ static int add_column(const struct list_choice *choice, const char *name, unsign
 
 static void show_usual(struct list_choice *choice)
 {
-	unsigned int i;
-
-	for (i = 0; i < choice->count; i++)
+	for (unsigned int i = 0; i < choice->count; i++)
 		if (!choice->columns[i].more)
 			choice->shown[choice->shown_count++] = i;
 }
@@ -128,10 +122,9 @@ int list_choose(struct list_choice *choice, const struct list_column *columns,
 void list_explain(const struct list_choice *choice, FILE *out)
 {
 	struct text_table table;
-	unsigned int i;
 
 	text_table_begin(&table, 3, 3);
-	for (i = 0; i < choice->count; i++) {
+	for (unsigned int i = 0; i < choice->count; i++) {
 		text_table_row(&table);
 		text_table_cell(&table, "%s", choice->columns[i].key);
 		text_table_cell(&table, "%s", choice->columns[i].title);
@@ -203,9 +196,8 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct list_row *a = left, *b = right;
 	const struct list_choice *choice = a->choice;
-	unsigned int i;
 
-	for (i = 0; i < choice->sorted_count; i++) {
+	for (unsigned int i = 0; i < choice->sorted_count; i++) {
 		unsigned int column = choice->sorted[i];
 		int order = compare_cells(&a->cells[column], &b->cells[column]);
 
@@ -218,9 +210,7 @@ static int compare_rows(const void *left, const void *right)
 /* Sort the rows, all of which must have every cell. */
 static void sort_rows(struct text_list *list)
 {
-	unsigned int i;
-
-	for (i = 0; i < list->count; i++)
+	for (unsigned int i = 0; i < list->count; i++)
 		assert(list->rows[i].used == list->choice->count);
 	if (list->count)
 		qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
@@ -228,10 +218,8 @@ static void sort_rows(struct text_list *list)
 
 static void free_rows(struct text_list *list)
 {
-	unsigned int i, j;
-
-	for (i = 0; i < list->count; i++)
-		for (j = 0; j < list->rows[i].used; j++)
+	for (unsigned int i = 0; i < list->count; i++)
+		for (unsigned int j = 0; j < list->rows[i].used; j++)
 			free(list->rows[i].cells[j].text);
 	free(list->rows);
 	list_begin(list, list->choice);
@@ -241,15 +229,13 @@ static void free_rows(struct text_list *list)
 
 static void begin_table(struct text_table *table, const struct list_choice *choice)
 {
-	unsigned int i;
-
 	text_table_begin(table, choice->shown_count, 0);
-	for (i = 0; i < choice->shown_count; i++)
+	for (unsigned int i = 0; i < choice->shown_count; i++)
 		table->right[i] = choice->columns[choice->shown[i]].number;
 	if (choice->bare)
 		return;
 	text_table_row(table);
-	for (i = 0; i < choice->shown_count; i++)
+	for (unsigned int i = 0; i < choice->shown_count; i++)
 		text_table_cell(table, "%s", choice->columns[choice->shown[i]].title);
 }
 
@@ -257,13 +243,12 @@ void list_print(struct text_list *list, FILE *out)
 {
 	const struct list_choice *choice = list->choice;
 	struct text_table table;
-	unsigned int i, j;
 
 	sort_rows(list);
 	begin_table(&table, choice);
-	for (i = 0; i < list->count; i++) {
+	for (unsigned int i = 0; i < list->count; i++) {
 		text_table_row(&table);
-		for (j = 0; j < choice->shown_count; j++)
+		for (unsigned int j = 0; j < choice->shown_count; j++)
 			text_table_cell(&table, "%s", list->rows[i].cells[choice->shown[j]].text);
 	}
 	text_table_end(&table, out);
@@ -272,9 +257,7 @@ void list_print(struct text_list *list, FILE *out)
 
 void list_print_head(const struct list_choice *choice, int width, FILE *out)
 {
-	unsigned int i;
-
-	for (i = 0; i < choice->shown_count; i++)
+	for (unsigned int i = 0; i < choice->shown_count; i++)
 		fprintf(out, " %*s", width, choice->columns[choice->shown[i]].title);
 	fputc('\n', out);
 }
@@ -282,10 +265,9 @@ void list_print_head(const struct list_choice *choice, int width, FILE *out)
 void list_print_wide(struct text_list *list, int width, FILE *out)
 {
 	const struct list_choice *choice = list->choice;
-	unsigned int i, j;
 
-	for (i = 0; i < list->count; i++) {
-		for (j = 0; j < choice->shown_count; j++)
+	for (unsigned int i = 0; i < list->count; i++) {
+		for (unsigned int j = 0; j < choice->shown_count; j++)
 			fprintf(out, " %*s", width, list->rows[i].cells[choice->shown[j]].text);
 		fputc('\n', out);
 	}
@@ -307,12 +289,11 @@ static void put_cell(struct json_writer *json, const char *key, const struct lis
 void list_json(struct text_list *list, struct json_writer *json)
 {
 	const struct list_choice *choice = list->choice;
-	unsigned int i, j;
 
 	sort_rows(list);
-	for (i = 0; i < list->count; i++) {
+	for (unsigned int i = 0; i < list->count; i++) {
 		json_record(json, NULL);
-		for (j = 0; j < choice->shown_count; j++)
+		for (unsigned int j = 0; j < choice->shown_count; j++)
 			put_cell(json, choice->columns[choice->shown[j]].key,
 				 &list->rows[i].cells[choice->shown[j]]);
 		json_end_object(json);

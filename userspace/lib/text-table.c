@@ -81,9 +81,7 @@ static void grow_width(int *width, size_t length)
 static void print_row(const struct text_table *table, const struct text_row *row,
 		      const int *widths, FILE *out)
 {
-	unsigned int i;
-
-	for (i = 0; i < row->used; i++) {
+	for (unsigned int i = 0; i < row->used; i++) {
 		int width = widths[i];
 
 		if (i)
@@ -98,9 +96,7 @@ static void print_row(const struct text_table *table, const struct text_row *row
 
 static void free_row(struct text_row *row)
 {
-	unsigned int i;
-
-	for (i = 0; i < row->used; i++)
+	for (unsigned int i = 0; i < row->used; i++)
 		free(row->cells[i]);
 	free(row);
 }
@@ -109,10 +105,9 @@ void text_table_end(struct text_table *table, FILE *out)
 {
 	int widths[TEXT_TABLE_COLUMNS] = { 0 };
 	struct text_row *row;
-	unsigned int i;
 
 	for (row = table->first; row; row = row->next)
-		for (i = 0; i < row->used && !row->heading; i++)
+		for (unsigned int i = 0; i < row->used && !row->heading; i++)
 			grow_width(&widths[i], strlen(row->cells[i]));
 	for (row = table->first; row; row = table->first) {
 		table->first = row->next;

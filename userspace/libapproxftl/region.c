@@ -104,9 +104,7 @@ static struct aftl_lib_regions *regions_of_thread(struct approxftl *a)
 
 static int check_label(const char *label)
 {
-	size_t i;
-
-	for (i = 0; label[i]; i++)
+	for (size_t i = 0; label[i]; i++)
 		if (i == APPROXFTL_LABEL_MAX || label[i] < ' ' || label[i] > '~')
 			return aftl_lib_refuse(-EINVAL, "a label has at most %d characters of %s",
 					       APPROXFTL_LABEL_MAX, "printable ASCII");

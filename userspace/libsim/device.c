@@ -76,9 +76,8 @@ static const struct aftl_host_ops device_ops = {
 static bool describes_device(const char *name)
 {
 	static const char *const names[] = { "profile", "policy", "seed", "set", "load" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))
 			return true;
 	return false;
@@ -87,9 +86,8 @@ static bool describes_device(const char *name)
 static int check_options(const struct sim_options *options)
 {
 	char name[OPTION_NAME];
-	unsigned int i;
 
-	for (i = 0; i < option_row_count; i++) {
+	for (unsigned int i = 0; i < option_row_count; i++) {
 		if (!options->given[i] || describes_device(option_rows[i].name))
 			continue;
 		complain_of("sim", "--%s describes no device; it is an option of simulate()",
@@ -236,10 +234,8 @@ struct batch {
 
 static void fill_free_list(struct simlib_device *device, struct device_request *all, u32 depth)
 {
-	u32 i;
-
 	device->free = NULL;
-	for (i = 0; i < depth; i++) {
+	for (u32 i = 0; i < depth; i++) {
 		all[i].next = device->free;
 		device->free = &all[i];
 	}
@@ -248,9 +244,8 @@ static void fill_free_list(struct simlib_device *device, struct device_request *
 static int submit_batch(struct simlib_job *job, const struct batch *batch)
 {
 	struct simlib_device *device = batch->device;
-	u64 i;
 
-	for (i = 0; i < batch->count && !stop_requested(); i++) {
+	for (u64 i = 0; i < batch->count && !stop_requested(); i++) {
 		struct device_request *own;
 
 		while (!device->free)
@@ -274,9 +269,8 @@ static int perform_batch(struct simlib_job *job, void *context)
 	struct simlib_device *device = batch->device;
 	struct device_request *all;
 	int code = EXIT_FAILED;
-	u64 i;
 
-	for (i = 0; i < batch->count; i++)
+	for (u64 i = 0; i < batch->count; i++)
 		if (!is_within(device, batch->op, batch->lpn[i], batch->pages[i])) {
 			complain_of("sim",
 				    "request %llu, of %lld pages at %lld, is beyond the device's %u pages",
@@ -349,10 +343,9 @@ void simlib_device_facts(struct simlib_device *device, struct simlib_facts *fact
 void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks)
 {
 	const struct aftl_geometry *geo = device->geo;
-	u32 i;
 
 	pthread_mutex_lock(&device->lock);
-	for (i = 0; i < geo->blocks; i++) {
+	for (u32 i = 0; i < geo->blocks; i++) {
 		const struct aftl_block *block = &aftl_media(device->ftl)->blocks[i];
 
 		blocks[i] = (struct simlib_block){
@@ -376,10 +369,9 @@ void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blo
 void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries)
 {
 	const struct aftl_geometry *geo = device->geo;
-	u32 lpn;
 
 	pthread_mutex_lock(&device->lock);
-	for (lpn = 0; lpn < geo->units; lpn++) {
+	for (u32 lpn = 0; lpn < geo->units; lpn++) {
 		u32 class;
 		aftl_ppn_t ppn = aftl_lookup(device->ftl, lpn, &class);
 
@@ -408,10 +400,8 @@ const char *simlib_device_kind_name(struct simlib_device *device, u32 index)
 
 void simlib_device_counters(struct simlib_device *device, u64 *values)
 {
-	u32 i;
-
 	pthread_mutex_lock(&device->lock);
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		values[i] = aftl_counter_get(&aftl_stats(device->ftl)->counters, i);
 	pthread_mutex_unlock(&device->lock);
 }

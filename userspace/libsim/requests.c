@@ -52,7 +52,6 @@ static int write_requests(struct simlib_job *job, void *context)
 	struct record_writer *writer;
 	struct aftl_error error, other;
 	int ret;
-	u64 i;
 
 	(void)job;
 	aftl_record_header_init(&header);
@@ -64,7 +63,7 @@ static int write_requests(struct simlib_job *job, void *context)
 		complain_of("sim", "%s", error.text);
 		return EXIT_FAILED;
 	}
-	for (i = 0; i < from->count && !ret; i++)
+	for (u64 i = 0; i < from->count && !ret; i++)
 		ret = put_request(writer, from, i, &error);
 	if (record_finish(writer, ret ? &other : &error) && !ret)
 		ret = -EIO;

@@ -212,7 +212,6 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 	u32 unit = from_lpn(read->lpn);
 	struct span span = span_of(device, to_io(request), unit);
 	const struct aftl_cell *cell;
-	u32 i;
 
 	if (read->lost)
 		return;
@@ -227,7 +226,7 @@ void nbd_device_read(void *host, struct aftl_request *request, const struct aftl
 		to_io(request)->job->error = -EIO;
 	/* Invert the bits in @span that have errors. */
 	cell = aftl_cell(device->ftl);
-	for (i = 0; i < read->flips; i++) {
+	for (u32 i = 0; i < read->flips; i++) {
 		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
 
 		if (bit / 8 >= span.first && bit / 8 < span.end)
@@ -239,9 +238,8 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	struct nbd_device *device = host;
 	u32 unit_bytes = device->geo->unit_bytes;
-	u32 i;
 
-	for (i = from_lpn(first); i < from_lpn(first) + units; i++)
+	for (u32 i = from_lpn(first); i < from_lpn(first) + units; i++)
 		device->pages[i] &= ~NBD_PAGE_DATA;
 	/* The FTL does not ask for these data again: zeroes or not, they may stay if this fails. */
 	if (device->data && unit_bytes % 4096 == 0)
@@ -335,13 +333,12 @@ static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_i
 	u32 parts = count_parts(device, all->request);
 	struct nbd_io one = *all;
 	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
-	u32 i;
 
 	if (!ios) {
 		job->error = -ENOMEM;
 		return;
 	}
-	for (i = 0; i < parts; i++) {
+	for (u32 i = 0; i < parts; i++) {
 		int error = submit_part(device, &ios[i], all, run_of(device, &all->request));
 
 		if (error && !job->error)
@@ -351,7 +348,7 @@ static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_i
 		hurry_job(device, job);
 	else
 		wait_for_job(device, job);
-	for (i = 0; i < parts; i++)
+	for (u32 i = 0; i < parts; i++)
 		free(ios[i].edges);
 	if (ios != &one)
 		free(ios);
@@ -423,14 +420,13 @@ int nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error)
 {
 	u8 tag = device->line.class == AFTL_APPROX ? AFTL_APPROX : 0;
 	u32 class;
-	u32 i;
 
 	device->geo = aftl_geometry(device->ftl);
 	device->pages = calloc(device->geo->units, 1);
 	if (!device->pages)
 		return aftl_fail(error, -ENOMEM, "not enough memory for %u logical pages",
 				 device->geo->units);
-	for (i = 0; i < device->geo->units; i++)
+	for (u32 i = 0; i < device->geo->units; i++)
 		device->pages[i] = tag | (aftl_lookup(device->ftl, to_lpn(i), &class) ==
 					  AFTL_NO_PPN ? 0 : NBD_PAGE_DATA);
 	return 0;

@@ -61,12 +61,11 @@ static void persist_tag(struct nbd_volume *volume, u32 tag)
 static void persist_waiting(struct nbd_volume *volume)
 {
 	u32 tags = aftl_tag_count(volume->device->ftl);
-	u32 i;
 
 	if (!volume->waiting || volume->error)
 		return;
 	note_error(volume, aftl_volume_commit(volume->volume));
-	for (i = 0; i < tags && !volume->error; i++)
+	for (u32 i = 0; i < tags && !volume->error; i++)
 		if (volume->tags[i].waiting)
 			persist_tag(volume, i);
 }

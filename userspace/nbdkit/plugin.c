@@ -35,9 +35,7 @@ static struct nbd_volume volume;
 
 static const char *value_of(const char *key)
 {
-	unsigned int i;
-
-	for (i = 0; i < pair_count; i++)
+	for (unsigned int i = 0; i < pair_count; i++)
 		if (!strcmp(pairs[i].key, key))
 			return pairs[i].value;
 	return NULL;
@@ -135,7 +133,6 @@ static int set_line(struct aftl_error *error)
 {
 	const char *profile = value_of("profile");
 	const char *store = value_of("store");
-	unsigned int i;
 	int ret = 0;
 
 	target_line_init(&device.line);
@@ -143,7 +140,7 @@ static int set_line(struct aftl_error *error)
 		ret = target_line_set(&device.line, "profile", profile, error);
 	if (!ret && store && *store == '/')
 		ret = start_from_volume(store, error);
-	for (i = 0; !ret && i < pair_count; i++)
+	for (unsigned int i = 0; !ret && i < pair_count; i++)
 		ret = set_pair(&pairs[i], error);
 	if (!ret)
 		ret = set_size(value_of("size"), error);

@@ -186,21 +186,19 @@ static void mark_crossed(const struct look *look)
 	const struct aftl_geometry *geo = look->media->geo;
 	u32 first = inherited_errors(look);
 	u32 end = min(first + look->errors.raw, geo->unit_bits);
-	u32 i;
 
-	for (i = first; i < end; i++)
+	for (u32 i = first; i < end; i++)
 		cells[aftl_flip_key_position(geo, look->key, i)] = CROSSED;
 }
 
 static void draw_cells(const struct look *look)
 {
 	double (*sums)[VOLTAGE_BINS + 1] = memory_zeroed(CELL_STATES_MOST, sizeof(*sums));
-	u32 state, i;
 
-	for (state = 0; state < seen->count; state++)
-		for (i = 0; i < VOLTAGE_BINS; i++)
+	for (u32 state = 0; state < seen->count; state++)
+		for (u32 i = 0; i < VOLTAGE_BINS; i++)
 			sums[state][i + 1] = sums[state][i] + seen->mass[state][i];
-	for (i = 0; i < look->media->geo->unit_bits; i++) {
+	for (u32 i = 0; i < look->media->geo->unit_bits; i++) {
 		u64 draw = aftl_hash64(look->key ^ (u64)i << 32);
 
 		if (cells[i])
@@ -214,7 +212,6 @@ static void draw_cells(const struct look *look)
 static void tell_cells(struct json_writer *json, const struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
-	u32 i;
 
 	json_bool(json, "programmed", is_programmed(look));
 	json_u64(json, "states", seen->count);
@@ -234,7 +231,7 @@ static void tell_cells(struct json_writer *json, const struct look *look)
 	json_u64(json, "rber_q40", !is_programmed(look) ? 0 :
 		 aftl_cell_rber_q40(cell, look->block, look->page, aftl_hours(play.drive.ftl)));
 	json_list(json, "references_mv");
-	for (i = 1; i < seen->count; i++) {
+	for (u32 i = 1; i < seen->count; i++) {
 		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;
 
 		json_u64(json, NULL, (u64)max(half_bins, 0) * CELL_BIN_UV / 2000);

@@ -25,7 +25,6 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 	u32 unit = from_lpn(read->lpn);
 	u8 *bytes;
-	u32 i;
 
 	(void)host;
 	(void)request;
@@ -34,7 +33,7 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 	bytes = play.content + (size_t)(unit - play.reading) * play.drive.geo->unit_bytes;
 	if (read->lost)
 		memset(bytes, 0, play.drive.geo->unit_bytes);
-	for (i = 0; i < read->flips; i++) {
+	for (u32 i = 0; i < read->flips; i++) {
 		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
 
 		bytes[bit / 8] ^= 1 << bit % 8;

@@ -74,9 +74,8 @@ static int check_options(struct aftl_error *error)
 		"load", "dump", "raid", "json", "timeline", "record", "help", "until", "warmup",
 		"change",
 	};
-	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(others); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		if (sim_option_given(&play.options, others[i]))
 			return aftl_fail(error, -EINVAL, "--%s has no meaning here", others[i]);
 	if (play.options.policy_count != 1)
@@ -185,12 +184,11 @@ int play_change(void)
 	struct sim_change change = { .at = 0 };
 	struct aftl_error error;
 	int ret = sim_change_parse(&change, play_text(), &error);
-	u32 i;
 
 	if (!ret)
 		ret = sim_drive_change(&play.drive, &change, &ops, NULL, &error);
 	/* A new FTL has blocks of other kinds: paint all of them again. */
-	for (i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
+	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
 	return ret ? play_fail(ret, &error) : 0;
 }

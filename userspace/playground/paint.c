@@ -38,9 +38,8 @@ static u32 valid_units(const struct subject *of)
 {
 	u32 first = from_ppn(aftl_page_ppn(of->media, of->block, of->page));
 	u32 valid = 0;
-	u32 i;
 
-	for (i = 0; i < of->media->geo->page_units; i++)
+	for (u32 i = 0; i < of->media->geo->page_units; i++)
 		valid += aftl_ppn_valid(of->media, to_ppn(first + i));
 	return valid;
 }
@@ -182,9 +181,8 @@ static u32 *corner_of(const struct picture *picture, const struct aftl_geometry 
 static u32 most_erases(const struct aftl_media *media)
 {
 	u32 most = 0;
-	u32 i;
 
-	for (i = 0; i < media->geo->blocks; i++)
+	for (u32 i = 0; i < media->geo->blocks; i++)
 		most = max(most, media->blocks[i].erases);
 	return most;
 }
@@ -238,7 +236,6 @@ u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
 	struct subject of = { .media = aftl_media(play.drive.ftl) };
 	struct picture picture = picture_shape(geo, across, columns, width);
 	bool all;
-	u32 i;
 
 	pixels = memory_grown(pixels, picture.height, picture.stride * sizeof(*pixels));
 	looks = looks ? looks : memory_zeroed(geo->blocks, sizeof(*looks));
@@ -247,7 +244,7 @@ u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
 	all = is_another(&picture, view, of.most_erases);
 	if (all)
 		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));
-	for (i = 0; i < geo->blocks; i++) {
+	for (u32 i = 0; i < geo->blocks; i++) {
 		of.block = &of.media->blocks[i];
 		if (has_changed(&looks[i], i, of.block) || all)
 			paint_block(&picture, view, corner_of(&picture, geo, across, i), &of);

@@ -33,10 +33,8 @@ static_assert(ARRAY_SIZE(order_words) == AFTL_ORDERS, "a word for each order");
 static void tell_words(struct json_writer *json, const char *key, const char *const *words,
 		       u32 count)
 {
-	u32 i;
-
 	json_list(json, key);
-	for (i = 0; i < count && words[i]; i++)
+	for (u32 i = 0; i < count && words[i]; i++)
 		json_string(json, NULL, words[i]);
 	json_end_array(json);
 }
@@ -113,7 +111,6 @@ int play_state(void)
 	const struct aftl *ftl = play.drive.ftl;
 	const struct aftl_stats *stats = aftl_stats(ftl);
 	struct json_writer json;
-	u32 i;
 
 	play_begin(&json);
 	json_u64(&json, "now_ns", aftl_now(ftl));
@@ -126,14 +123,14 @@ int play_state(void)
 	json_u64(&json, "events", play.event_count);
 	tell_blocks(&json);
 	json_record(&json, "counters");
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		json_u64(&json, aftl_counter_info[i].name, aftl_counter_get(&stats->counters, i));
 	json_end_object(&json);
 	tell_times(&json, "read_response", &stats->read_response);
 	tell_times(&json, "write_response", &stats->write_response);
 	tell_times(&json, "write_service", &stats->write_service);
 	json_list(&json, "mode_pages");
-	for (i = 0; i < AFTL_MODES; i++)
+	for (u32 i = 0; i < AFTL_MODES; i++)
 		json_u64(&json, NULL, stats->mode_pages[i]);
 	json_end_array(&json);
 	return play_end(&json);
@@ -180,11 +177,10 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 {
 	u32 oldest = oldest_event(PLAY_EVENTS);
 	u32 told = 0;
-	u32 n;
 
 	json_bool(json, "history_complete", !oldest);
 	json_array(json, "history");
-	for (n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
+	for (u32 n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
 		const struct play_event *event = &play.events[(n - 1) % PLAY_EVENTS];
 
 		if (!(event->block == block &&
@@ -208,9 +204,8 @@ static u32 valid_in(const struct aftl_media *media, const struct aftl_block *blo
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 valid = 0;
-	u32 i;
 
-	for (i = 0; i < media->geo->page_units; i++)
+	for (u32 i = 0; i < media->geo->page_units; i++)
 		valid += aftl_ppn_valid(media, to_ppn(first + i));
 	return valid;
 }
@@ -221,7 +216,6 @@ int play_block(u32 index)
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	const struct aftl_block *block = find_block(index);
 	struct json_writer json;
-	u32 page;
 	const char *kind;
 
 	play_begin(&json);
@@ -237,7 +231,7 @@ int play_block(u32 index)
 	json_u64(&json, "reads", block->reads);
 	json_u64(&json, "first_colour", aftl_block_flip(block));
 	json_list(&json, "pages");
-	for (page = 0; page < media->geo->pages; page++) {
+	for (u32 page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);
 
 		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
@@ -249,10 +243,8 @@ int play_block(u32 index)
 
 static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
 {
-	u32 i;
-
 	json_list(json, "flipped");
-	for (i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
+	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
 		json_u64(json, NULL,
 			 aftl_flip_position(aftl_cell(play.drive.ftl), lpn, generation, i));
 	json_end_array(json);
@@ -289,7 +281,6 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 {
 	u16 attr = aftl_block_page_attr(media, block, page);
 	u64 hour = aftl_hours(play.drive.ftl);
-	u32 i;
 
 	json_u64(json, "mode", aftl_page_mode(attr));
 	json_u64(json, "class", aftl_page_class(attr));
@@ -298,7 +289,7 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 	json_u64(json, "rber_q40",
 		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
 	json_array(json, "slots");
-	for (i = 0; i < media->geo->page_units; i++)
+	for (u32 i = 0; i < media->geo->page_units; i++)
 		tell_slot(json, media,
 			  to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i));
 	json_end_array(json);

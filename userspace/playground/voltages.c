@@ -57,10 +57,8 @@ static double mass_between(double low, double high, double scale, survival beyon
 static void fill_symmetric(struct mass *mass, double middle, double reach, double scale,
 			   survival beyond)
 {
-	u32 i;
-
 	begin_mass(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
-	for (i = 0; i < mass->count; i++) {
+	for (u32 i = 0; i < mass->count; i++) {
 		double low = (mass->first + (s32)i - 0.5) * BIN_V - middle;
 
 		mass->at[i] = mass_between(low, low + BIN_V, scale, beyond);
@@ -90,10 +88,8 @@ static void fill_normal(struct mass *mass, double mean, double deviation)
 
 static void fill_uniform(struct mass *mass, double low, double width)
 {
-	u32 i;
-
 	begin_mass(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
-	for (i = 0; i < mass->count; i++) {
+	for (u32 i = 0; i < mass->count; i++) {
 		double edge = (mass->first + (s32)i - 0.5) * BIN_V;
 		double from = fmax(edge, low);
 		double to = fmin(edge + BIN_V, low + width);
@@ -105,10 +101,8 @@ static void fill_uniform(struct mass *mass, double low, double width)
 /* Shift by one neighbour: its states are equally likely, and the shift is proportional. */
 static void shift_by_neighbour(struct mass *mass, double swing)
 {
-	u32 state;
-
 	begin_mass(mass, 0, floor(swing / BIN_V) + 1);
-	for (state = 0; state < 4; state++)
+	for (u32 state = 0; state < 4; state++)
 		add_point(mass, swing * state / 3, 0.25);
 }
 
@@ -116,12 +110,11 @@ static void shift_by_neighbour(struct mass *mass, double swing)
 static void convolve_mass(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_zeroed(1, sizeof(*sum));
-	u32 i, j;
 
 	begin_mass(sum, mass->first + other->first,
 		   mass->first + other->first + (s32)(mass->count + other->count) - 2);
-	for (i = 0; i < mass->count; i++)
-		for (j = 0; j < other->count && i + j < sum->count; j++)
+	for (u32 i = 0; i < mass->count; i++)
+		for (u32 j = 0; j < other->count && i + j < sum->count; j++)
 			sum->at[i + j] += mass->at[i] * other->at[j];
 	*mass = *sum;
 	free(sum);
@@ -130,9 +123,7 @@ static void convolve_mass(struct mass *mass, const struct mass *other)
 /* Add the shift of two neighbours: one in the same layer, one in the next layer. */
 static void add_pair(struct mass *mass, struct mass *other, double mv)
 {
-	u32 direction;
-
-	for (direction = 0; direction < 2; direction++) {
+	for (u32 direction = 0; direction < 2; direction++) {
 		double share = aftl_disturb_mv[direction][0] /
 			       (double)(aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
@@ -176,7 +167,6 @@ static void spread_state(double *bins, u32 state, const struct condition *now)
 {
 	const u32 *uv = cell_states_uv[now->curve][state];
 	struct mass *mass = memory_zeroed(2, sizeof(*mass));
-	u32 i;
 
 	if (state)
 		fill_uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
@@ -185,7 +175,7 @@ static void spread_state(double *bins, u32 state, const struct condition *now)
 	add_neighbours(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	add_noise(mass, mass + 1, now, uv[2] / 1e6);
 	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
-	for (i = 0; i < mass->count; i++) {
+	for (u32 i = 0; i < mass->count; i++) {
 		s32 bin = mass->first + (s32)i - VOLTAGE_FIRST;
 
 		if (bin >= 0 && bin < VOLTAGE_BINS)
@@ -201,11 +191,10 @@ static struct crossing find_crossing(const double *low, const double *high)
 	double *above = memory_zeroed(VOLTAGE_BINS + 1, sizeof(*above));
 	double below = 0;
 	u32 last = 0;
-	u32 i;
 
-	for (i = VOLTAGE_BINS; i > 0; i--)
+	for (u32 i = VOLTAGE_BINS; i > 0; i--)
 		above[i - 1] = above[i] + low[i - 1];
-	for (i = 0; i < VOLTAGE_BINS; below += high[i++]) {
+	for (u32 i = 0; i < VOLTAGE_BINS; below += high[i++]) {
 		if (above[i] + below < best.low_high + best.high_low)
 			best = (struct crossing){ i, above[i], below };
 		last = above[i] + below > best.low_high + best.high_low ? last : i;
@@ -242,15 +231,14 @@ const struct voltages *voltages_of(const struct condition *condition)
 	static struct voltages voltages;
 	static struct condition last = { .curve = AFTL_RBER_CURVES };
 	struct condition now = within_tables(condition);
-	u32 i;
 
 	if (!memcmp(&now, &last, sizeof(now)))
 		return &voltages;
 	last = now;
 	voltages.count = states_of(now.curve);
-	for (i = 0; i < voltages.count; i++)
+	for (u32 i = 0; i < voltages.count; i++)
 		spread_state(voltages.mass[i], i, &now);
-	for (i = 1; i < voltages.count; i++)
+	for (u32 i = 1; i < voltages.count; i++)
 		voltages.crossings[i - 1] = find_crossing(voltages.mass[i - 1], voltages.mass[i]);
 	return &voltages;
 }
@@ -258,9 +246,8 @@ const struct voltages *voltages_of(const struct condition *condition)
 double voltages_rber(const struct voltages *voltages)
 {
 	double wrong = 0;
-	u32 i;
 
-	for (i = 1; i < voltages->count; i++)
+	for (u32 i = 1; i < voltages->count; i++)
 		wrong += voltages->crossings[i - 1].low_high + voltages->crossings[i - 1].high_low;
 	return voltages->count ? wrong / voltages->count / log2(voltages->count) : 0;
 }

@@ -99,13 +99,12 @@ static bool find_preload(char *path, size_t size)
 	static const char *const folders[] = { "", "../lib/approxftl/" };
 	char own[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	unsigned int i;
 
 	if (length <= 0)
 		return false;
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
-	for (i = 0; i < ARRAY_SIZE(folders); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(folders); i++)
 		if (snprintf(path, size, "%s/%s" PRELOAD, own, folders[i]) < (int)size &&
 		    !access(path, R_OK))
 			return true;

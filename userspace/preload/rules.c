@@ -146,9 +146,7 @@ int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLA
 
 void rules_free(struct rules *rules)
 {
-	size_t i;
-
-	for (i = 0; i < rules->count; i++) {
+	for (size_t i = 0; i < rules->count; i++) {
 		free(rules->rules[i].pattern);
 		free(rules->rules[i].process);
 	}
@@ -169,9 +167,7 @@ static bool rule_matches(const struct rule *rule, const char *path, const char *
 
 const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
 {
-	size_t i;
-
-	for (i = 0; i < rules->count; i++)
+	for (size_t i = 0; i < rules->count; i++)
 		if (rule_matches(&rules->rules[i], path, process))
 			return &rules->rules[i];
 	return NULL;

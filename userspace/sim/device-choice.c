@@ -11,9 +11,7 @@
 
 static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < options->seed_count; i++)
+	for (unsigned int i = 0; i < options->seed_count; i++)
 		if (options->seeds[i] == seed)
 			return aftl_fail(error, -EINVAL, "--seed: %llu is there twice",
 					 (unsigned long long)seed);
@@ -110,9 +108,8 @@ int device_choice_profile(struct sim_options *options, int argc, char **argv,
 			  struct aftl_error *error)
 {
 	const char *name = options->profile;
-	int i;
 
-	for (i = 0; i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		if (i + 1 < argc && !strcmp(argv[i], "--profile"))
 			name = argv[++i];
 		else if (!strncmp(argv[i], "--profile=", 10))
@@ -126,9 +123,8 @@ static int complain_policy(const char *name, struct aftl_error *error)
 	const struct aftl_policy_type *type;
 	struct aftl_error list = { "" };
 	size_t used = 0;
-	unsigned int i;
 
-	for (i = 0; (type = aftl_policy_at(i)); i++)
+	for (unsigned int i = 0; (type = aftl_policy_at(i)); i++)
 		used += scnprintf(list.text + used, sizeof(list.text) - used, "%s%s",
 				  i ? ", " : "", type->name);
 	return aftl_fail(error, -EINVAL, "unknown policy \"%.40s\"; there are %.150s", name,
@@ -138,9 +134,7 @@ static int complain_policy(const char *name, struct aftl_error *error)
 /* The report tells policies apart by their names. */
 static bool has_policy(const struct sim_options *options, const struct aftl_policy_type *type)
 {
-	unsigned int i;
-
-	for (i = 0; i < options->policy_count; i++)
+	for (unsigned int i = 0; i < options->policy_count; i++)
 		if (!strcmp(options->policies[i]->name, type->name))
 			return true;
 	return false;
@@ -169,10 +163,9 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 static int add_all(struct sim_options *options, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type;
-	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && (type = aftl_policy_at(i)); i++)
+	for (unsigned int i = 0; !ret && (type = aftl_policy_at(i)); i++)
 		if (!has_policy(options, type))
 			ret = add_policy(options, type->name, error);
 	return ret;

@@ -15,9 +15,8 @@ void exponential_init(struct exponential *exponential)
 {
 	u64 term = FIXED_LN2_Q64;
 	u64 sum = term;
-	u32 i;
 
-	for (i = 0; i < EXPONENTIAL_TERMS - 1; i++) {
+	for (u32 i = 0; i < EXPONENTIAL_TERMS - 1; i++) {
 		exponential->sum_q64[i] = sum;
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
@@ -97,10 +96,9 @@ static u32 bin_width(u64 first)
 
 static u32 count_bins(u64 n)
 {
-	u64 first;
 	u32 bins = 0;
 
-	for (first = 1; first <= n; first += bin_width(first))
+	for (u64 first = 1; first <= n; first += bin_width(first))
 		bins++;
 	return bins;
 }
@@ -146,10 +144,9 @@ static void fill_guide(struct zipf *zipf)
 {
 	unsigned int bits = fls64(zipf->total);
 	u32 bin = 0;
-	u64 i;
 
 	zipf->guide_shift = bits > GUIDE_BITS ? bits - GUIDE_BITS : 0;
-	for (i = 0; i < ARRAY_SIZE(zipf->guide); i++) {
+	for (u64 i = 0; i < ARRAY_SIZE(zipf->guide); i++) {
 		while (bin + 1 < zipf->bins && zipf->bin[bin].end <= i << zipf->guide_shift)
 			bin++;
 		zipf->guide[i] = bin;
@@ -161,12 +158,11 @@ struct zipf *zipf_create(u64 n, u64 skew_q32)
 	u32 bins = count_bins(n);
 	struct zipf *zipf = memory_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
 	u64 first = 1;
-	u32 i;
 
 	zipf->bins = bins;
 	zipf->skew_q32 = skew_q32;
 	fixed_roots_init(&zipf->roots);
-	for (i = 0; i < bins; i++, first += bin_width(first))
+	for (u32 i = 0; i < bins; i++, first += bin_width(first))
 		fill_bin(zipf, &zipf->bin[i], first, n);
 	add_up_bins(zipf);
 	fill_guide(zipf);

@@ -7,9 +7,8 @@ u64 fixed_log2_q32(u64 x)
 	unsigned int whole = fls64(x | 1) - 1;
 	u64 mantissa = x << (63 - whole);
 	u64 log = whole;
-	unsigned int bit;
 
-	for (bit = 0; bit < 32; bit++) {
+	for (unsigned int bit = 0; bit < 32; bit++) {
 		__uint128_t square = (__uint128_t)mantissa * mantissa;
 		bool two = square >> 127;
 
@@ -24,9 +23,8 @@ static u64 root_q62(u64 square)
 {
 	__uint128_t wide = (__uint128_t)square << 62;
 	u64 root = 0;
-	u64 bit;
 
-	for (bit = 1ULL << 62; bit; bit >>= 1) {
+	for (u64 bit = 1ULL << 62; bit; bit >>= 1) {
 		u64 candidate = root | bit;
 
 		if ((__uint128_t)candidate * candidate <= wide)
@@ -38,9 +36,8 @@ static u64 root_q62(u64 square)
 void fixed_roots_init(struct fixed_roots *roots)
 {
 	u64 value = 1ULL << 61;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(roots->root_q62); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(roots->root_q62); i++) {
 		value = root_q62(value);
 		roots->root_q62[i] = value;
 	}
@@ -49,11 +46,10 @@ void fixed_roots_init(struct fixed_roots *roots)
 u64 fixed_exp2_q62(const struct fixed_roots *roots, u64 y_q32)
 {
 	u64 value = 1ULL << 62;
-	unsigned int i;
 
 	if (y_q32 >> 32 > 62)
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(roots->root_q62); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(roots->root_q62); i++)
 		if (y_q32 >> (31 - i) & 1)
 			value = (u64)((__uint128_t)value * roots->root_q62[i] >> 62);
 	return value >> (y_q32 >> 32);

@@ -69,10 +69,9 @@ static u64 memory_of_run(const struct sim_options *options)
 	struct aftl_config one;
 	struct aftl *ftl;
 	u64 most = 1;
-	u32 i;
 
 	aftl_shard_config(&one, &options->config, 0);
-	for (i = 0; i < options->policy_count; i++) {
+	for (u32 i = 0; i < options->policy_count; i++) {
 		if (aftl_create(&ftl, &one, options->policies[i], &ops, NULL, &unused))
 			continue;
 		most = max(most, aftl_memory_bytes(ftl));

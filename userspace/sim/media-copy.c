@@ -7,9 +7,7 @@
 int media_check_blocks(const struct aftl_geometry *geo, const struct sim_options *options,
 		       struct aftl_error *error)
 {
-	u32 i;
-
-	for (i = 0; i < options->page_block_count; i++)
+	for (u32 i = 0; i < options->page_block_count; i++)
 		if (options->page_blocks[i] >= geo->blocks)
 			return aftl_fail(error, -EINVAL,
 					 "--page-map: there is no block %u; the last is %u",
@@ -41,9 +39,8 @@ static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
 static u32 choose_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
 {
 	u32 count = 0;
-	u8 kind;
 
-	for (kind = 0; kind < AFTL_KINDS_MAX; kind++) {
+	for (u8 kind = 0; kind < AFTL_KINDS_MAX; kind++) {
 		const struct aftl_block *block = fullest_block(ftl, kind);
 
 		if (block)
@@ -56,9 +53,8 @@ static u8 valid_units(const struct aftl_media *media, const struct aftl_block *b
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u8 valid = 0;
-	u32 i;
 
-	for (i = 0; i < media->geo->page_units; i++)
+	for (u32 i = 0; i < media->geo->page_units; i++)
 		valid += aftl_ppn_valid(media, to_ppn(first + i));
 	return valid;
 }
@@ -77,14 +73,13 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 	const struct aftl_block *block = &media->blocks[index];
 	u32 first = aftl_block_device_page(media, block, 0);
 	u32 pages = media->geo->pages;
-	u32 i;
 
 	map->block = index;
 	map->kind = sim_kind_name(aftl_policy_type(ftl), block);
 	map->attr = memory_zeroed(pages, sizeof(*map->attr));
 	map->valid = memory_zeroed(pages, sizeof(*map->valid));
 	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
-	for (i = 0; i < pages; i++) {
+	for (u32 i = 0; i < pages; i++) {
 		map->attr[i] = *aftl_page_attr_at(media, first + i);
 		map->valid[i] = valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
@@ -111,7 +106,6 @@ void media_copy(const struct aftl *ftl, const struct sim_options *options,
 		const u32 *blocks = options->page_blocks;
 		u32 count = options->page_block_count;
 		u32 chosen[AFTL_KINDS_MAX];
-		u32 i;
 
 		if (!count) {
 			count = choose_blocks(ftl, chosen);
@@ -119,16 +113,14 @@ void media_copy(const struct aftl *ftl, const struct sim_options *options,
 		}
 		result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
 		result->page_map_count = count;
-		for (i = 0; i < count; i++)
+		for (u32 i = 0; i < count; i++)
 			copy_pages(ftl, blocks[i], &result->page_maps[i]);
 	}
 }
 
 void media_copy_release(struct sim_result *result)
 {
-	u32 i;
-
-	for (i = 0; i < result->page_map_count; i++) {
+	for (u32 i = 0; i < result->page_map_count; i++) {
 		free(result->page_maps[i].attr);
 		free(result->page_maps[i].valid);
 		free(result->page_maps[i].age_hours);

@@ -46,10 +46,9 @@ void sim_options_json(void)
 {
 	struct json_writer json;
 	char name[OPTION_NAME];
-	unsigned int i;
 
 	command_help_begin(&json, "sim");
-	for (i = 0; i < option_row_count; i++) {
+	for (unsigned int i = 0; i < option_row_count; i++) {
 		const struct option_row *row = &option_rows[i];
 
 		if (row->name)
@@ -62,8 +61,6 @@ void sim_options_json(void)
 
 void sim_options_help(void)
 {
-	unsigned int i;
-
 	puts("approxftl sim - run a stream of requests on an emulated SSD, in virtual time\n"
 	     "\n"
 	     "Usage: approxftl sim [OPTION ...]\n"
@@ -71,7 +68,7 @@ void sim_options_help(void)
 	     "The same arguments always give the same output, byte for byte. Options are written\n"
 	     "as \"--name value\" or \"--name=value\". Sizes are like 16KiB, times like 700us.\n"
 	     "Shares are fractions like 0.5 or percentages like 50%.");
-	for (i = 0; i < option_row_count; i++) {
+	for (unsigned int i = 0; i < option_row_count; i++) {
 		if (option_rows[i].name)
 			print_option(&option_rows[i]);
 		else

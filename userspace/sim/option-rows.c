@@ -51,9 +51,7 @@ static char without_dash(char letter)
 
 bool option_same_name(const char *name, const char *text, size_t length)
 {
-	size_t i;
-
-	for (i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++)
 		if (without_dash(name[i]) != without_dash(text[i]))
 			return false;
 	return !name[length];
@@ -61,9 +59,7 @@ bool option_same_name(const char *name, const char *text, size_t length)
 
 const struct option_row *option_find(const char *text, size_t length)
 {
-	unsigned int i;
-
-	for (i = 0; i < option_row_count; i++)
+	for (unsigned int i = 0; i < option_row_count; i++)
 		if (option_rows[i].name && option_same_name(option_rows[i].name, text, length))
 			return &option_rows[i];
 	return NULL;
@@ -78,9 +74,7 @@ static const struct {
 
 char option_letter(const struct option_row *row)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(letters); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(letters); i++)
 		if (!strcmp(letters[i].name, row->name))
 			return letters[i].letter;
 	return '\0';
@@ -88,9 +82,7 @@ char option_letter(const struct option_row *row)
 
 const struct option_row *option_of_letter(char letter)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(letters); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == letter)
 			return option_find(letters[i].name, strlen(letters[i].name));
 	return NULL;

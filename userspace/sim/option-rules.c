@@ -55,13 +55,11 @@ static int complain_need(const struct relation *need, struct aftl_error *error)
 
 static int check_relations(const struct sim_options *options, struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(needs); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
 		if (sim_option_given(options, needs[i].option) &&
 		    !sim_option_given(options, needs[i].other))
 			return complain_need(&needs[i], error);
-	for (i = 0; i < ARRAY_SIZE(excludes); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
 		if (sim_option_given(options, excludes[i].option) &&
 		    sim_option_given(options, excludes[i].other))
 			return aftl_fail(error, -EINVAL, "--%s and --%s contradict each other",
@@ -103,9 +101,7 @@ static int check_specialties(const struct sim_options *options, const char *what
 			     const struct specialty *table, unsigned int count,
 			     struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++)
 		if (sim_option_given(options, table[i].option) && table[i].value != value)
 			return aftl_fail(error, -EINVAL, "--%s needs --%s %s", table[i].option,
 					 what, table[i].of);
@@ -176,9 +172,8 @@ static int check_several(const struct sim_options *options, struct aftl_error *e
 static int check_loaded_policies(const struct sim_options *options, struct aftl_error *error)
 {
 	bool saved = options->dump || options->changes.count;
-	u32 i;
 
-	for (i = 0; saved && i < options->policy_count; i++)
+	for (u32 i = 0; saved && i < options->policy_count; i++)
 		if (!aftl_policy_find(options->policies[i]->name))
 			return aftl_fail(error, -EINVAL,
 					 "--%s saves the device, which works only with a built-in policy; leave it out, or build %.40s in",
@@ -215,9 +210,7 @@ static const struct {
 
 static int check_shards(const struct sim_options *options, struct aftl_error *error)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(one_shard) && options->config.shards > 1; i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->config.shards > 1; i++)
 		if (sim_option_given(options, one_shard[i].option))
 			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
 					 one_shard[i].option, one_shard[i].why);

@@ -112,10 +112,9 @@ static void end_child(struct pool *pool, struct child *child, int status)
 /* Collect a child that has ended; return false if there is none. */
 static bool reap_child(struct pool *pool)
 {
-	unsigned int i;
 	int status;
 
-	for (i = 0; i < pool->running; i++) {
+	for (unsigned int i = 0; i < pool->running; i++) {
 		if (waitpid(pool->children[i].pid, &status, WNOHANG) <= 0)
 			continue;
 		end_child(pool, &pool->children[i], status);
@@ -126,9 +125,7 @@ static bool reap_child(struct pool *pool)
 
 static void tell_children(struct pool *pool)
 {
-	unsigned int i;
-
-	for (i = 0; interrupted() && !pool->told && i < pool->running; i++)
+	for (unsigned int i = 0; interrupted() && !pool->told && i < pool->running; i++)
 		kill(pool->children[i].pid, SIGTERM);
 	pool->told = interrupted();
 }
@@ -136,9 +133,8 @@ static void tell_children(struct pool *pool)
 static void show_progress(struct pool *pool)
 {
 	u64 done = 0;
-	unsigned int i;
 
-	for (i = 0; i < pool->begun; i++)
+	for (unsigned int i = 0; i < pool->begun; i++)
 		done += pool->done[i];
 	progress_step(&pool->progress, done);
 }
@@ -180,7 +176,6 @@ static u64 total_of(const struct sim_work *work)
 static void run_pool(struct pool *pool)
 {
 	const struct sigaction action = { .sa_handler = wake_on_signal };
-	unsigned int i;
 
 	sigaction(SIGCHLD, &action, NULL);
 	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
@@ -188,7 +183,7 @@ static void run_pool(struct pool *pool)
 	for (begin_children(pool); pool->running; begin_children(pool))
 		await_child(pool);
 	progress_end(&pool->progress);
-	for (i = pool->begun; i < pool->work->count; i++) {
+	for (unsigned int i = pool->begun; i < pool->work->count; i++) {
 		pool->outcomes[i].lost = true;
 		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before it began");
 	}

@@ -47,9 +47,8 @@ struct crew {
 static u64 taken_by_all(const struct crew *crew)
 {
 	u64 taken = crew->made;
-	u32 i;
 
-	for (i = 0; i < crew->plan->lanes; i++)
+	for (u32 i = 0; i < crew->plan->lanes; i++)
 		taken = min(taken, crew->lanes[i].taken);
 	return taken;
 }
@@ -58,9 +57,8 @@ static u64 taken_by_all(const struct crew *crew)
 static struct lane *waiting_lane(const struct crew *crew)
 {
 	struct lane *found = NULL;
-	u32 i;
 
-	for (i = 0; i < crew->plan->lanes; i++) {
+	for (u32 i = 0; i < crew->plan->lanes; i++) {
 		struct lane *lane = &crew->lanes[i];
 
 		if (lane->busy || lane->taken == crew->made)

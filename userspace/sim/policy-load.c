@@ -58,9 +58,8 @@ static int check_object_abi(const char *path, const struct aftl_policy_object *o
 static bool has_own_params(const struct aftl_policy_type *type)
 {
 	struct aftl_config config = { 0 };
-	u32 i;
 
-	for (i = 0; i < AFTL_GROUPS_MAX; i++)
+	for (u32 i = 0; i < AFTL_GROUPS_MAX; i++)
 		if (type->params[i] && !aftl_param_group_values(&config, type->params[i]))
 			return true;
 	return false;

@@ -382,9 +382,8 @@ static u64 next_hold(const struct raid_array *array)
 u64 raid_array_next_event(const struct raid_array *array)
 {
 	u64 next_ns = next_hold(array);
-	u32 i;
 
-	for (i = 0; i < array->layout.members; i++) {
+	for (u32 i = 0; i < array->layout.members; i++) {
 		u64 member_ns = aftl_next_event(array->members[i]);
 
 		next_ns = min(next_ns, member_ns);
@@ -394,10 +393,8 @@ u64 raid_array_next_event(const struct raid_array *array)
 
 static void step_array(struct raid_array *array, u64 now_ns)
 {
-	u32 i;
-
 	array->now_ns = max(array->now_ns, now_ns);
-	for (i = 0; i < array->layout.members; i++)
+	for (u32 i = 0; i < array->layout.members; i++)
 		if (aftl_next_event(array->members[i]) <= now_ns)
 			aftl_advance(array->members[i], now_ns);
 	process_done(array);
@@ -417,9 +414,7 @@ void raid_array_advance(struct raid_array *array, u64 now_ns)
 
 void raid_array_reset_stats(struct raid_array *array)
 {
-	u32 i;
-
-	for (i = 0; i < array->layout.members; i++)
+	for (u32 i = 0; i < array->layout.members; i++)
 		aftl_reset_stats(array->members[i]);
 	memset(&array->counters, 0, sizeof(array->counters));
 	memset(&array->read_response, 0, sizeof(array->read_response));
@@ -451,7 +446,6 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 		      u32 stripes, u64 hold_ns, struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
 	*array = (struct raid_array){ .layout = *layout, .hold_ns = hold_ns };
 	settling_begin(&array->settling);
@@ -460,7 +454,7 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	stripe_cache_init(&array->cache, stripes);
 	array->waiting = memory_zeroed(stripes, sizeof(struct raid_waiter *));
 	array->flying = memory_zeroed(stripes, sizeof(struct raid_waiter *));
-	for (i = 0; !ret && i < layout->members; i++)
+	for (u32 i = 0; !ret && i < layout->members; i++)
 		ret = create_member(array, i, config, policy, error);
 	if (!ret && aftl_geometry(array->members[0])->zones)
 		ret = aftl_fail(error, -EINVAL,
@@ -473,9 +467,7 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 
 void raid_array_release(struct raid_array *array)
 {
-	u32 i;
-
-	for (i = 0; i < STRIPE_MEMBERS_MAX; i++)
+	for (u32 i = 0; i < STRIPE_MEMBERS_MAX; i++)
 		aftl_destroy(array->members[i]);
 	stripe_cache_release(&array->cache);
 	free(array->waiting);

@@ -158,7 +158,6 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 		   struct sim_result *result)
 {
 	const struct sim_options *options = run->options;
-	u32 i;
 
 	result->policy = policy;
 	result->profile = options->profile;
@@ -173,7 +172,7 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
 	result->hours = aftl_hours(run->array.members[0]);
 	result->interrupted = interrupted();
-	for (i = 0; i < run->array.layout.members; i++) {
+	for (u32 i = 0; i < run->array.layout.members; i++) {
 		const struct aftl *ftl = run->array.members[i];
 
 		result->raid.member_units[i] = aftl_stats(ftl)->counters.host_write_units;
@@ -188,11 +187,10 @@ static enum exit_code verify_array(const struct run *run, struct sim_result *res
 				   struct aftl_error *error)
 {
 	struct aftl_error cause;
-	u32 i;
 
 	if (!run->options->verify)
 		return EXIT_DONE;
-	for (i = 0; i < run->array.layout.members; i++) {
+	for (u32 i = 0; i < run->array.layout.members; i++) {
 		if (!aftl_audit(run->array.members[i], &cause))
 			continue;
 		aftl_fail(error, -EUCLEAN, "policy %s: member %u is inconsistent: %.160s",

@@ -7,10 +7,8 @@
 
 static void put_sizes(struct json_writer *json, const char *key, const struct sim_size_list *list)
 {
-	u32 i;
-
 	json_array(json, key);
-	for (i = 0; i < list->count; i++) {
+	for (u32 i = 0; i < list->count; i++) {
 		json_object(json, NULL);
 		json_u64(json, "bytes", list->sizes[i].bytes);
 		json_u64(json, "weight", list->sizes[i].weight);
@@ -51,10 +49,8 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 
 static void put_tenants(struct json_writer *json, const struct sim_options *options)
 {
-	u32 i;
-
 	json_array(json, "tenants");
-	for (i = 0; i < options->tenant_count; i++) {
+	for (u32 i = 0; i < options->tenant_count; i++) {
 		const struct sim_tenant_choice *choice = &options->tenant_choices[i];
 
 		json_object(json, NULL);
@@ -146,10 +142,8 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 /* Print pairs of the largest value of a bin and its count. */
 static void put_bins(struct json_writer *json, const struct aftl_histogram *histogram)
 {
-	u32 i;
-
 	json_array(json, "bins");
-	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+	for (u32 i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
 		if (!histogram->bins[i])
 			continue;
 		json_list(json, NULL);
@@ -195,10 +189,9 @@ static void put_waiting(struct json_writer *json, const char *key,
 static void put_timings(struct json_writer *json, const struct sim_result *result, bool bins)
 {
 	const struct aftl_stats *stats = &result->stats;
-	unsigned int i;
 
 	json_object(json, "timing");
-	for (i = 0; i < sim_timing_count; i++)
+	for (unsigned int i = 0; i < sim_timing_count; i++)
 		put_timing(json, sim_timings[i].name, sim_timing_of(result, i), bins);
 	put_timing(json, "write_precise_response", &result->class_response[AFTL_PRECISE], bins);
 	put_timing(json, "write_approx_response", &result->class_response[AFTL_APPROX], bins);
@@ -210,14 +203,13 @@ static void put_timings(struct json_writer *json, const struct sim_result *resul
 static void put_settling(struct json_writer *json, const struct settling *settling)
 {
 	struct settling_verdict verdict = settling_judge(settling);
-	u32 i;
 
 	json_object(json, "settling");
 	json_u64(json, "cut_requests", verdict.cut);
 	json_bool(json, "settled", verdict.settled);
 	json_u64(json, "batch_requests", settling->batch);
 	json_list(json, "batch_response_sum_ns");
-	for (i = 0; i < settling->count; i++)
+	for (u32 i = 0; i < settling->count; i++)
 		json_u64(json, NULL, settling->sums_ns[i]);
 	json_end_array(json);
 	json_end_object(json);
@@ -245,9 +237,8 @@ static void put_spread(struct json_writer *json, const char *key, const struct s
 		       u64 per, unsigned int decimals)
 {
 	u64 scale = 1;
-	unsigned int i;
 
-	for (i = 0; i < decimals; i++)
+	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	json_object(json, key);
 	json_fixed(json, "min", spread->smallest * scale / per, decimals);
@@ -328,12 +319,10 @@ static void put_queue(struct json_writer *json, const struct sim_result *result,
 /* Print the host queues, unless there is only one. */
 static void put_queues(struct json_writer *json, const struct sim_result *result, bool bins)
 {
-	u32 i;
-
 	if (!result->queue_count)
 		return;
 	json_array(json, "queues");
-	for (i = 0; i < result->queue_count; i++)
+	for (u32 i = 0; i < result->queue_count; i++)
 		put_queue(json, result, i, bins);
 	json_end_array(json);
 }
@@ -341,25 +330,24 @@ static void put_queues(struct json_writer *json, const struct sim_result *result
 static void put_luns(struct json_writer *json, const struct sim_result *result)
 {
 	u64 busy_ns = 0;
-	u32 i;
 
-	for (i = 0; i < result->geo.luns; i++)
+	for (u32 i = 0; i < result->geo.luns; i++)
 		busy_ns += result->luns[i].busy_ns;
 	json_object(json, "luns");
 	json_u64(json, "busy_ns", busy_ns);
 	json_fixed(json, "mean_utilisation",
 		   scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
 	json_list(json, "utilisation");
-	for (i = 0; i < result->geo.luns; i++)
+	for (u32 i = 0; i < result->geo.luns; i++)
 		json_fixed(json, NULL,
 			   scaled_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
 	json_end_array(json);
 	json_list(json, "free_blocks");
-	for (i = 0; i < result->geo.luns; i++)
+	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].free_blocks);
 	json_end_array(json);
 	json_list(json, "cached_blocks");
-	for (i = 0; i < result->geo.luns; i++)
+	for (u32 i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].cached_blocks);
 	json_end_array(json);
 	json_end_object(json);
@@ -384,7 +372,6 @@ static void put_member(struct json_writer *json, u64 units, u64 erases)
 static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 {
 	const struct raid_counters *counters = &raid->counters;
-	u32 i;
 
 	json_object(json, "raid");
 	json_u64(json, "data_write_units", counters->data_units);
@@ -395,7 +382,7 @@ static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 	json_u64(json, "modified_rows", counters->modified_rows);
 	json_u64(json, "reconstructed_rows", counters->reconstructed_rows);
 	json_array(json, "members");
-	for (i = 0; i < raid->members; i++)
+	for (u32 i = 0; i < raid->members; i++)
 		put_member(json, raid->member_units[i], raid->member_erases[i]);
 	json_end_array(json);
 	json_end_object(json);
@@ -404,7 +391,6 @@ static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 static void put_result(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
-	unsigned int i;
 	const struct aftl_counters *counters;
 	char text[17];
 
@@ -436,7 +422,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	json_u64(json, "host_write_bytes", counters->host_write_bytes);
 	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * result->geo.unit_bytes);
 	json_fixed(json, "total", sim_amplification(counters, result->geo.unit_bytes), 4);
-	for (i = 0; i < SIM_CAUSES; i++)
+	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		json_fixed(json, sim_cause_names[i],
 			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
 	json_end_object(json);
@@ -464,7 +450,6 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 {
 	const struct sim_result *first = &report->results[0];
 	struct json_writer json;
-	unsigned int i;
 	const struct aftl_geometry *geo;
 
 	json_envelope_begin(&json, out, report->argc, report->argv);
@@ -496,11 +481,11 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 	json_end_object(&json);
 	put_stream(&json, report->options, first);
 	json_array(&json, "runs");
-	for (i = 0; i < report->count; i++)
+	for (unsigned int i = 0; i < report->count; i++)
 		put_result(&json, report->options, &report->results[i]);
 	json_end_array(&json);
 	json_array(&json, "failed");
-	for (i = 0; i < report->failed; i++) {
+	for (unsigned int i = 0; i < report->failed; i++) {
 		json_record(&json, NULL);
 		json_string(&json, "policy", report->failures[i].policy);
 		put_seed(&json, report->options, report->failures[i].seed);

@@ -54,10 +54,8 @@ static void put_block_table(struct json_writer *json, const struct sim_result *r
 static void put_names(struct json_writer *json, const char *key, const struct sim_page_map *map,
 		      u32 pages, u32 (*number)(u16 attr), const char *const *names)
 {
-	u32 i;
-
 	json_list(json, key);
-	for (i = 0; i < pages; i++) {
+	for (u32 i = 0; i < pages; i++) {
 		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
 			json_string(json, NULL, names[number(map->attr[i])]);
 		else
@@ -70,7 +68,6 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 			 const struct sim_page_map *map)
 {
 	u32 pages = result->geo.pages;
-	u32 i;
 
 	json_object(json, NULL);
 	json_u64(json, "block", map->block);
@@ -79,11 +76,11 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 	put_names(json, "class", map, pages, aftl_page_class, sim_class_names);
 	put_names(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
 	json_list(json, "valid_units");
-	for (i = 0; i < pages; i++)
+	for (u32 i = 0; i < pages; i++)
 		json_u64(json, NULL, map->valid[i]);
 	json_end_array(json);
 	json_list(json, "age_hours");
-	for (i = 0; i < pages; i++) {
+	for (u32 i = 0; i < pages; i++) {
 		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
 			json_u64(json, NULL, map->age_hours[i]);
 		else
@@ -95,14 +92,12 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 
 void sim_report_media(struct json_writer *json, const struct sim_result *result)
 {
-	u32 i;
-
 	if (result->blocks)
 		put_block_table(json, result);
 	if (!result->page_maps)
 		return;
 	json_array(json, "page_maps");
-	for (i = 0; i < result->page_map_count; i++)
+	for (u32 i = 0; i < result->page_map_count; i++)
 		put_page_map(json, result, &result->page_maps[i]);
 	json_end_array(json);
 }

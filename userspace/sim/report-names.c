@@ -63,9 +63,8 @@ u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause)
 u64 sim_programmed_units(const struct aftl_counters *counters)
 {
 	u64 sum = 0;
-	unsigned int i;
 
-	for (i = 0; i < SIM_CAUSES; i++)
+	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		sum += sim_cause_units(counters, i);
 	return sum;
 }

@@ -360,11 +360,10 @@ static void put_line(struct text_table *table, const struct sim_report *report,
 		     const struct line *line)
 {
 	char text[HUMAN_SIZE];
-	unsigned int i;
 
 	text_table_row(table);
 	text_table_cell(table, "%s", line->title);
-	for (i = 0; i < report->count; i++) {
+	for (unsigned int i = 0; i < report->count; i++) {
 		u64 value = line->value(&report->results[i], line->argument);
 
 		print_value(text, line->unit, value);
@@ -378,18 +377,14 @@ static void put_line(struct text_table *table, const struct sim_report *report,
 static void put_lines(struct text_table *table, const struct sim_report *report,
 		      const struct line *lines, unsigned int count)
 {
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++)
 		put_line(table, report, &lines[i]);
 }
 
 /* Skip a line that is zero in all runs. */
 static bool any_value(const struct sim_report *report, const struct line *line)
 {
-	unsigned int i;
-
-	for (i = 0; i < report->count; i++)
+	for (unsigned int i = 0; i < report->count; i++)
 		if (line->value(&report->results[i], line->argument))
 			return true;
 	return false;
@@ -408,10 +403,9 @@ static void put_named(struct text_table *table, const struct sim_report *report,
 {
 	char title[64];
 	struct line line = *like;
-	u32 i;
 
 	line.title = title;
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		scnprintf(title, sizeof(title), "%s%s", prefix, names[i]);
 		line.argument = i;
 		put_if_any(table, report, &line);
@@ -423,13 +417,12 @@ static void put_queues(struct text_table *table, const struct sim_report *report
 {
 	char title[32];
 	struct line line = { title, queue_rate, UNIT_RATE, 0 };
-	u32 queue, i;
 
-	for (queue = 0; queue < report->results->queue_count; queue++) {
+	for (u32 queue = 0; queue < report->results->queue_count; queue++) {
 		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
 		line.argument = queue;
 		put_line(table, report, &line);
-		for (i = 0; i < ARRAY_SIZE(queue_lines); i++) {
+		for (u32 i = 0; i < ARRAY_SIZE(queue_lines); i++) {
 			struct line own = queue_lines[i];
 
 			own.argument |= queue << 17;
@@ -443,15 +436,14 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 	const struct line by_cause = { NULL, amplification_by, UNIT_FIXED4, 0 };
 	const struct line by_mode = { NULL, mode_pages, UNIT_NUMBER, 0 };
 	const struct line by_class = { NULL, class_pages, UNIT_NUMBER, 0 };
-	u32 i;
 
 	put_line(table, report, &amplification_line);
 	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
-	for (i = 0; i < ARRAY_SIZE(cache_lines); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
 		put_if_any(table, report, &cache_lines[i]);
-	for (i = 0; i < ARRAY_SIZE(map_lines); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
 		put_if_any(table, report, &map_lines[i]);
-	for (i = 0; i < ARRAY_SIZE(recent_lines); i++)
+	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
 		put_if_any(table, report, &recent_lines[i]);
 	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
 	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
@@ -459,10 +451,9 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 
 static void print_kinds(const struct sim_result *result, FILE *out)
 {
-	unsigned int i;
 	bool any = false;
 
-	for (i = 0; i < AFTL_KINDS_MAX && result->policy->kinds[i]; i++) {
+	for (unsigned int i = 0; i < AFTL_KINDS_MAX && result->policy->kinds[i]; i++) {
 		if (!result->stats.kind_blocks[i])
 			continue;
 		fprintf(out, "%s %s %llu blocks of %llu pages", any ? "," : "",
@@ -476,10 +467,9 @@ static void print_kinds(const struct sim_result *result, FILE *out)
 
 static void print_streams(const struct sim_result *result, FILE *out)
 {
-	unsigned int i;
 	bool any = false;
 
-	for (i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
+	for (unsigned int i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
 		const u64 units[] = { result->stats.stream_units[0][i],
 				      result->stats.stream_units[1][i] };
 
@@ -500,9 +490,8 @@ static void print_handle(const struct sim_result *result, unsigned int handle, F
 	const u64 units[] = { stats->host_units, stats->media_units, stats->erased_units,
 			      stats->reallocated_units };
 	char text[ARRAY_SIZE(units)][HUMAN_SIZE];
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(units); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
 		human_bytes(text[i], units[i] * result->geo.unit_bytes);
 	fprintf(out, "%s: placement handle %u%s: %s from the host, %s to media, %s erased, ",
 		result->policy->name, handle, handle ? "" : " (default)", text[0], text[1],
@@ -515,9 +504,8 @@ static void print_handle(const struct sim_result *result, unsigned int handle, F
 static void print_handles(const struct sim_result *result, FILE *out)
 {
 	u64 handles = result->config.placement_handles;
-	unsigned int i;
 
-	for (i = 0; handles && i <= handles; i++)
+	for (unsigned int i = 0; handles && i <= handles; i++)
 		print_handle(result, i, out);
 }
 
@@ -525,13 +513,12 @@ static void print_zones(const struct sim_result *result, FILE *out)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 	char size[HUMAN_SIZE];
-	unsigned int i;
 
 	if (!result->geo.zones)
 		return;
 	human_bytes(size, (u64)result->geo.zone_capacity * result->geo.unit_bytes);
 	fprintf(out, "%s: zones of %s:", result->policy->name, size);
-	for (i = 0; i < AFTL_ZONE_STATES; i++)
+	for (unsigned int i = 0; i < AFTL_ZONE_STATES; i++)
 		if (result->zone_states[i])
 			fprintf(out, " %u %s,", result->zone_states[i], sim_zone_names[i]);
 	fprintf(out, " %llu resets, %llu finishes, %llu appends\n",
@@ -588,14 +575,13 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 static void print_runs(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;
-	unsigned int i;
 
 	print_device(&report->results[0], out);
 	print_stream(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
 	text_table_row(&table);
 	text_table_cell(&table, "%s", "");
-	for (i = 0; i < report->count; i++) {
+	for (unsigned int i = 0; i < report->count; i++) {
 		text_table_cell(&table, "%s", report->results[i].policy->name);
 		if (i)
 			text_table_cell(&table, "%s", "");
@@ -617,7 +603,7 @@ static void print_runs(const struct sim_report *report, FILE *out)
 		put_line(&table, report, &cpu_line);
 	text_table_end(&table, out);
 	fputc('\n', out);
-	for (i = 0; i < report->count; i++) {
+	for (unsigned int i = 0; i < report->count; i++) {
 		const struct sim_result *result = &report->results[i];
 
 		fprintf(out, "%s: digest %016llx%s%s%s; blocks filled:", result->policy->name,
@@ -629,7 +615,7 @@ static void print_runs(const struct sim_report *report, FILE *out)
 		print_handles(result, out);
 		print_zones(result, out);
 	}
-	for (i = 0; report->options->slowest && i < report->count; i++)
+	for (unsigned int i = 0; report->options->slowest && i < report->count; i++)
 		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
 }
 
@@ -645,17 +631,15 @@ static unsigned int same_seed(const struct sim_result *results, unsigned int cou
 void sim_report_table(const struct sim_report *report, FILE *out)
 {
 	struct sim_report part = *report;
-	unsigned int done;
-	unsigned int i;
 
-	for (done = 0; done < report->count; done += part.count) {
+	for (unsigned int done = 0; done < report->count; done += part.count) {
 		part.results = report->results + done;
 		part.count = same_seed(part.results, report->count - done);
 		if (done)
 			fputc('\n', out);
 		print_runs(&part, out);
 	}
-	for (i = 0; i < report->failed; i++) {
+	for (unsigned int i = 0; i < report->failed; i++) {
 		fputs(report->failures[i].policy, out);
 		if (report->options->seed_count > 1)
 			fprintf(out, ", seed %llu", (unsigned long long)report->failures[i].seed);

@@ -27,9 +27,8 @@ static void grow_log(struct request_log *log)
 u32 request_main_reason(const struct aftl_waits *waits)
 {
 	u32 most = AFTL_WAITS;
-	u32 i;
 
-	for (i = 0; i < AFTL_WAITS; i++)
+	for (u32 i = 0; i < AFTL_WAITS; i++)
 		if (waits->ns[i] && (most == AFTL_WAITS || waits->ns[i] > waits->ns[most]))
 			most = i;
 	return most;

@@ -17,9 +17,7 @@ void request_pool_init(struct request_pool *pool, size_t size)
 
 void request_pool_release(struct request_pool *pool)
 {
-	u32 i;
-
-	for (i = 0; i < pool->chunk_count; i++)
+	for (u32 i = 0; i < pool->chunk_count; i++)
 		free(pool->chunks[i]);
 	free(pool->chunks);
 }
@@ -27,13 +25,12 @@ void request_pool_release(struct request_pool *pool)
 bool request_pool_grow(struct request_pool *pool)
 {
 	char *chunk;
-	u32 i;
 
 	if (pool->chunk_count == CHUNKS_MAX)
 		return false;
 	chunk = memory_zeroed(CHUNK, pool->size);
 	pool->chunks[pool->chunk_count++] = chunk;
-	for (i = 0; i < CHUNK; i++)
+	for (u32 i = 0; i < CHUNK; i++)
 		request_pool_give(pool, (void *)(chunk + i * pool->size));
 	return true;
 }

@@ -304,14 +304,12 @@ void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result)
 /* Include the configured queues and any other queue that was used. */
 void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
-	u32 i;
-
 	if (!queues)
 		return;
 	result->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
 	memcpy(result->queues, queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
 	result->queue_count = max(aftl_weights(result->config.queue_weights), tenants);
-	for (i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
+	for (u32 i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
 		if (queues[i].bytes)
 			result->queue_count = i + 1;
 }
@@ -319,16 +317,14 @@ void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_r
 void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
-	u32 i;
 
-	for (i = 0; i < aftl_geometry(ftl)->zones; i++)
+	for (u32 i = 0; i < aftl_geometry(ftl)->zones; i++)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
 static void survey_device(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
-	u32 i;
 
 	result->policy = aftl_policy_type(ftl);
 	result->profile = run->options->load ? NULL : run->options->profile;
@@ -353,7 +349,7 @@ static void survey_device(struct run *run, struct sim_result *result)
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
-	for (i = 0; i < run->drive.geo->luns; i++)
+	for (u32 i = 0; i < run->drive.geo->luns; i++)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 	sim_survey_queues(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
@@ -419,9 +415,8 @@ static enum exit_code go_through_changes(struct run *run, struct aftl_error *err
 	const struct sim_changes *changes = &run->options->changes;
 	enum exit_code code = EXIT_DONE;
 	u64 limit = run->drive.limit;
-	u32 i;
 
-	for (i = 0; i < changes->count && !code && !interrupted(); i++) {
+	for (u32 i = 0; i < changes->count && !code && !interrupted(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
 		code = sim_drive_to(&run->drive, change->at, U64_MAX, error) ? EXIT_FAILED :

@@ -20,11 +20,10 @@ void settling_begin(struct settling *settling)
 static void join_neighbours(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
-	u32 i;
 
 	settling->batch *= 2;
 	settling->count /= 2;
-	for (i = 0; i < settling->count; i++)
+	for (u32 i = 0; i < settling->count; i++)
 		sums[i] = sums[(size_t)2 * i] + sums[(size_t)2 * i + 1];
 }
 
@@ -56,12 +55,11 @@ void settling_put(struct settling *settling, u64 number, u64 response_ns)
 void settling_join(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
-	u32 i;
 
 	while (sum->batch < other->batch)
 		merge_batches(sum);
 	ratio = sum->batch / other->batch;
-	for (i = 0; i < SETTLING_BATCHES; i++)
+	for (u32 i = 0; i < SETTLING_BATCHES; i++)
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
 }
 
@@ -92,14 +90,13 @@ static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
 	u64 largest = 0;
-	u32 i;
 
-	for (i = 0; i < count * GROUP; i++) {
+	for (u32 i = 0; i < count * GROUP; i++) {
 		sums[i / GROUP] += settling->sums_ns[i];
 		largest = max(largest, sums[i / GROUP]);
 	}
 	for (; largest >> 32; largest >>= 1)
-		for (i = 0; i < count; i++)
+		for (u32 i = 0; i < count; i++)
 			sums[i] >>= 1;
 	return count;
 }
@@ -123,9 +120,8 @@ static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 {
 	struct rest rest = { .groups = 0 };
 	struct rest best = { .groups = 0 };
-	u32 i;
 
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		u64 sum = sums[backwards ? i : count - 1 - i];
 
 		rest.groups++;
@@ -145,9 +141,8 @@ static u64 relative_bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
-	u32 i;
 
-	for (i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++)
 		all += sums[i];
 	all *= best->groups;
 	if (!part)

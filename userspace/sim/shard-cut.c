@@ -75,9 +75,7 @@ static void skip_in_part(struct shard_work *work, bool first, bool last)
 static void flush_all(struct shard_list *lists, const struct aftl_shards *layout,
 		      const struct shard_work *like)
 {
-	u32 i;
-
-	for (i = 0; i < layout->count; i++)
+	for (u32 i = 0; i < layout->count; i++)
 		add_part(&lists[i], like, i, 0, 0);
 }
 
@@ -88,9 +86,8 @@ static void share_out(struct shard_list *lists, const struct aftl_shards *layout
 	u64 begin = like->request.unit;
 	u64 end = begin + like->request.units;
 	u32 part = 0;
-	u32 i;
 
-	for (i = 0; i < layout->count; i++) {
+	for (u32 i = 0; i < layout->count; i++) {
 		u32 first = aftl_shard_lpns_before(layout, i, begin);
 		u32 units = aftl_shard_lpns_before(layout, i, end) - first;
 

@@ -78,9 +78,8 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 static const struct whole_part *last_part(const struct whole *whole)
 {
 	const struct whole_part *last = &whole->parts[0];
-	u32 i;
 
-	for (i = 1; i < whole->count; i++)
+	for (u32 i = 1; i < whole->count; i++)
 		if (whole->parts[i].complete_ns > last->complete_ns)
 			last = &whole->parts[i];
 	return last;
@@ -94,9 +93,8 @@ static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
 	u32 parts = 0, failed = 0, any = 0;
-	u32 i;
 
-	for (i = 0; i < whole->count; i++) {
+	for (u32 i = 0; i < whole->count; i++) {
 		const struct whole_part *part = &whole->parts[i];
 
 		any |= part->failed;
@@ -123,9 +121,8 @@ static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch
 static u8 last_epoch(const struct whole *whole)
 {
 	u8 epoch = 0;
-	u32 i;
 
-	for (i = 0; i < whole->count; i++)
+	for (u32 i = 0; i < whole->count; i++)
 		epoch = max(epoch, whole->parts[i].epoch);
 	return epoch;
 }
@@ -204,13 +201,12 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 		 const struct aftl_policy_type *policy, struct aftl_error *error)
 {
 	struct aftl_config own;
-	u32 i;
 	int ret;
 
 	aftl_shard_config(&own, &options->config, index);
 	request_pool_init(&shard->pool, sizeof(struct part));
 	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
-	for (i = 0; i < EPOCHS; i++) {
+	for (u32 i = 0; i < EPOCHS; i++) {
 		settling_begin(&shard->sums[i].settling);
 		shard->sums[i].queues = sim_queues_create(options, &own);
 	}
@@ -223,10 +219,8 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 
 void shard_release(struct shard *shard)
 {
-	u32 i;
-
 	aftl_destroy(shard->ftl);
-	for (i = 0; shard->sums && i < EPOCHS; i++)
+	for (u32 i = 0; shard->sums && i < EPOCHS; i++)
 		free(shard->sums[i].queues);
 	free(shard->sums);
 	request_pool_release(&shard->pool);
@@ -292,9 +286,7 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 /* Issue the prefetches back to back, see look-ahead.c. */
 static void prefetch_pages(const struct shard *shard, const struct shard_work *list, u32 left)
 {
-	u32 i;
-
-	for (i = 0; i < min(left, 2 * FAR); i++)
+	for (u32 i = 0; i < min(left, 2 * FAR); i++)
 		look_ahead_expect(shard->ftl, (u32)list[i].request.unit, &list[i].request,
 				  i < FAR);
 }
@@ -303,9 +295,8 @@ int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
 	     struct aftl_error *error)
 {
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; i < count && !ret; i++) {
+	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_pages(shard, list + i, count - i);
 		ret = do_one(shard, list + i, error);

@@ -115,9 +115,7 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 	if (run->submitted == run->dies_at)
 		shard_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
 	if (run->submitted == run->options->warmup) {
-		u32 i;
-
-		for (i = 0; i < run->layout.count; i++)
+		for (u32 i = 0; i < run->layout.count; i++)
 			shard_order(&lists[i], SHARD_COUNTS, run->now_ns);
 		run->number = 0;
 		run->epoch = 1;
@@ -147,9 +145,7 @@ static void put_next(struct run *run, struct shard_list *lists)
 
 static void clear_lists(const struct run *run, struct shard_list *lists)
 {
-	u32 i;
-
-	for (i = 0; i < run->layout.count; i++)
+	for (u32 i = 0; i < run->layout.count; i++)
 		lists[i].count = 0;
 }
 
@@ -227,9 +223,8 @@ static void drive_open(struct run *run)
 static u64 under_way(const struct run *run)
 {
 	u64 pending = run->submitted;
-	u32 i;
 
-	for (i = 0; i < run->layout.count; i++)
+	for (u32 i = 0; i < run->layout.count; i++)
 		pending -= run->seats[i].shard.ended;
 	return pending;
 }
@@ -237,9 +232,8 @@ static u64 under_way(const struct run *run)
 static u64 next_event(const struct run *run)
 {
 	u64 next_ns = U64_MAX;
-	u32 i;
 
-	for (i = 0; i < run->layout.count; i++) {
+	for (u32 i = 0; i < run->layout.count; i++) {
 		u64 own_ns = aftl_next_event(run->seats[i].shard.ftl);
 
 		next_ns = min(next_ns, own_ns);
@@ -250,9 +244,7 @@ static u64 next_event(const struct run *run)
 /* Process all events at @now_ns before the queue is refilled. */
 static void advance_shards(struct run *run, u64 now_ns)
 {
-	u32 i;
-
-	for (i = 0; i < run->layout.count; i++)
+	for (u32 i = 0; i < run->layout.count; i++)
 		if (aftl_next_event(run->seats[i].shard.ftl) <= now_ns)
 			aftl_advance(run->seats[i].shard.ftl, now_ns);
 	run->now_ns = now_ns;
@@ -261,11 +253,10 @@ static void advance_shards(struct run *run, u64 now_ns)
 static void submit_next(struct run *run)
 {
 	struct shard_list *lists = run->chunks[0];
-	u32 i;
 
 	clear_lists(run, lists);
 	put_next(run, lists);
-	for (i = 0; i < run->layout.count; i++) {
+	for (u32 i = 0; i < run->layout.count; i++) {
 		struct seat *seat = &run->seats[i];
 
 		if (lists[i].count &&
@@ -319,9 +310,8 @@ static void drive_closed(struct run *run)
 static enum exit_code first_failure(const struct run *run, struct aftl_error *error)
 {
 	const struct seat *first = NULL;
-	u32 i;
 
-	for (i = 0; i < run->layout.count; i++) {
+	for (u32 i = 0; i < run->layout.count; i++) {
 		const struct seat *seat = &run->seats[i];
 
 		if (seat->code && (!first || seat->stopped < first->stopped))
@@ -377,13 +367,12 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 	const struct aftl_config *config = &options->config;
 	u64 units = run->layout.units;
 	int ret = sim_stream_open(&run->stream, options, config, &run->geo, units, error);
-	u32 i;
 
 	if (!ret)
 		ret = sim_tenants_open(&run->tenants, options, config, &run->geo, units, error);
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
-	for (i = 0; run->tenants.count && i < run->layout.count; i++)
+	for (u32 i = 0; run->tenants.count && i < run->layout.count; i++)
 		run->seats[i].shard.tenants = &run->tenants;
 	sim_arrivals_init(&run->arrivals, options, config, &run->geo);
 	if (options->record &&
@@ -431,9 +420,7 @@ static void examine_shard(void *context, u64 number, u32 index)
 
 static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 {
-	u32 i;
-
-	for (i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
+	for (u32 i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
 		sums[i].bytes += queues[i].bytes;
 		aftl_histogram_merge(&sums[i].read_response, &queues[i].read_response);
 		aftl_histogram_merge(&sums[i].write_response, &queues[i].write_response);
@@ -444,27 +431,25 @@ static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 static void survey_sums(const struct shard_sums *sums, struct sim_result *result)
 {
 	struct aftl_stats *stats = &result->stats;
-	u32 i;
 
 	aftl_histogram_merge(&stats->read_response, &sums->read_response);
 	aftl_histogram_merge(&stats->read_service, &sums->read_service);
 	aftl_histogram_merge(&stats->write_service, &sums->write_service);
 	aftl_histogram_merge(&stats->flush_response, &sums->flush_response);
-	for (i = 0; i < AFTL_CLASSES; i++) {
+	for (u32 i = 0; i < AFTL_CLASSES; i++) {
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
 	settling_join(&result->settling, &sums->settling);
-	for (i = 0; i < AFTL_COUNTERS; i++)
+	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
 
 static void survey_shards(const struct run *run, struct sim_result *result)
 {
 	struct sim_queue *queues = sim_queues_create(run->options, &run->options->config);
-	u32 i;
 
-	for (i = 0; i < run->layout.count; i++) {
+	for (u32 i = 0; i < run->layout.count; i++) {
 		const struct seat *seat = &run->seats[i];
 		const struct shard_sums *sums = &seat->shard.sums[seat->shard.epoch];
 
@@ -529,13 +514,12 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 {
 	u64 begin_ns = sim_processor_ns();
 	enum exit_code code = drive_shards(run, error);
-	u32 i;
 
 	if (code)
 		return code;
 	/* Advance all shards to the time of the latest one. */
 	run->until_ns = interrupted() ? 0 : run->options->until;
-	for (i = 0; i < run->layout.count; i++) {
+	for (u32 i = 0; i < run->layout.count; i++) {
 		u64 own_ns = aftl_now(run->seats[i].shard.ftl);
 
 		run->until_ns = max(run->until_ns, own_ns);
@@ -575,7 +559,6 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 		.stopped = U64_MAX,
 	};
 	enum exit_code code;
-	u32 i, k;
 
 	*result = (struct sim_result){ .requests = 0 };
 	code = prepare_shards(&run, error);
@@ -586,12 +569,12 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	if (run.stream)
 		run.stream->close(run.stream);
 	sim_tenants_close(&run.tenants);
-	for (i = 0; i < PIPELINE_AHEAD; i++) {
-		for (k = 0; run.chunks[i] && k < run.layout.count; k++)
+	for (u32 i = 0; i < PIPELINE_AHEAD; i++) {
+		for (u32 k = 0; run.chunks[i] && k < run.layout.count; k++)
 			free(run.chunks[i][k].work);
 		free(run.chunks[i]);
 	}
-	for (i = 0; run.seats && i < run.layout.count; i++)
+	for (u32 i = 0; run.seats && i < run.layout.count; i++)
 		shard_release(&run.seats[i].shard);
 	free(run.seats);
 	return code;

@@ -10,9 +10,7 @@
 /* Append the first @count digits of @text, padded with zeroes, to @value. */
 static u64 append_digits(u64 value, const char *text, size_t length, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		value = value * 10 + (i < length ? (u64)(text[i] - '0') : 0);
 	return value;
 }
@@ -20,9 +18,8 @@ static u64 append_digits(u64 value, const char *text, size_t length, size_t coun
 static u64 parse_whole(const char *text, size_t length)
 {
 	u64 value = 0;
-	size_t i;
 
-	for (i = 0; i < length && value < HUGE_WHOLE; i++)
+	for (size_t i = 0; i < length && value < HUGE_WHOLE; i++)
 		value = value * 10 + (u64)(text[i] - '0');
 	return value;
 }
@@ -59,10 +56,9 @@ void share_print(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
 void decimal_print(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
 {
 	u64 scale = 1;
-	unsigned int i;
 	int length;
 
-	for (i = 0; i < decimals; i++)
+	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
 	length = scnprintf(text, AFTL_VALUE_SIZE, "%llu.%0*llu",
 			   (unsigned long long)(value / scale), (int)decimals,

@@ -96,9 +96,7 @@ static bool has_value(const struct argument *argument, struct aftl_error *error)
 
 static const struct aftl_param *find_param(const char *name, size_t length)
 {
-	unsigned int i;
-
-	for (i = 0; i < aftl_param_count(); i++)
+	for (unsigned int i = 0; i < aftl_param_count(); i++)
 		if (option_same_name(aftl_param_at(i)->key, name, length))
 			return aftl_param_at(i);
 	return NULL;
@@ -195,11 +193,10 @@ static int take_arguments(struct sim_options *options, int argc, char **argv,
 
 static int set_defaults(struct sim_options *options, struct aftl_error *error)
 {
-	unsigned int i;
 	int ret = 0;
 
 	memset(options, 0, sizeof(*options));
-	for (i = 0; i < option_row_count && !ret; i++)
+	for (unsigned int i = 0; i < option_row_count && !ret; i++)
 		if (option_rows[i].standard)
 			ret = option_set(options, &option_rows[i], option_rows[i].standard,
 					 error);

@@ -268,10 +268,8 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 	if (!all->count)
 		return code;
 	if (!all->options->quiet) {
-		unsigned int i;
-
 		warn_of_misfits(&all->results[0].notes);
-		for (i = 0; i < all->count; i++)
+		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_warmup(all->options, &all->results[i]);
 		warn_of_unwritten(all);
 		explain_padding(all);
@@ -381,9 +379,8 @@ static void run_in_turn(struct runs *all, const struct sim_options *options,
 			struct timeline *timeline)
 {
 	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
-	unsigned int i;
 
-	for (i = 0; i < sim_options_runs(options); i++) {
+	for (unsigned int i = 0; i < sim_options_runs(options); i++) {
 		*outcome = (struct sim_outcome){ .lost = interrupted() };
 		if (outcome->lost)
 			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
@@ -409,10 +406,9 @@ static void run_all(struct runs *all, const struct sim_options *options,
 	own.jobs = max(sim_threads(options) / jobs, 1U);
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_zeroed(work.count, sizeof(*outcomes));
-		unsigned int i;
 
 		sim_parallel(&work, jobs, outcomes);
-		for (i = 0; i < work.count; i++)
+		for (unsigned int i = 0; i < work.count; i++)
 			collect_outcome(all, work.options, i, &outcomes[i]);
 		free(outcomes);
 	} else {

@@ -36,9 +36,8 @@ void slowest_put(struct sim_slowest *slowest, struct observed_request *observed,
 static u32 take_largest(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;
-	u32 i;
 
-	for (i = 1; i < AFTL_WAITS; i++)
+	for (u32 i = 1; i < AFTL_WAITS; i++)
 		if (left[i] > left[most])
 			most = i;
 	if (!left[most])
@@ -72,7 +71,6 @@ static void print_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL
 void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *out)
 {
 	struct text_table table;
-	u32 i;
 
 	fprintf(out, "\nslowest requests of %s, and shares of their response times\n", title);
 	text_table_begin(&table, 6, 0);
@@ -85,7 +83,7 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 	text_table_cell(&table, "response");
 	text_table_cell(&table, "own work");
 	text_table_cell(&table, "waited for");
-	for (i = 0; i < slowest->count; i++) {
+	for (u32 i = 0; i < slowest->count; i++) {
 		const struct sim_slow *slow = &slowest->requests[i];
 		char reasons[TEXT_TABLE_CELL], arrival[HUMAN_SIZE], response[HUMAN_SIZE];
 		char own[HUMAN_SIZE];
@@ -107,8 +105,6 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 
 static void put_slow(struct json_writer *json, const struct sim_slow *slow)
 {
-	u32 i;
-
 	json_record(json, NULL);
 	json_u64(json, "arrival_ns", slow->arrival_ns);
 	json_string(json, "op", aftl_op_names[slow->op]);
@@ -117,7 +113,7 @@ static void put_slow(struct json_writer *json, const struct sim_slow *slow)
 	json_u64(json, "response_ns", slow->response_ns);
 	json_u64(json, "waiting_ns", slow->response_ns - slow->service_ns);
 	json_record(json, "waits_ns");
-	for (i = 0; i < AFTL_WAITS; i++)
+	for (u32 i = 0; i < AFTL_WAITS; i++)
 		if (slow->waits_ns[i])
 			json_u64(json, aftl_wait_names[i], slow->waits_ns[i]);
 	json_end_object(json);
@@ -126,10 +122,8 @@ static void put_slow(struct json_writer *json, const struct sim_slow *slow)
 
 void slowest_json(const struct sim_slowest *slowest, struct json_writer *json)
 {
-	u32 i;
-
 	json_array(json, "slowest");
-	for (i = 0; i < slowest->count; i++)
+	for (u32 i = 0; i < slowest->count; i++)
 		put_slow(json, &slowest->requests[i]);
 	json_end_array(json);
 }

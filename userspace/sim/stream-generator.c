@@ -156,9 +156,8 @@ static u32 draw_length(const struct lengths *lengths, struct aftl_random *random
 static u32 smallest_length(const struct lengths *lengths)
 {
 	u32 least = lengths->sectors[0];
-	u32 i;
 
-	for (i = 1; i < lengths->count; i++)
+	for (u32 i = 1; i < lengths->count; i++)
 		least = min(least, lengths->sectors[i]);
 	return least;
 }
@@ -166,9 +165,8 @@ static u32 smallest_length(const struct lengths *lengths)
 static u32 largest_length(const struct lengths *lengths)
 {
 	u32 most = 0;
-	u32 i;
 
-	for (i = 0; i < lengths->count; i++)
+	for (u32 i = 0; i < lengths->count; i++)
 		most = max(most, lengths->sectors[i]);
 	return most;
 }
@@ -178,10 +176,9 @@ static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_ge
 	u32 page_sectors = geo->page_bytes / AFTL_SECTOR_BYTES;
 	struct lengths lengths = { .count = 0 };
 	u64 sum = 0;
-	u32 i;
 
 	lengths_init(&lengths, list, 1);
-	for (i = 0; i < lengths.count; i++)
+	for (u32 i = 0; i < lengths.count; i++)
 		sum += (u64)DIV_ROUND_UP(lengths.sectors[i], page_sectors) * list->sizes[i].weight;
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
@@ -284,9 +281,7 @@ static u64 draw_sequential(struct generator *generator, u32 sectors)
 
 static bool is_open(const struct generator *generator, u64 zone)
 {
-	u32 i;
-
-	for (i = 0; i < generator->open_count; i++)
+	for (u32 i = 0; i < generator->open_count; i++)
 		if (generator->open[i].number == zone)
 			return true;
 	return false;
@@ -529,8 +524,6 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 /* Call after prepare_draws(). */
 static void prepare_active(struct generator *generator, const struct sim_options *options)
 {
-	u64 i;
-
 	if (generator->workload != SIM_WORKLOAD_ACTIVE)
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
@@ -539,7 +532,7 @@ static void prepare_active(struct generator *generator, const struct sim_options
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
-	for (i = 0; i < generator->active_count; i++)
+	for (u64 i = 0; i < generator->active_count; i++)
 		generator->active[i] =
 			draw_below(&generator->place_random, generator->extents);
 }
@@ -549,7 +542,6 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 			  const struct aftl_geometry *geo)
 {
 	u64 places = options->zone_size / ((u64)generator->grain * AFTL_SECTOR_BYTES);
-	u32 i;
 
 	if (generator->workload != SIM_WORKLOAD_ZONES)
 		return;
@@ -560,9 +552,9 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 		generator->zones = generator->places / generator->zone;
 	generator->open_count = (u32)min(options->open_zones, generator->zones);
 	generator->open = memory_zeroed(generator->open_count, sizeof(*generator->open));
-	for (i = 0; i < generator->open_count; i++)
+	for (u32 i = 0; i < generator->open_count; i++)
 		generator->open[i].number = U64_MAX;
-	for (i = 0; i < generator->open_count; i++)
+	for (u32 i = 0; i < generator->open_count; i++)
 		open_another(generator, &generator->open[i]);
 }
 

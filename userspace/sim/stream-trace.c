@@ -242,7 +242,6 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	struct trace *trace = memory_zeroed(1, sizeof(*trace));
 	int ret = record_open(&trace->reader, options->trace_path, error);
 	const struct aftl_record_header *header;
-	u32 i;
 
 	if (ret) {
 		free(trace);
@@ -264,7 +263,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->blocks = config->blocks;
 	trace->fold = options->fold;
 	header = record_header(trace->reader);
-	for (i = 0; i < header->classes; i++) {
+	for (u32 i = 0; i < header->classes; i++) {
 		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
 		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}

@@ -85,8 +85,6 @@ static void hash_add(struct stripe_cache *cache, struct stripe *stripe)
 
 void stripe_cache_init(struct stripe_cache *cache, u32 count)
 {
-	u32 i;
-
 	*cache = (struct stripe_cache){
 		.stripes = memory_zeroed(count, sizeof(*cache->stripes)),
 		.count = count,
@@ -94,7 +92,7 @@ void stripe_cache_init(struct stripe_cache *cache, u32 count)
 		.clean = { STRIPE_NONE, STRIPE_NONE },
 		.dirty = { STRIPE_NONE, STRIPE_NONE },
 	};
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		cache->heads[i] = STRIPE_NONE;
 		cache->stripes[i].row = STRIPE_NONE;
 		list_add(cache, &cache->clean, &cache->stripes[i]);

@@ -15,12 +15,11 @@ bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one
 void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index)
 {
 	u32 luns = aftl_geometry(ftl)->luns;
-	u32 i;
 
 	if (!result->luns)
 		result->luns = memory_zeroed(result->geo.luns, sizeof(*result->luns));
 	aftl_stats_add(&result->stats, aftl_stats(ftl));
-	for (i = 0; i < luns; i++)
+	for (u32 i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
 	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);

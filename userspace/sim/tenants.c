@@ -48,11 +48,10 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 						 .largest = SHARE_WHOLE,
 						 .field = CHOICE_AT(write_share) } },
 	};
-	u32 i;
 
 	if (!options->tenants)
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+	for (u32 i = 0; i < ARRAY_SIZE(lists); i++) {
 		int count = lists[i].text ? parse_list(options, &lists[i], error) :
 					    (int)options->tenant_count;
 
@@ -103,9 +102,8 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 u32 sim_tenants_depth(const struct sim_tenants *tenants)
 {
 	u32 depth = 0;
-	u32 i;
 
-	for (i = 0; i < tenants->count; i++)
+	for (u32 i = 0; i < tenants->count; i++)
 		depth += tenants->each[i].depth;
 	return depth;
 }

@@ -77,7 +77,6 @@ static void put_name(struct timeline *timeline, const char *what, u32 lun, const
 void timeline_device(struct timeline *timeline, const struct aftl *ftl)
 {
 	char name[16];
-	u32 i;
 
 	if (!timeline)
 		return;
@@ -87,7 +86,7 @@ void timeline_device(struct timeline *timeline, const struct aftl *ftl)
 	timeline->block_pages = aftl_geometry(ftl)->pages;
 	timeline->device++;
 	put_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
-	for (i = 0; i < timeline->luns; i++) {
+	for (u32 i = 0; i < timeline->luns; i++) {
 		scnprintf(name, sizeof(name), "LUN %u", i);
 		put_name(timeline, "thread_name", i, name);
 	}
@@ -159,11 +158,9 @@ void timeline_put(struct timeline *timeline, const struct aftl_array_event *even
 
 void timeline_device_end(struct timeline *timeline)
 {
-	u32 i;
-
 	if (!timeline)
 		return;
-	for (i = 0; i < timeline->luns; i++)
+	for (u32 i = 0; i < timeline->luns; i++)
 		end_lane(timeline, &timeline->lanes[i], planned_end(&timeline->lanes[i]));
 }
 

@@ -82,9 +82,8 @@ static void add_switch(struct words *words, const char *option, bool wanted)
 static void make_words(struct words *words, const struct sim_options *options)
 {
 	static const char *const fixed[] = { "trace", "convert", "--quiet", "--to=aft" };
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++)
 		add_word_to_command(words, fixed[i]);
 #define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
 #define READING_COMMAND_TEXT(name, member) add_option(words, "--" name, options->member);
@@ -103,7 +102,6 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 	struct words words = { .count = 0 };
 	pid_t parent = getpid(), child;
 	int status;
-	int i;
 
 	make_words(&words, options);
 	child = fork();
@@ -116,7 +114,7 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 			execvp(program, words.list);
 		_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
 	}
-	for (i = 0; i < words.count; i++)
+	for (int i = 0; i < words.count; i++)
 		free(words.list[i]);
 	if (child < 0) {
 		complain_of("sim", "no new process: %s", strerror(errno));

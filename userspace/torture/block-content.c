@@ -44,10 +44,9 @@ void block_fill(void *data, u32 bytes, const struct block_name *name)
 	u64 key = key_of(name);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
-	u32 i;
 
 	make_head(head, name, key);
-	for (i = 0; i < bytes / sizeof(u64); i++)
+	for (u32 i = 0; i < bytes / sizeof(u64); i++)
 		words[i] = word_at(i, head, key);
 }
 
@@ -74,12 +73,11 @@ static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *nam
 static u64 majority_of_cells(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;
-	u32 bit, cell;
 
-	for (bit = 0; bit < 64; bit++) {
+	for (u32 bit = 0; bit < 64; bit++) {
 		u32 set = 0;
 
-		for (cell = 0; cell < cells; cell++)
+		for (u32 cell = 0; cell < cells; cell++)
 			set += le64toh(words[cell * CELL_WORDS + word]) >> bit & 1;
 		value |= (u64)(set * 2 > cells) << bit;
 	}
@@ -89,9 +87,8 @@ static u64 majority_of_cells(const u64 *words, u32 cells, u32 word)
 static bool vote_on_name(const u64 *words, u32 bytes, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
-	u32 i;
 
-	for (i = 0; i < HEAD_WORDS; i++)
+	for (u32 i = 0; i < HEAD_WORDS; i++)
 		head[i] = majority_of_cells(words, bytes / CELL_BYTES, i);
 	return read_head(head, name);
 }
@@ -99,9 +96,8 @@ static bool vote_on_name(const u64 *words, u32 bytes, struct block_name *name)
 static bool cell_name(const u64 *words, u32 cell, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
-	u32 i;
 
-	for (i = 0; i < HEAD_WORDS; i++)
+	for (u32 i = 0; i < HEAD_WORDS; i++)
 		head[i] = le64toh(words[cell * CELL_WORDS + i]);
 	return read_head(head, name);
 }

@@ -42,9 +42,7 @@ static bool is_half_written(const struct torture_run *run, u64 unit, u32 floor,
 void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
 		  const u32 *floors, u32 request)
 {
-	u32 i;
-
-	for (i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++) {
 		struct block_found found = block_read((const u8 *)data + (size_t)i *
 						      run->unit_bytes, run->unit_bytes,
 						      (u32)run->options.flips);
@@ -106,9 +104,8 @@ int check_all(struct torture_run *run, struct aftl_error *error)
 	u32 most = CHUNK_BYTES / run->unit_bytes;
 	u8 *data = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
 	int ret = data ? 0 : aftl_fail(error, -ENOMEM, "no memory");
-	u64 at;
 
-	for (at = 0; at < units && !ret && !interrupted(); at += most)
+	for (u64 at = 0; at < units && !ret && !interrupted(); at += most)
 		ret = check_some(run, at, (u32)min(units - at, (u64)most), data, error);
 	free(data);
 	return ret;

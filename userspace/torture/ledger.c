@@ -107,9 +107,7 @@ static int open_file(const char *path, int flags, struct aftl_error *error)
 
 static void know_nothing(struct ledger *ledger)
 {
-	u64 i;
-
-	for (i = 0; i < ledger->header->units; i++)
+	for (u64 i = 0; i < ledger->header->units; i++)
 		ledger->units[i] = (struct ledger_unit){ .low = LEDGER_FIRST,
 							 .durable = LEDGER_FIRST,
 							 .any = LEDGER_FIRST };
@@ -206,9 +204,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger)
 
 void ledger_all_zero(struct ledger *ledger)
 {
-	u64 i;
-
-	for (i = 0; i < ledger->header->units; i++) {
+	for (u64 i = 0; i < ledger->header->units; i++) {
 		ledger->units[i].zero = LEDGER_FIRST;
 		ledger->units[i].any = 0;
 	}
@@ -229,9 +225,7 @@ void ledger_filled(struct ledger *ledger)
 
 void ledger_power_failed(struct ledger *ledger)
 {
-	u64 i;
-
-	for (i = 0; i < ledger->header->units; i++)
+	for (u64 i = 0; i < ledger->header->units; i++)
 		ledger->units[i].low = ledger->units[i].durable;
 	ledger->header->frozen = 0;
 	put_header(ledger);
@@ -240,10 +234,8 @@ void ledger_power_failed(struct ledger *ledger)
 
 void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind)
 {
-	u32 i;
-
 	change->generation = ++ledger->header->generation;
-	for (i = 0; i < change->count; i++) {
+	for (u32 i = 0; i < change->count; i++) {
 		struct ledger_unit *unit = &ledger->units[change->first + i];
 
 		change->floors[i] = change->generation;
@@ -262,9 +254,8 @@ void ledger_overlap(struct ledger_change *change, const struct ledger_change *ot
 {
 	u64 from = max(change->first, other->first);
 	u64 to = min(change->first + change->count, other->first + other->count);
-	u64 at;
 
-	for (at = from; at < to; at++) {
+	for (u64 at = from; at < to; at++) {
 		u32 *floor = &change->floors[at - change->first];
 
 		*floor = min(*floor, other->generation);
@@ -282,11 +273,9 @@ static void remember_units(struct ledger *ledger, u64 first, u32 count, u32 low)
 
 static void make_durable(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
-	u64 i;
-
 	if (ledger->header->frozen)
 		return;
-	for (i = first; i < first + count; i++)
+	for (u64 i = first; i < first + count; i++)
 		ledger->units[i].durable = max(ledger->units[i].durable, low);
 	put_units(ledger, first, count);
 }

@@ -145,9 +145,8 @@ static void fill_data(const struct press *press, const struct slot *slot)
 	const struct ledger_header *header = ledger_header(press->run->ledger);
 	struct block_name name = { .device = header->device, .seed = header->seed,
 				   .generation = slot->change.generation };
-	u32 i;
 
-	for (i = 0; i < slot->request.count; i++) {
+	for (u32 i = 0; i < slot->request.count; i++) {
 		name.unit = slot->request.first + i;
 		block_fill(slot->data + (size_t)i * press->run->unit_bytes,
 			   press->run->unit_bytes, &name);
@@ -163,10 +162,8 @@ static bool requests_overlap(const struct slot *slot, const struct slot *other)
 
 static void begin_change(struct press *press, struct slot *slot)
 {
-	u32 i;
-
 	ledger_begin(press->run->ledger, &slot->change, kind_of(press->run, slot->request.op));
-	for (i = 0; i < press->load.shape.depth; i++)
+	for (u32 i = 0; i < press->load.shape.depth; i++)
 		if (requests_overlap(slot, &press->slots[i]))
 			ledger_overlap(&slot->change, &press->slots[i].change);
 	if (has_data(slot->request.op))
@@ -175,9 +172,7 @@ static void begin_change(struct press *press, struct slot *slot)
 
 static void begin_read(struct press *press, struct slot *slot)
 {
-	u32 i;
-
-	for (i = 0; i < slot->change.count; i++)
+	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] = ledger_floor(press->run->ledger, slot->change.first + i);
 }
 
@@ -359,9 +354,8 @@ static bool request_hangs(const struct press *press)
 {
 	u64 now = machine_clock();
 	char text[200];
-	u32 i;
 
-	for (i = 0; i < press->load.shape.depth; i++) {
+	for (u32 i = 0; i < press->load.shape.depth; i++) {
 		const struct slot *slot = &press->slots[i];
 
 		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
@@ -413,10 +407,9 @@ static void make_slots(struct press *press)
 {
 	const struct load_shape *shape = &press->load.shape;
 	size_t bytes = (size_t)shape->most * press->run->unit_bytes + PAGE;
-	u32 i;
 
 	press->slots = memory_zeroed(shape->depth, sizeof(*press->slots));
-	for (i = 0; i < shape->depth; i++) {
+	for (u32 i = 0; i < shape->depth; i++) {
 		struct slot *slot = &press->slots[i];
 
 		slot->change.floors = memory_zeroed(max(shape->most, shape->most_cleared),
@@ -430,9 +423,7 @@ static void make_slots(struct press *press)
 
 static void free_slots(struct press *press)
 {
-	u32 i;
-
-	for (i = 0; i < press->load.shape.depth; i++) {
+	for (u32 i = 0; i < press->load.shape.depth; i++) {
 		free(press->slots[i].change.floors);
 		free(press->slots[i].memory);
 	}

@@ -108,7 +108,6 @@ static enum exit_code run_torture(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
-	u32 op;
 
 	catch_signals(run->ledger);
 	if (options->resume || options->verify)
@@ -120,7 +119,7 @@ static enum exit_code run_torture(struct torture_run *run)
 			code = check_all_blocks(run);
 	}
 	printf("seed %u", ledger_header(run->ledger)->seed);
-	for (op = 0; op < LOAD_OPS; op++)
+	for (u32 op = 0; op < LOAD_OPS; op++)
 		printf(", %llu %s", (unsigned long long)run->counts[op], load_op_names[op]);
 	printf("; %llu failed, %llu unreadable, %llu wrong\n", (unsigned long long)run->failed,
 	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);

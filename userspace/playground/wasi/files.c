@@ -126,21 +126,16 @@ unsigned int sim_threads(const struct sim_options *options)
 
 void pipeline_run(const struct pipeline *pipeline)
 {
-	u64 number;
-	u32 lane;
-
-	for (number = 0; pipeline->make(pipeline->context, number); number++)
-		for (lane = 0; lane < pipeline->lanes; lane++)
+	for (u64 number = 0; pipeline->make(pipeline->context, number); number++)
+		for (u32 lane = 0; lane < pipeline->lanes; lane++)
 			pipeline->take(pipeline->context, number, lane);
 }
 
 void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
 		   u32 threads)
 {
-	u32 lane;
-
 	(void)threads;
-	for (lane = 0; lane < lanes; lane++)
+	for (u32 lane = 0; lane < lanes; lane++)
 		work(context, 0, lane);
 }
 

@@ -12,10 +12,9 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 		     struct aftl_error *error)
 {
 	static const u8 magic[][3] = { "\x1f\x8b\x08", "\x28\xb5\x2f", "\3757z", "BZh" };
-	size_t i;
 
 	*out = NULL;
-	for (i = 0; size >= sizeof(magic[0]) && i < ARRAY_SIZE(magic); i++)
+	for (size_t i = 0; size >= sizeof(magic[0]) && i < ARRAY_SIZE(magic); i++)
 		if (!memcmp(bytes, magic[i], sizeof(magic[0])))
 			return aftl_fail(error, -EOPNOTSUPP, "compressed; expand it first");
 	return 0;
