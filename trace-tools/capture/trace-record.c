@@ -315,8 +315,7 @@ static int run_capture(struct capture *capture)
 	capture_state_free(&capture->after);
 	if (!ret)
 		return final_status(capture);
-	complain_of(VERB, "%s", error.text);
-	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
+	return complain_failed(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
 enum exit_code trace_record_main(int argc, char **argv)

@@ -313,8 +313,7 @@ static enum exit_code open_json(const char *path)
 
 	if (!path || !output_file_open(&json_file, path, "--json", true, &error))
 		return EXIT_DONE;
-	complain_of("replay", "%s", error.text);
-	return EXIT_FAILED;
+	return complain_failed("replay", &error, EXIT_FAILED);
 }
 
 static enum exit_code write_json(const struct replay_options *options,
@@ -336,8 +335,7 @@ static enum exit_code write_json(const struct replay_options *options,
 	json_envelope_end(&json);
 	if (!output_file_close(&json_file, &error))
 		return EXIT_DONE;
-	complain_of("replay", "%s", error.text);
-	return EXIT_FAILED;
+	return complain_failed("replay", &error, EXIT_FAILED);
 }
 
 static enum exit_code print_summary(const struct replay_options *options,
@@ -439,10 +437,8 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		ret = prepare_data(replay, error);
 	if (!ret)
 		ret = fly(replay, error);
-	if (ret) {
-		complain_of("replay", "%s", error->text);
-		return EXIT_FAILED;
-	}
+	if (ret)
+		return complain_failed("replay", error, EXIT_FAILED);
 	told = print_summary(&replay->options, replay->run.report, interrupted());
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_lateness(replay->run.target.path, &status,
@@ -461,10 +457,8 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 
 	if (!ret && options->fold && options->size_bytes)
 		ret = fold_stream(replay, options->size_bytes, error);
-	if (ret) {
-		complain_of("replay", "%s", error->text);
-		return exit_code_of_input(ret);
-	}
+	if (ret)
+		return complain_failed("replay", error, exit_code_of_input(ret));
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
 		  options->requests || (options->fold && options->size_bytes);
@@ -478,10 +472,8 @@ static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 	int ret = get_ready(replay, error);
 	struct target_status status;
 
-	if (ret) {
-		complain_of("replay", "%s", error->text);
-		return exit_code_of_input(ret);
-	}
+	if (ret)
+		return complain_failed("replay", error, exit_code_of_input(ret));
 	if (target_state_read(&replay->run.target, &status))
 		target_state_print_start(replay->run.target.path, &status,
 					 text_stream(&replay->options));
@@ -531,10 +523,8 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	enum exit_code told;
 	int ret = replay_log_open(&log, options->summarise, &header, &error);
 
-	if (ret) {
-		complain_of("replay", "%s", error.text);
-		return exit_code_of_input(ret);
-	}
+	if (ret)
+		return complain_failed("replay", &error, exit_code_of_input(ret));
 	report = replay_report_create(&header, options->late_ns);
 	ret = read_log(log, report, &error);
 	if (ret)
@@ -571,10 +561,8 @@ static enum exit_code carry_out(struct replay *replay)
 		replay_options_help();
 		return EXIT_DONE;
 	}
-	if (claim_files(&replay->options, &error)) {
-		complain_of("replay", "%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (claim_files(&replay->options, &error))
+		return complain_failed("replay", &error, EXIT_FAILED);
 	if (replay->options.simulate)
 		return to_simulator(replay, &error);
 	code = open_json(replay->options.json);
@@ -593,10 +581,8 @@ int main(int argc, char **argv)
 	standard_streams_begin();
 	replay.control = -1;
 	replay.run.target.fd = -1;
-	if (replay_options_parse(&replay.options, argc, argv, &error)) {
-		complain_of("replay", "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (replay_options_parse(&replay.options, argc, argv, &error))
+		return complain_failed("replay", &error, EXIT_USAGE);
 	code = carry_out(&replay);
 	release_replay(&replay);
 	return standard_streams_end("approxftl replay", code);

@@ -115,10 +115,8 @@ enum exit_code simulate_stream(const struct replay_options *options, struct repl
 	struct aftl_error error;
 
 	scnprintf(command.path, sizeof(command.path), "%s", options->trace);
-	if (changed && write_changed(stream, command.path, &error)) {
-		complain_of("replay", "%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (changed && write_changed(stream, command.path, &error))
+		return complain_failed("replay", &error, EXIT_FAILED);
 	make_command(&command, options, command.path);
 	execvp(command.program, command.arguments);
 	complain_of("replay", "%s: cannot run the simulator: %s", command.program,

@@ -14,14 +14,12 @@ enum exit_code trace_complain(int ret, const struct aftl_error *error)
 {
 	if (ret == -EINTR)
 		return EXIT_INTERRUPTED;
-	complain_of("trace", "%s", error->text);
-	return exit_code_of_input(ret);
+	return complain_failed("trace", error, exit_code_of_input(ret));
 }
 
 enum exit_code trace_complain_usage(const struct aftl_error *error)
 {
-	complain_of("trace", "%s", error->text);
-	return EXIT_USAGE;
+	return complain_failed("trace", error, EXIT_USAGE);
 }
 
 /* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
@@ -137,8 +135,7 @@ static enum exit_code end_run(struct trace_run *run, enum exit_code code)
 	/* Keep the file of complaints even if the run failed. */
 	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
 		return code;
-	complain_of("trace", "%s", error.text);
-	return code ? code : EXIT_FAILED;
+	return complain_failed("trace", &error, code ? code : EXIT_FAILED);
 }
 
 enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv)

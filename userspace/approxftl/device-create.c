@@ -228,10 +228,8 @@ static enum exit_code run_create(const struct device_options *options)
 	int ret;
 
 	interruption_catch();
-	if (make_plan(options, &plan, &error)) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (make_plan(options, &plan, &error))
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	target_line_print(&plan.line, arguments);
 	ret = options->dry_run ? 0 : create_device(&plan, arguments, &error);
 	if (ret)

@@ -197,8 +197,7 @@ static void print_help(const struct device_verb *verb)
 static enum exit_code print_refusal(const struct device_verb *verb, const struct aftl_error *error,
 				    enum exit_code code)
 {
-	complain_of(verb->name, "%s", error->text);
-	return code;
+	return complain_failed(verb->name, error, code);
 }
 
 /* Discard the JSON file if the verb failed before it wrote anything. */
@@ -278,6 +277,5 @@ enum exit_code device_failed(const struct device_options *options, int ret,
 		complain_of(options->verb, "interrupted");
 		return EXIT_INTERRUPTED;
 	}
-	complain_of(options->verb, "%s", error->text);
-	return ret == -ENXIO ? EXIT_NO_INPUT : EXIT_FAILED;
+	return complain_failed(options->verb, error, ret == -ENXIO ? EXIT_NO_INPUT : EXIT_FAILED);
 }

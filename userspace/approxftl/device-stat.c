@@ -371,10 +371,8 @@ static enum exit_code run_stat(const struct device_options *options)
 	struct aftl_error error;
 	int ret;
 
-	if (parse_options(&series, &error)) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (parse_options(&series, &error))
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	if (options->prometheus)
 		return metrics_print(options);
 	ret = device_look(&series.view, options->words[0], &error);

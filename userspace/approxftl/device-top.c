@@ -186,10 +186,8 @@ static enum exit_code run_top(const struct device_options *options)
 		ret = sample_interval(options->interval, &interval_ns, &error);
 	if (!ret && options->count)
 		ret = sample_count(options->count, &count, &error);
-	if (ret) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (ret)
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	ret = dm_device_ready(&error);
 	if (!ret) {
 		interruption_catch();

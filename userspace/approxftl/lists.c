@@ -213,10 +213,8 @@ static enum exit_code run_params(const struct device_options *options)
 
 	if (code)
 		return code;
-	if (aftl_profile_load(&config, profile, &error)) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (aftl_profile_load(&config, profile, &error))
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	if (device_answer_whole(options))
 		params_json(options, profile, &config);
 	else

@@ -197,10 +197,8 @@ static enum exit_code run(const struct device_options *options)
 	bool made;
 	int ret;
 
-	if (device_line(options, &line, &size, &sectors, &error)) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (device_line(options, &line, &size, &sectors, &error))
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	ret = device_volume(&line, &super, &made, &error);
 	if (ret)
 		return device_failed(options, ret, &error);

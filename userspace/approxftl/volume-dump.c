@@ -537,10 +537,8 @@ static enum exit_code run_dump(const struct device_options *options)
 	if (!ret)
 		ret = print_dump(&dump, &error);
 	medium_file_close(&dump.whole);
-	if (ret == -ERANGE) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (ret == -ERANGE)
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	return ret ? volume_failed(options, path, ret, &error) : EXIT_DONE;
 }
 

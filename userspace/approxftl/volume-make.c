@@ -370,19 +370,15 @@ static enum exit_code run_format(const struct device_options *options)
 	struct aftl_error error = { "" };
 	int ret = parse_volume_options(&making, &error);
 
-	if (ret) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (ret)
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	interruption_catch();
 	ret = make_volume(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);
-	if (ret == -EINVAL) {
-		complain_of(options->verb, "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (ret == -EINVAL)
+		return complain_failed(options->verb, &error, EXIT_USAGE);
 	if (ret)
 		return volume_failed(options, options->words[0], ret, &error);
 	print_made(&making);

@@ -45,6 +45,12 @@ void complain_of(const char *verb, const char *format, ...)
 	pass_message(spoken_before(verb), verb, text);
 }
 
+int complain_failed(const char *verb, const struct aftl_error *error, int code)
+{
+	complain_of(verb, "%s", error->text);
+	return code;
+}
+
 #define WORD_MAX 40
 
 static bool same_letter(char a, char b)

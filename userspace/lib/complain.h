@@ -4,6 +4,7 @@
 #define AFTL_COMPLAIN_H
 
 #include "aftl-host.h"
+#include "core/base/params.h"
 
 /* Print "approxftl: ..." and a newline. */
 __printf(1, 2) void complain(const char *format, ...);
@@ -13,6 +14,9 @@ const char *spoken_before(const char *verb);
 
 /* Print "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
+
+/* Print the message of a failure of a command, and return @code. */
+int complain_failed(const char *verb, const struct aftl_error *error, int code);
 
 /**
  * complain_to() - pass the later messages of this thread to a function instead of stderr

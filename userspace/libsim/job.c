@@ -115,10 +115,8 @@ int job_parse(struct sim_options *options, const struct simlib_arguments *argume
 {
 	struct aftl_error error;
 
-	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error)) {
-		complain_of("sim", "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error))
+		return complain_failed("sim", &error, EXIT_USAGE);
 	if (sim_options_runs(options) == 1)
 		return EXIT_DONE;
 	complain_of("sim", "a run has one policy and one seed; sweep() runs several");

@@ -59,10 +59,8 @@ static int write_requests(struct simlib_job *job, void *context)
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());
 	ret = record_create(&writer, from->path, from->path, &header, &error);
-	if (ret) {
-		complain_of("sim", "%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (ret)
+		return complain_failed("sim", &error, EXIT_FAILED);
 	for (u64 i = 0; i < from->count && !ret; i++)
 		ret = put_request(writer, from, i, &error);
 	if (record_finish(writer, ret ? &other : &error) && !ret)

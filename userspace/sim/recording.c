@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "checked-memory.h"
+#include "interruption.h"
 #include "recording.h"
 #include "version.h"
 
@@ -158,10 +159,11 @@ static int finish_csv(struct recording *recording, struct aftl_error *error)
 	return 0;
 }
 
-int recording_finish(struct recording *recording, bool keep, bool was_interrupted,
-		     struct aftl_error *error)
+enum exit_code recording_finish(struct recording *recording, enum exit_code code,
+				struct aftl_error *error)
 {
 	bool any = recording->active;
+	struct aftl_error own;
 	int ret;
 
 	/* An interrupted run leaves requests without an end: their response times are unknown. */
@@ -169,17 +171,20 @@ int recording_finish(struct recording *recording, bool keep, bool was_interrupte
 		put_pending(recording, pending_at(recording, recording->first++));
 	free(recording->pending);
 	recording->pending = NULL;
-	if (recording->writer && was_interrupted)
+	if (recording->writer && interrupted())
 		record_was_interrupted(recording->writer);
-	ret = recording->csv ? finish_csv(recording, error) :
-			       record_finish(recording->writer, error);
+	ret = recording->csv ? finish_csv(recording, &own) :
+			       record_finish(recording->writer, &own);
 	recording->writer = NULL;
 	recording->csv = NULL;
 	recording->active = false;
 	if (!ret)
-		ret = recording_status(recording, error);
-	if (!ret && any && keep)
-		ret = output_file_commit(&recording->file, error);
+		ret = recording_status(recording, &own);
+	if (!ret && any && (!code || code >= EXIT_NOT_VERIFIED))
+		ret = output_file_commit(&recording->file, &own);
 	output_file_drop(&recording->file);
-	return ret;
+	if (!ret || code)
+		return code;
+	*error = own;
+	return EXIT_FAILED;
 }

@@ -4,6 +4,7 @@
 #define SIM_RECORDING_H
 
 #include "core/ftl/ftl.h"
+#include "exit-codes.h"
 #include "output-file.h"
 #include "record-file.h"
 #include "request-stream.h"
@@ -75,15 +76,14 @@ void recording_end(struct recording *recording, u64 number, const struct recorde
 int recording_status(const struct recording *recording, struct aftl_error *error);
 
 /**
- * recording_finish() - complete the file, or discard it
+ * recording_finish() - complete the file of a run, or discard it
  * @recording: as output_file_begin() left it, or zeroed
- * @keep: keep the file
- * @was_interrupted: the file does not have all requests
+ * @code: exit code of the run; a run that failed leaves no file
  * @error: receives the error message
  *
- * Return: 0 or a negative error number
+ * Return: @code, or EXIT_FAILED if only the file failed
  */
-int __must_check recording_finish(struct recording *recording, bool keep, bool was_interrupted,
-				  struct aftl_error *error);
+enum exit_code __must_check recording_finish(struct recording *recording, enum exit_code code,
+					     struct aftl_error *error);
 
 #endif

@@ -468,20 +468,6 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
-static enum exit_code finish_files(struct run *run, enum exit_code code,
-				   struct aftl_error *error)
-{
-	struct aftl_error own;
-	bool keep = !code || code >= EXIT_NOT_VERIFIED;
-	int ret = recording_finish(&run->record, keep, interrupted(), &own);
-
-	output_file_drop(&run->dump);
-	if (!ret || code)
-		return code;
-	*error = own;
-	return EXIT_FAILED;
-}
-
 enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
 		       struct timeline *timeline, struct sim_result *result,
 		       struct aftl_error *error)
@@ -522,7 +508,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		code = open_stream(&run, error);
 	if (!code)
 		code = run_stream(&run, result, error);
-	code = finish_files(&run, code, error);
+	code = recording_finish(&run.record, code, error);
+	output_file_drop(&run.dump);
 	sim_drive_close(&run.drive);
 	aftl_destroy(run.drive.ftl);
 	free(run.queues);

@@ -533,19 +533,6 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
-static enum exit_code finish_record(struct run *run, enum exit_code code,
-				    struct aftl_error *error)
-{
-	struct aftl_error own;
-	bool keep = !code || code >= EXIT_NOT_VERIFIED;
-	int ret = recording_finish(&run->recording, keep, interrupted(), &own);
-
-	if (!ret || code)
-		return code;
-	*error = own;
-	return EXIT_FAILED;
-}
-
 enum exit_code sim_sharded_run(const struct sim_options *options,
 			       const struct aftl_policy_type *policy, struct sim_result *result,
 			       struct aftl_error *error)
@@ -565,7 +552,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
 	if (!code)
 		code = run_stream(&run, result, error);
-	code = finish_record(&run, code, error);
+	code = recording_finish(&run.recording, code, error);
 	if (run.stream)
 		run.stream->close(run.stream);
 	sim_tenants_close(&run.tenants);

@@ -430,8 +430,7 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 			    TIMELINE_EVENTS, (unsigned long long)omitted);
 	if (!timeline_finish(timeline, interrupted(), &error))
 		return code;
-	complain_of("sim", "%s", error.text);
-	return code ? code : EXIT_FAILED;
+	return complain_failed("sim", &error, code ? code : EXIT_FAILED);
 }
 
 /* Claim all files before any is opened: the files of a run are opened only when it starts. */
@@ -510,10 +509,8 @@ enum exit_code sim_main(int argc, char **argv)
 	struct sim_options options;
 	struct aftl_error error;
 
-	if (sim_options_parse(&options, argc - 2, argv + 2, &error)) {
-		complain_of("sim", "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (sim_options_parse(&options, argc - 2, argv + 2, &error))
+		return complain_failed("sim", &error, EXIT_USAGE);
 	if (options.help) {
 		(options.help_json ? sim_options_json : sim_options_help)();
 		return EXIT_DONE;

@@ -148,10 +148,8 @@ enum exit_code trace_import(struct sim_options *options)
 	if (!options->trace || !is_foreign(options))
 		return EXIT_DONE;
 	fd = nameless_file(&error);
-	if (fd < 0) {
-		complain_of("sim", "%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (fd < 0)
+		return complain_failed("sim", &error, EXIT_FAILED);
 	options->import_fd = fd;
 	nameless_file_path(fd, options->import_path);
 	options->trace_path = options->import_path;

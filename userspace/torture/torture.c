@@ -99,8 +99,7 @@ static enum exit_code check_all_blocks(struct torture_run *run)
 
 	if (!check_all(run, &error))
 		return EXIT_DONE;
-	complain_of("torture", "%s", error.text);
-	return EXIT_FAILED;
+	return complain_failed("torture", &error, EXIT_FAILED);
 }
 
 /* Check first with --resume or --verify. Unless --verify, run the load and check again. */
@@ -135,10 +134,8 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 
 	standard_streams_begin();
-	if (torture_options_parse(&run.options, argc, argv, &error)) {
-		complain_of("torture", "%s", error.text);
-		return EXIT_USAGE;
-	}
+	if (torture_options_parse(&run.options, argc, argv, &error))
+		return complain_failed("torture", &error, EXIT_USAGE);
 	if (run.options.help) {
 		torture_options_help();
 		return standard_streams_end("approxftl torture", EXIT_DONE);

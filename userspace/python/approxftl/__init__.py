@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
-from approxftl.absent import Absent
+from approxftl.absent import Absent, Library
 
 if TYPE_CHECKING:
     import numpy.typing
@@ -208,21 +208,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
-class _Library:
-    """The C functions, named without their prefix."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        for name, (result, *arguments) in _FUNCTIONS.items():
-            function = getattr(library, f"approxftl_{name}")
-            function.restype = result
-            function.argtypes = arguments
-            setattr(self, name, function)
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
-
-def _load() -> _Library | Absent:
+def _load() -> Library | Absent:
     """Return the library; an installed one is two folders above the package's folder."""
     name = "libapproxftl.so.1"
     beside = Path(__file__).resolve().parents[3] / name
@@ -231,7 +217,7 @@ def _load() -> _Library | Absent:
     except OSError as error:
         return Absent(f"{name} cannot be loaded: {error}; install it, or name its folder in"
                       " LD_LIBRARY_PATH")
-    return _Library(library)
+    return Library(library, "approxftl", _FUNCTIONS)
 
 
 _library = _load()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A replacement for the C library where it is not installed, without approximate data."""
+"""The functions of a C library; a replacement for libapproxftl where it is not installed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ import ctypes
 import errno
 import mmap
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 _REQUIRE = 1
 _TO_END = -1
+
+
+class Library:
+    """The functions of a C library, named without their prefix."""
+
+    def __init__(self, library: ctypes.CDLL, prefix: str,
+                 functions: Mapping[str, tuple[Any, ...]]) -> None:
+        for name, (result, *arguments) in functions.items():
+            function = getattr(library, f"{prefix}_{name}")
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
 
 
 class _Piece(NamedTuple):

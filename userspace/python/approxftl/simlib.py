@@ -12,6 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from approxftl.absent import Library
+
 NAME = "libapproxftl-sim.so"
 INTERRUPTED = 130
 USAGE = 2
@@ -87,20 +89,6 @@ class InputError(SimulationError, OSError):
     """An input file cannot be read."""
 
 
-class Library:
-    """The C functions, named without their prefix."""
-
-    def __init__(self, library: ctypes.CDLL) -> None:
-        for name, (result, *arguments) in FUNCTIONS.items():
-            function = getattr(library, f"simlib_{name}")
-            function.restype = result
-            function.argtypes = arguments
-            setattr(self, name, function)
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
-
 def places() -> list[Path]:
     """Return where the library may be: installed beside this file, or built in the tree."""
     here = Path(__file__).resolve()
@@ -112,7 +100,7 @@ def load() -> Library:
     """Load the library."""
     found = next((place for place in places() if place.exists()), None)
     try:
-        return Library(ctypes.CDLL(str(found or NAME)))
+        return Library(ctypes.CDLL(str(found or NAME)), "simlib", FUNCTIONS)
     except OSError as error:
         raise ImportError(f"{NAME} cannot be loaded: {error}; install the package by pip, or build"
                           " the library by make and name its directory in AFTL_BUILD") from error
