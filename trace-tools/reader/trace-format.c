@@ -97,14 +97,6 @@ union trace_item {
 	struct trace_event event;
 };
 
-static enum trace_line_verdict probe_line(struct trace_file *file, struct text_cursor line)
-{
-	union trace_item item;
-	const char *cause = NULL;
-
-	return file->format->line(file, line, &item, &cause);
-}
-
 /* Decide whether the first lines have this format; an unterminated last line does not count. */
 static bool probe_text(struct trace_file *file, const u8 *head, size_t size)
 {
@@ -113,13 +105,17 @@ static bool probe_text(struct trace_file *file, const u8 *head, size_t size)
 
 	for (; lines < PROBED_LINES && at < end; lines++, at = stop + 1) {
 		enum trace_line_verdict verdict;
+		struct text_cursor line;
+		union trace_item item;
+		const char *cause;
 
 		stop = memchr(at, '\n', (size_t)(end - at));
 		if (!stop && lines)
 			break;
 		stop = stop ? stop : end;
-		verdict = probe_line(file, (struct text_cursor){
-					     at, stop > at && stop[-1] == '\r' ? stop - 1 : stop });
+		cause = NULL;
+		line = (struct text_cursor){ at, stop > at && stop[-1] == '\r' ? stop - 1 : stop };
+		verdict = file->format->line(file, line, &item, &cause);
 		wrong += verdict == TRACE_LINE_WRONG;
 		done += verdict == TRACE_LINE_DONE;
 	}

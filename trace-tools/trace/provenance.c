@@ -21,22 +21,6 @@ static void put_words(struct json_writer *json, const char *key, char **words, u
 	json_end_array(json);
 }
 
-static void put_facts(struct json_writer *json, const struct trace_options *options)
-{
-	if (!options->fact_count)
-		return;
-	json_record(json, "about");
-	for (u32 i = 0; i < options->fact_count; i++) {
-		char *key = memory_text(options->facts[i]);
-		char *value = strchr(key, '=');
-
-		*value++ = '\0';
-		json_string(json, key, value);
-		free(key);
-	}
-	json_end_object(json);
-}
-
 /* Up to 32 texts of 64 bytes, each byte up to 6 when escaped: the result may be too long. */
 static char *render_provenance(const struct trace_run *run, u32 words)
 {
@@ -55,7 +39,18 @@ static char *render_provenance(const struct trace_run *run, u32 words)
 	put_words(&json, "source_files", run->reader.paths.list, run->reader.paths.count,
 		  min(words, (u32)FILES));
 	put_words(&json, "arguments", run->options.argv, (u32)run->options.argc, words);
-	put_facts(&json, &run->options);
+	if (run->options.fact_count) {
+		json_record(&json, "about");
+		for (u32 i = 0; i < run->options.fact_count; i++) {
+			char *key = memory_text(run->options.facts[i]);
+			char *value = strchr(key, '=');
+
+			*value++ = '\0';
+			json_string(&json, key, value);
+			free(key);
+		}
+		json_end_object(&json);
+	}
 	for (u32 i = 0; i < run->reader.merge.count; i++)
 		interrupted |= run->reader.merge.sources[i].file.interrupted;
 	if (interrupted)

@@ -35,9 +35,9 @@ static enum exit_code run_info(struct trace_run *run)
 	int ret = read_all(run, summary, &error);
 
 	progress_end(&run->progress);
-	if (!ret && run->options.json)
+	if (!ret && run->options.json) {
 		ret = put_json(run, summary, &error);
-	else if (!ret) {
+	} else if (!ret) {
 		struct trace_classes classes = trace_reader_classes(&run->reader);
 
 		trace_reader_describe(&run->reader, stdout);

@@ -163,24 +163,12 @@ static void put_blocks_json(struct json_writer *json, const struct health *healt
 	json_end_object(json);
 }
 
-static void put_errors_json(struct json_writer *json, const struct aftl_counters *counters)
-{
-	json_object(json, "errors");
-	json_u64(json, "read_corrected_bits", counters->read_corrected_bits);
-	json_u64(json, "read_retry_levels", counters->read_retry_levels);
-	json_u64(json, "read_flipped_bits", counters->read_flipped_bits);
-	json_u64(json, "read_lost_units", counters->read_lost_units);
-	json_u64(json, "moved_lost_units", counters->moved_lost_units);
-	json_u64(json, "host_failed_requests", counters->host_failed_requests);
-	json_u64(json, "policy_bugs", counters->policy_bugs);
-	json_end_object(json);
-}
-
 static void print_health_json(const struct device_options *options,
 			      const struct device_view *view, const struct health *health,
 			      const struct lost_runs *runs)
 {
 	struct json_writer json;
+	const struct aftl_counters *counters;
 
 	device_answer_begin(options, &json);
 	json_array(&json, "devices");
@@ -192,7 +180,16 @@ static void print_health_json(const struct device_options *options,
 	json_end_array(&json);
 	json_fixed(&json, "write_amplification", sim_amplification(&health->counters, 0), 4);
 	put_blocks_json(&json, health);
-	put_errors_json(&json, &health->counters);
+	counters = &health->counters;
+	json_object(&json, "errors");
+	json_u64(&json, "read_corrected_bits", counters->read_corrected_bits);
+	json_u64(&json, "read_retry_levels", counters->read_retry_levels);
+	json_u64(&json, "read_flipped_bits", counters->read_flipped_bits);
+	json_u64(&json, "read_lost_units", counters->read_lost_units);
+	json_u64(&json, "moved_lost_units", counters->moved_lost_units);
+	json_u64(&json, "host_failed_requests", counters->host_failed_requests);
+	json_u64(&json, "policy_bugs", counters->policy_bugs);
+	json_end_object(&json);
 	json_array(&json, "lost");
 	for (unsigned int i = 0; i < runs->count; i++) {
 		json_object(&json, NULL);

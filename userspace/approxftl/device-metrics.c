@@ -183,14 +183,6 @@ static void put_late_of(const struct scraped *device)
 	put_line("approxftl_late_seconds_count", device, late->count, 0);
 }
 
-static void put_late(const struct metrics *metrics)
-{
-	put_head("approxftl_late_seconds", "histogram",
-		 "how much later than the model's time requests were handed back");
-	for (unsigned int i = 0; i < metrics->count; i++)
-		put_late_of(&metrics->devices[i]);
-}
-
 static void put_luns_of(const char *name, const struct scraped *device, size_t field,
 			unsigned int decimals)
 {
@@ -274,13 +266,6 @@ static int ask_named(struct metrics *metrics, const char *name, struct aftl_erro
 	return ret ? ret : ask_device(metrics, &device, error);
 }
 
-static void forget_metrics(struct metrics *metrics)
-{
-	for (unsigned int i = 0; i < metrics->count; i++)
-		sample_drop(&metrics->devices[i].sample);
-	free(metrics->devices);
-}
-
 enum exit_code metrics_print(const struct device_options *options)
 {
 	struct metrics metrics = { NULL, 0 };
@@ -305,9 +290,14 @@ enum exit_code metrics_print(const struct device_options *options)
 		}
 		put_counters(&metrics);
 		put_status(&metrics);
-		put_late(&metrics);
+		put_head("approxftl_late_seconds", "histogram",
+			 "how much later than the model's time requests were handed back");
+		for (unsigned int i = 0; i < metrics.count; i++)
+			put_late_of(&metrics.devices[i]);
 		put_luns(&metrics);
 	}
-	forget_metrics(&metrics);
+	for (unsigned int i = 0; i < metrics.count; i++)
+		sample_drop(&metrics.devices[i].sample);
+	free(metrics.devices);
 	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
 }

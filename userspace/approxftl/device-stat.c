@@ -117,17 +117,6 @@ static unsigned int handles_used(const struct aftl_handle_stats *handles)
 
 /* JSON */
 
-static void put_late(struct json_writer *json, const struct aftl_histogram *late)
-{
-	json_object(json, "late");
-	json_u64(json, "count", late->count);
-	json_u64(json, "sum_ns", late->sum);
-	json_u64(json, "p50_ns", aftl_histogram_quantile(late, 5000));
-	json_u64(json, "p99_ns", aftl_histogram_quantile(late, 9900));
-	json_u64(json, "max_ns", late->largest);
-	json_end_object(json);
-}
-
 static void put_layer(struct json_writer *json, const struct block_layer *layer)
 {
 	json_object(json, "block_layer");
@@ -145,13 +134,21 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
 	const struct target_stream *streams;
+	const struct aftl_histogram *late;
 
 	json_u64(json, "device_ns", stats->device_ns);
 	json_u64(json, "since_ns", stats->since_ns);
 	json_u64(json, "lock_waits", stats->lock_waits);
 	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
 	json_fixed(json, "write_amplification", sim_amplification(&stats->counters, 0), 4);
-	put_late(json, &stats->late);
+	late = &stats->late;
+	json_object(json, "late");
+	json_u64(json, "count", late->count);
+	json_u64(json, "sum_ns", late->sum);
+	json_u64(json, "p50_ns", aftl_histogram_quantile(late, 5000));
+	json_u64(json, "p99_ns", aftl_histogram_quantile(late, 9900));
+	json_u64(json, "max_ns", late->largest);
+	json_end_object(json);
 	put_layer(json, &sample->layer);
 	json_list(json, "luns");
 	for (unsigned int i = 0; i < sample->luns.count; i++) {
@@ -315,9 +312,9 @@ static enum exit_code run_totals(struct series *series)
 	struct sample sample;
 	int ret = sample_take(&series->view.device, &sample, &error);
 
-	if (!ret && series->options->json)
+	if (!ret && series->options->json) {
 		print_totals_json(series, &sample);
-	else if (!ret) {
+	} else if (!ret) {
 		const struct target_stats *stats = &sample.stats;
 		struct text_table table;
 		char text[HUMAN_SIZE];

@@ -144,21 +144,6 @@ static void print_examination(const struct examination *examination)
 
 /* JSON */
 
-static void put_check(struct json_writer *json, const struct doctor_check *check,
-		      const struct diagnosis *diagnosis)
-{
-	json_object(json, NULL);
-	json_string(json, "name", check->name);
-	json_string(json, "group", group_names[check->group]);
-	json_string(json, "finding", finding_names[diagnosis->finding]);
-	json_string(json, "found", diagnosis->found);
-	if (*diagnosis->remedy)
-		json_string(json, "remedy", diagnosis->remedy);
-	else
-		json_null(json, "remedy");
-	json_end_object(json);
-}
-
 static void print_json(const struct device_options *options, const struct examination *examination)
 {
 	struct json_writer json;
@@ -170,8 +155,20 @@ static void print_json(const struct device_options *options, const struct examin
 		json_bool(&json, group_names[i], examination->usable[i]);
 	json_end_object(&json);
 	json_array(&json, "checks");
-	for (unsigned int i = 0; i < doctor_check_count; i++)
-		put_check(&json, &doctor_checks[i], &examination->diagnoses[i]);
+	for (unsigned int i = 0; i < doctor_check_count; i++) {
+		const struct diagnosis *diagnosis = &examination->diagnoses[i];
+
+		json_object(&json, NULL);
+		json_string(&json, "name", doctor_checks[i].name);
+		json_string(&json, "group", group_names[doctor_checks[i].group]);
+		json_string(&json, "finding", finding_names[diagnosis->finding]);
+		json_string(&json, "found", diagnosis->found);
+		if (*diagnosis->remedy)
+			json_string(&json, "remedy", diagnosis->remedy);
+		else
+			json_null(&json, "remedy");
+		json_end_object(&json);
+	}
 	json_end_array(&json);
 	json_envelope_end(&json);
 }

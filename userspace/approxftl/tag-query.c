@@ -187,20 +187,6 @@ static void print_sums(const struct query *query)
 		       (unsigned long long)uncalled_units(query));
 }
 
-static void json_sums(struct json_writer *json, const struct approxftl_errors *errors)
-{
-	json_record(json, "errors");
-	json_u64(json, "unit_bytes", errors->unit_bytes);
-	json_u64(json, "units", errors->units);
-	json_u64(json, "approximate_units", errors->approximate_units);
-	json_u64(json, "flipped_units", errors->flipped_units);
-	json_u64(json, "lost_units", errors->lost_units);
-	json_u64(json, "unmodelled_units", errors->unmodelled_units);
-	json_u64(json, "flipped_bits", errors->flipped_bits);
-	json_u64(json, "raw_errors_bits", errors->raw_errors);
-	json_end_object(json);
-}
-
 static void json_unit(struct json_writer *json, const struct approxftl_unit *unit)
 {
 	json_record(json, NULL);
@@ -218,11 +204,22 @@ static void json_unit(struct json_writer *json, const struct approxftl_unit *uni
 static void print_json(const struct device_options *options, const struct query *query)
 {
 	struct json_writer json;
+	const struct approxftl_errors *errors;
 
 	device_answer_begin(options, &json);
 	json_string(&json, "path", options->words[0]);
 	tag_json_ranges(&json, "ranges", query->extents, query->extent_count);
-	json_sums(&json, &query->errors);
+	errors = &query->errors;
+	json_record(&json, "errors");
+	json_u64(&json, "unit_bytes", errors->unit_bytes);
+	json_u64(&json, "units", errors->units);
+	json_u64(&json, "approximate_units", errors->approximate_units);
+	json_u64(&json, "flipped_units", errors->flipped_units);
+	json_u64(&json, "lost_units", errors->lost_units);
+	json_u64(&json, "unmodelled_units", errors->unmodelled_units);
+	json_u64(&json, "flipped_bits", errors->flipped_bits);
+	json_u64(&json, "raw_errors_bits", errors->raw_errors);
+	json_end_object(&json);
 	json_u64(&json, "untagged_approximate_units", uncalled_units(query));
 	json_array(&json, "units");
 	for (unsigned int i = 0; i < query->unit_count; i++)
@@ -240,9 +237,9 @@ static enum exit_code query_verb(struct approxftl *library, const struct device_
 		return EXIT_FAILED;
 	ret = get_tags(library, fd, &query);
 	close(fd);
-	if (!ret && device_answer_whole(options))
+	if (!ret && device_answer_whole(options)) {
 		print_json(options, &query);
-	else if (!ret) {
+	} else if (!ret) {
 		struct text_list list;
 
 		list_begin(&list, &options->list);

@@ -126,22 +126,11 @@ const struct device_verb tag_scan = {
 
 /* watch */
 
-static void print_watch(const struct device_options *options, bool on)
-{
-	struct json_writer json;
-
-	if (!options->json)
-		return;
-	device_answer_begin(options, &json);
-	json_string(&json, "path", options->words[0]);
-	json_bool(&json, "watched", on);
-	json_envelope_end(&json);
-}
-
 static enum exit_code watch_verb(struct approxftl *library, const struct device_options *options)
 {
 	bool on = !strcmp(options->words[1], "on");
 	int fd, ret;
+	struct json_writer json;
 
 	if (!on && strcmp(options->words[1], "off") != 0) {
 		complain_of(options->verb, "\"%s\" is neither on nor off", options->words[1]);
@@ -153,7 +142,12 @@ static enum exit_code watch_verb(struct approxftl *library, const struct device_
 	close(fd);
 	if (ret)
 		return tag_failed(options, options->words[0], ret);
-	print_watch(options, on);
+	if (options->json) {
+		device_answer_begin(options, &json);
+		json_string(&json, "path", options->words[0]);
+		json_bool(&json, "watched", on);
+		json_envelope_end(&json);
+	}
 	return EXIT_DONE;
 }
 

@@ -99,19 +99,6 @@ static void put_amplification(FILE *out, const struct top_frame *frame)
 		 counters->host_write_units ? part : "-", at ? text : "");
 }
 
-static void put_errors(FILE *out, const struct top_frame *frame)
-{
-	const struct aftl_counters *counters = &frame->between->stats.counters;
-	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
-
-	human_fixed(approx, scaled_ratio(counters->host_write_approx_units,
-					 counters->host_write_units, 1000), 1, " %");
-	human_fixed(flips, sample_rate(frame->between, counters->read_flipped_bits), 1, "/s");
-	human_fixed(erases, sample_rate(frame->between, counters->array_erases), 1, "/s");
-	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
-		 approx, flips, erases);
-}
-
 static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigned int number)
 {
 	const struct target_lun *lun = &frame->between->luns.list[number];
@@ -158,6 +145,8 @@ static void put_luns(FILE *out, const struct top_frame *frame)
 void top_frame_print(FILE *out, const struct top_frame *frame)
 {
 	const struct block_layer *layer = &frame->between->layer;
+	const struct aftl_counters *counters;
+	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
 
 	put_title(out, frame);
 	put_direction(out, frame, "reads", layer->reads, layer->read_sectors, layer->read_ms);
@@ -165,7 +154,15 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	put_queue(out, frame);
 	put_space(out, frame);
 	put_amplification(out, frame);
-	put_errors(out, frame);
+	counters = &frame->between->stats.counters;
+	human_fixed(approx,
+		    scaled_ratio(counters->host_write_approx_units, counters->host_write_units,
+				 1000),
+		    1, " %");
+	human_fixed(flips, sample_rate(frame->between, counters->read_flipped_bits), 1, "/s");
+	human_fixed(erases, sample_rate(frame->between, counters->array_erases), 1, "/s");
+	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
+		 approx, flips, erases);
 	if (!frame->rows || frame->rows >= HEAD_LINES + 2)
 		put_luns(out, frame);
 }

@@ -37,25 +37,22 @@ struct dump {
 	int ret;
 };
 
-static void take_frame(struct dump *dump, u64 number)
-{
-	u32 nonce = aftl_volume_header_nonce(&dump->super);
-
-	dump->ret = dump->file.medium.read(&dump->file, number * AFTL_FRAME_BYTES, dump->bytes,
-					   AFTL_FRAME_BYTES);
-	dump->frame = dump->ret ? U64_MAX : number;
-	for (u32 i = 0; i < AFTL_FRAME_SECTORS; i++)
-		dump->sound[i] = aftl_sector_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
-						   nonce, number * AFTL_FRAME_SECTORS + i);
-}
-
 static const u8 *written_at(struct dump *dump, struct aftl_place place)
 {
 	u64 frame = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
 
-	if (!dump->ret && frame != dump->frame)
-		take_frame(dump, frame);
+	if (!dump->ret && frame != dump->frame) {
+		u32 nonce = aftl_volume_header_nonce(&dump->super);
+
+		dump->ret = dump->file.medium.read(&dump->file, frame * AFTL_FRAME_BYTES,
+						   dump->bytes, AFTL_FRAME_BYTES);
+		dump->frame = dump->ret ? U64_MAX : frame;
+		for (u32 i = 0; i < AFTL_FRAME_SECTORS; i++)
+			dump->sound[i] =
+				aftl_sector_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
+						  nonce, frame * AFTL_FRAME_SECTORS + i);
+	}
 	if (dump->ret || !dump->sound[sector])
 		return NULL;
 	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
@@ -185,26 +182,20 @@ static void count_page(struct tally *tally, const struct aftl_spare *spare)
 	tally->programmed += spare->erases == tally->erases;
 }
 
-static void count_pages(struct dump *dump, u32 block, struct tally *tally)
-{
-	u32 first = block * dump->geo.pages;
-	struct aftl_spare spare;
-
-	for (u32 page = first; page < first + dump->geo.pages; page++) {
-		if (get_spare(dump, page, &spare))
-			tally->damaged++;
-		else
-			count_page(tally, &spare);
-	}
-}
-
 static void dump_block_line(struct dump *dump, u32 block)
 {
 	struct aftl_erase_entry entry = { 0 };
 	bool sound = !get_erases(dump, block, &entry);
 	struct tally tally = { .erases = entry.erases };
+	u32 first = block * dump->geo.pages;
+	struct aftl_spare spare;
 
-	count_pages(dump, block, &tally);
+	for (u32 page = first; page < first + dump->geo.pages; page++) {
+		if (get_spare(dump, page, &spare))
+			tally.damaged++;
+		else
+			count_page(&tally, &spare);
+	}
 	if (!dump->options->json) {
 		printf("block %u: %u erases, wear %u.%04u, %u pages programmed%s%s\n", block,
 		       tally.erases, entry.wear / 10000, entry.wear % 10000, tally.programmed,

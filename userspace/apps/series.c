@@ -167,12 +167,6 @@ static int end_series(struct series *series, int ret, struct aftl_error *error)
 	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);
 }
 
-static void write_outlier(struct series *series, u64 at, s64 value)
-{
-	*word_at(&series->outliers, series->next++, true) = at;
-	*word_at(&series->outliers, series->next++, true) = (u64)value;
-}
-
 static int write_block(struct series *series, u64 number, struct aftl_error *error)
 {
 	struct block block;
@@ -183,8 +177,11 @@ static int write_block(struct series *series, u64 number, struct aftl_error *err
 	memset(series->stored, 0, FILE_UNIT);
 	for (u32 i = 0; i < block.count; i++) {
 		series->stored[i] = stored_sample(&block, i);
-		if (block.is_outlier[i])
-			write_outlier(series, number * BLOCK_SAMPLES + i, block.values[i]);
+		if (block.is_outlier[i]) {
+			*word_at(&series->outliers, series->next++, true) =
+				number * BLOCK_SAMPLES + i;
+			*word_at(&series->outliers, series->next++, true) = (u64)block.values[i];
+		}
 	}
 	return app_file_write(&series->file, series->stored, HEADER_BYTES + number * FILE_UNIT,
 			      FILE_UNIT, error);

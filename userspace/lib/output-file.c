@@ -32,15 +32,6 @@ static void remove_pending(void)
 			unlink(pending[i]->temporary);
 }
 
-static void keep_watch(void)
-{
-	if (owner == getpid())
-		return;
-	owner = getpid();
-	atexit(remove_pending);
-	interruption_clean_up(remove_pending);
-}
-
 static void forget_output(const struct output_file *file)
 {
 	for (unsigned int i = 0; i < PENDING; i++)
@@ -50,7 +41,11 @@ static void forget_output(const struct output_file *file)
 
 static void watch_output(struct output_file *file)
 {
-	keep_watch();
+	if (owner != getpid()) {
+		owner = getpid();
+		atexit(remove_pending);
+		interruption_clean_up(remove_pending);
+	}
 	for (unsigned int i = 0; i < PENDING; i++)
 		if (!pending[i]) {
 			pending[i] = file;

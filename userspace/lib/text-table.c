@@ -94,13 +94,6 @@ static void print_row(const struct text_table *table, const struct text_row *row
 	fputc('\n', out);
 }
 
-static void free_row(struct text_row *row)
-{
-	for (unsigned int i = 0; i < row->used; i++)
-		free(row->cells[i]);
-	free(row);
-}
-
 void text_table_end(struct text_table *table, FILE *out)
 {
 	int widths[TEXT_TABLE_COLUMNS] = { 0 };
@@ -115,7 +108,9 @@ void text_table_end(struct text_table *table, FILE *out)
 			fprintf(out, "%s\n", row->cells[0]);
 		else
 			print_row(table, row, widths, out);
-		free_row(row);
+		for (unsigned int i = 0; i < row->used; i++)
+			free(row->cells[i]);
+		free(row);
 	}
 	table->last = NULL;
 }

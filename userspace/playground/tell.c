@@ -265,17 +265,6 @@ static void tell_errors(struct json_writer *json, const struct aftl_media *media
 		   errors.flips);
 }
 
-static void tell_slot(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
-{
-	json_record(json, NULL);
-	json_bool(json, "valid", aftl_ppn_valid(media, ppn));
-	if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
-		json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
-		tell_errors(json, media, ppn);
-	}
-	json_end_object(json);
-}
-
 static void tell_page(struct json_writer *json, const struct aftl_media *media,
 		      const struct aftl_block *block, u32 page)
 {
@@ -289,9 +278,17 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 	json_u64(json, "rber_q40",
 		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
 	json_array(json, "slots");
-	for (u32 i = 0; i < media->geo->page_units; i++)
-		tell_slot(json, media,
-			  to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i));
+	for (u32 i = 0; i < media->geo->page_units; i++) {
+		aftl_ppn_t ppn = to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i);
+
+		json_record(json, NULL);
+		json_bool(json, "valid", aftl_ppn_valid(media, ppn));
+		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
+			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
+			tell_errors(json, media, ppn);
+		}
+		json_end_object(json);
+	}
 	json_end_array(json);
 }
 

@@ -117,19 +117,6 @@ static int check_workload(const struct sim_options *options, struct aftl_error *
 				 ARRAY_SIZE(workload_specialties), error);
 }
 
-/* Without --arrival, derive the kind of arrivals from the other options. */
-static void choose_arrival(struct sim_options *options)
-{
-	if (sim_option_given(options, "arrival"))
-		return;
-	if (sim_option_given(options, "rate") || sim_option_given(options, "utilisation"))
-		options->arrival = SIM_ARRIVAL_OPEN;
-	else if (options->trace && !sim_option_given(options, "depth"))
-		options->arrival = SIM_ARRIVAL_TRACE;
-	else
-		options->arrival = SIM_ARRIVAL_CLOSED;
-}
-
 static int check_arrival(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
@@ -237,7 +224,15 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 	int ret = check_relations(options, error);
 
 	options->trace_path = options->trace;
-	choose_arrival(options);
+	/* Without --arrival, derive the kind of arrivals from the other options. */
+	if (!sim_option_given(options, "arrival")) {
+		if (sim_option_given(options, "rate") || sim_option_given(options, "utilisation"))
+			options->arrival = SIM_ARRIVAL_OPEN;
+		else if (options->trace && !sim_option_given(options, "depth"))
+			options->arrival = SIM_ARRIVAL_TRACE;
+		else
+			options->arrival = SIM_ARRIVAL_CLOSED;
+	}
 	/* Disable bursts unless the workload or an option requests them. */
 	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
 	    !sim_option_given(options, "burst-off"))

@@ -141,25 +141,22 @@ static void write_row(struct raid_array *array, struct stripe *stripe)
 	send_cells(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
 }
 
-static void count_row(struct raid_counters *counters, const struct stripe_plan *plan)
-{
-	counters->old_units += (u32)__builtin_popcount(plan->read);
-	if (!plan->read)
-		counters->full_rows++;
-	else if (plan->reconstruct)
-		counters->reconstructed_rows++;
-	else
-		counters->modified_rows++;
-}
-
 static void start_row(struct raid_array *array, struct stripe *stripe)
 {
 	u32 index = stripe_index(&array->cache, stripe);
+	struct raid_counters *counters;
 
 	stripe_begin(&array->cache, &array->layout, stripe);
 	array->flying[index] = array->waiting[index];
 	array->waiting[index] = NULL;
-	count_row(&array->counters, &stripe->plan);
+	counters = &array->counters;
+	counters->old_units += (u32)__builtin_popcount(stripe->plan.read);
+	if (!stripe->plan.read)
+		counters->full_rows++;
+	else if (stripe->plan.reconstruct)
+		counters->reconstructed_rows++;
+	else
+		counters->modified_rows++;
 	if (!stripe->plan.read) {
 		write_row(array, stripe);
 		return;

@@ -92,27 +92,24 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 		put_sizes(json, "hot_sizes", &options->hot_size_list);
 }
 
-static void put_trace(struct json_writer *json, const struct sim_options *options,
-		      const struct sim_notes *notes)
-{
-	json_string(json, "source", "trace");
-	json_string(json, "trace", options->trace);
-	json_u64(json, "repeat", options->repeat);
-	json_fixed(json, "time_scale", options->time_scale / 1000000, 6);
-	json_u64(json, "widened_requests", notes->widened);
-	json_u64(json, "wrapped_requests", notes->wrapped);
-	json_u64(json, "clipped_requests", notes->clipped);
-	json_u64(json, "unknown_class_requests", notes->unknown_class);
-}
-
 static void put_stream(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
 	json_object(json, "stream");
-	if (options->trace)
-		put_trace(json, options, &result->notes);
-	else
+	if (options->trace) {
+		const struct sim_notes *notes = &result->notes;
+
+		json_string(json, "source", "trace");
+		json_string(json, "trace", options->trace);
+		json_u64(json, "repeat", options->repeat);
+		json_fixed(json, "time_scale", options->time_scale / 1000000, 6);
+		json_u64(json, "widened_requests", notes->widened);
+		json_u64(json, "wrapped_requests", notes->wrapped);
+		json_u64(json, "clipped_requests", notes->clipped);
+		json_u64(json, "unknown_class_requests", notes->unknown_class);
+	} else {
 		put_generator(json, options);
+	}
 	if (options->whole_units)
 		json_bool(json, "whole_units", true);
 	json_string(json, "arrival", sim_arrival_word(options));

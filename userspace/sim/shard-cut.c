@@ -39,18 +39,6 @@ static u32 count_parts(const struct aftl_shards *layout, const struct sim_reques
 	return is_discard(request) ? min(last - first + 1, (u64)layout->count) : last - first + 1;
 }
 
-static struct whole *make_whole(const struct sim_request *request, u64 number, u8 epoch, u32 parts)
-{
-	struct whole *whole = memory_zeroed(1, sizeof(*whole) + parts * sizeof(whole->parts[0]));
-
-	atomic_init(&whole->left, parts);
-	whole->count = parts;
-	whole->request = *request;
-	whole->number = number;
-	whole->epoch = epoch;
-	return whole;
-}
-
 static struct shard_work *add_part(struct shard_list *list, const struct shard_work *like,
 				   u32 part, u32 unit, u32 units)
 {
@@ -121,8 +109,17 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 	struct shard_work like = { .request = *request, .number = number };
 	u32 parts = count_parts(layout, request);
 
-	if (parts > 1)
-		like.whole = make_whole(request, number, epoch, parts);
+	if (parts > 1) {
+		struct whole *whole =
+			memory_zeroed(1, sizeof(*whole) + parts * sizeof(whole->parts[0]));
+
+		atomic_init(&whole->left, parts);
+		whole->count = parts;
+		whole->request = *request;
+		whole->number = number;
+		whole->epoch = epoch;
+		like.whole = whole;
+	}
 	if (request->op == AFTL_OP_FLUSH)
 		flush_all(lists, layout, &like);
 	else if (of_zone(request))

@@ -667,8 +667,9 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->step = scatter_step(generator->places);
 	generator->scatter = options->scatter;
 	if (generator->workload == SIM_WORKLOAD_ZIPF)
-		generator->zipf = zipf_create(
-			generator->places, ((__uint128_t)options->zipf_skew << 32) / SIM_RATE_ONE);
+		generator->zipf = zipf_create(generator->places,
+					      ((__uint128_t)options->zipf_skew << 32) /
+						      SIM_RATE_ONE);
 	prepare_draws(generator, config->seed);
 	prepare_active(generator, options);
 	prepare_zones(generator, options, geo);

@@ -130,10 +130,9 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
 		return (enum exit_code)WEXITSTATUS(status);
 	if (WIFEXITED(status))
-		complain_of(
-			"sim",
-			"%.150s: no record file; approxftl-trace, which reads others, is missing",
-			options->trace);
+		complain_of("sim",
+			    "%.150s: no record file; approxftl-trace, which reads others, is missing",
+			    options->trace);
 	else
 		complain_of("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
 			    WTERMSIG(status));
