@@ -38,7 +38,7 @@ def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
 
 
 @pytest.mark.parametrize("id_", claims.OWN)
-def test_claim_about_an_own_design(id_: str) -> None:
+def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
     # `make claims` runs all requests; the controls of hybrid fail with these, too.
     with runs.falsely(("--requests=100000",) if id_.startswith("HY") else ()):
         rows = claims.rows_of(id_)
@@ -138,7 +138,7 @@ def test_control_that_holds_is_reported(capsys: pytest.CaptureFixture[str],
     assert "no control for: half widths" in capsys.readouterr().out
 
 
-def test_streams_of_another_world_are_other_files() -> None:
+def test_falsified_streams_are_stored_in_other_files() -> None:
     usual = studies.volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsely(made_by={"reads-of-a-place": 40, "requests": 100}):
@@ -212,7 +212,8 @@ def test_traces_of_a_path_are_read_as_they_are(
 
 
 @pytest.mark.parametrize("id_", TRACED)
-def test_claim_on_traces(volumes: dict[str, Stream], id_: str) -> None:
+def test_claims_accept_traces_instead_of_synthetic_streams(volumes: dict[str, Stream],
+                                                           id_: str) -> None:
     # Use as small a device as the stand-ins do.
     with runs.falsely(("--blocks=16",) if id_.startswith("AG") else ()):
         found = claims.judge(id_, claims.CLAIMS[id_]())
@@ -223,7 +224,7 @@ def test_claim_on_traces(volumes: dict[str, Stream], id_: str) -> None:
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
-def test_claim_about_arrays_on_traces(volumes: dict[str, Stream], id_: str) -> None:
+def test_array_claims_accept_traces(volumes: dict[str, Stream], id_: str) -> None:
     # Use small planes.
     with runs.falsely(("--blocks=96",)):
         found = claims.judge(id_, claims.CLAIMS[id_]())

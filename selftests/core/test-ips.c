@@ -335,7 +335,7 @@ static void check_without(const char *params)
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 }
 
-/* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
+/* IPS needs three-bit cells, whole-word-line programs, one pass, and no SLC cache of the core. */
 TAP_TEST(devices_that_cannot_switch_have_no_cache)
 {
 	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");

@@ -133,7 +133,8 @@ def test_delta_b_differs_from_the_cell_model() -> None:
     ("cycles", "precise", "approx"),
     [(500, 6.5e-8, 4.7e-4), (2000, 3.1e-7, 7.1e-4), (10000, 5.1e-6, 1.7e-3)],
 )
-def test_public_channel(cycles: int, precise: float, approx: float) -> None:
+def test_the_public_channel_gives_the_expected_error_rates(cycles: int, precise: float,
+                                                           approx: float) -> None:
     assert cell.rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise, rel=0.05)
     assert cell.rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx, rel=0.05)
 
@@ -146,7 +147,8 @@ def test_public_channel(cycles: int, precise: float, approx: float) -> None:
         (10000, 8760, (3.5e-3, 5.9e-3, 1.25e-2)),
     ],
 )
-def test_agcr_steps(cycles: int, hours: int, expected: tuple[float, ...]) -> None:
+def test_agcrs_steps_have_the_expected_error_rates(cycles: int, hours: int,
+                                                   expected: tuple[float, ...]) -> None:
     steps = [program_time.agcr_step_v(cost) for cost in (2, 1, 0)]
     rates = [cell.rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
@@ -175,14 +177,14 @@ def test_margins_protect_a_tvr_page() -> None:
 @pytest.mark.parametrize(
     ("kib", "rate", "errors"), [(1, 1e-8, 2), (1, 7.2e-4, 29), (4, 7.2e-4, 63)]
 )
-def test_uncorrectable_rate_needs(kib: int, rate: float, errors: int) -> None:
+def test_the_needed_correction_equals_the_published_one(kib: int, rate: float, errors: int) -> None:
     assert cell.needed_correction(kib * 8192, rate) == errors
 
 
 # TLC
 
 
-def test_tlc_formula_terms() -> None:
+def test_terms_of_the_tlc_formula_equal_the_published_ones() -> None:
     assert tlc.rber(0, 0) == pytest.approx(1.48e-3)
     assert tlc.rber(1000, 0) - tlc.rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
     assert tlc.read_disturb(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
@@ -196,7 +198,7 @@ def test_best_references_leave_the_measured_errors() -> None:
     assert tlc.retention_left() == pytest.approx(0.01, rel=0.01)
 
 
-def test_reprogram_factor_meets_both_measurements() -> None:
+def test_the_reprogram_factor_meets_both_measurements() -> None:
     assert tlc.reprogram_factor(0) == pytest.approx(9 / 5)
     assert tlc.reprogram_factor(8760) == pytest.approx(49 / 34)
     assert tlc.reprogram_factor(26280) == pytest.approx(49 / 34)
@@ -205,7 +207,7 @@ def test_reprogram_factor_meets_both_measurements() -> None:
 # Program times
 
 
-def test_cube_loops_only() -> None:
+def test_fewer_loops_save_the_published_time() -> None:
     saving = [100 * program_time.cube_saving(n) for n in (1, 2, 3)]
     assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
 
@@ -223,7 +225,7 @@ def test_cube_margin_meets_its_known_point() -> None:
     assert 115 <= program_time.cube_step_mv() <= 135
 
 
-def test_cube_spare_margins() -> None:
+def test_spare_margins_shrink_with_wear() -> None:
     new = [cube.spare_margin(p, 0) for p in range(layers.POINTS)]
     worn = [cube.spare_margin(p, cube.LIFE_CYCLES) for p in range(layers.POINTS)]
     assert max(new) == pytest.approx(1.7) and min(worn) == pytest.approx(1.0)
@@ -280,19 +282,19 @@ def test_poisson_bins_have_the_mean(mean: float) -> None:
     assert bins == sorted(bins)
 
 
-def test_poisson_probabilities() -> None:
+def test_poisson_probabilities_equal_the_formula() -> None:
     first, mass = poisson.poisson_probabilities(2.5)
     assert first == 0
     expected = [math.exp(-2.5) * 2.5**k / math.factorial(k) for k in range(8)]
     assert mass[:8] == pytest.approx(expected, rel=1e-12)
 
 
-def test_poisson_variance_of_a_large_mean() -> None:
+def test_poisson_bins_of_a_large_mean_have_its_variance() -> None:
     bins = np.array(poisson.bin_means(4096.0))
     assert float(bins.var()) == pytest.approx(4096.0, rel=0.02)
 
 
-def test_layer_factors() -> None:
+def test_layer_factors_are_worst_at_both_ends() -> None:
     factors = layers.factors_q8()
     assert len(factors) == 64 and sum(factors) == 64 * 256
     lowest = factors.index(min(factors))

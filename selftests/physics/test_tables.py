@@ -93,7 +93,7 @@ def test_check_reports_a_missing_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_show_and_help() -> None:
+def test_show_and_help_print_models_and_verbs() -> None:
     assert "mlc_precise" in run_physics("show").stdout
     assert "generate" in run_physics("--help").stdout
 
@@ -157,7 +157,7 @@ def test_reference_points_are_the_published_constants() -> None:
     assert array[2, axis.index(350), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
 
 
-def test_neighbours_of_one_kind_add_up_to_an_axis_point() -> None:
+def test_shifts_of_two_neighbours_are_points_of_the_axis() -> None:
     shifts = np.array(c_numbers("aftl_disturb_mv")).reshape(2, 2)
     assert shifts.tolist() == [[200, 125], [150, 94]]
     axis = c_numbers("aftl_rber_disturb_axis")
@@ -217,7 +217,7 @@ def test_cube_margins_interpolate_to_the_known_saving() -> None:
     assert 1 - time / 700000 == pytest.approx(0.197, abs=5e-4)
 
 
-def test_cube_layers_in_c() -> None:
+def test_cubeftls_c_tables_equal_the_model() -> None:
     errors = np.array(c_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
     assert (np.diff(errors, axis=0) > 0).all()
     most = c_macro("AFTL_CUBE_EP1_MAX_Q12")
@@ -237,7 +237,7 @@ def test_cube_layers_in_c() -> None:
     assert (np.diff(retries, axis=0) >= 0).all() and (np.diff(retries, axis=1) >= 0).all()
 
 
-def test_tvr_in_c() -> None:
+def test_tvrs_c_tables_equal_the_model() -> None:
     steps = np.array(c_numbers("aftl_tvr_steps")).reshape(2, 17)
     assert steps[:, 0].tolist() == [11, 8] and steps[:, 16].tolist() == [22, 16]
     assert (np.diff(steps, axis=1) >= 0).all()

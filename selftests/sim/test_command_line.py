@@ -228,7 +228,7 @@ def test_counts_accept_suffixes() -> None:
     assert json.loads(million.out)["stream"]["flush_every_requests"] == 1000000
 
 
-def test_queue_depth_and_command_depth_are_two_things() -> None:
+def test_queue_depth_and_command_depth_are_independent() -> None:
     done = run("sim", "--depth", "4", "--set", "depth=64", "--requests=10", "--json")
     result = json.loads(done.out)
     assert (result["stream"]["queue_depth"], result["parameters"]["depth"]) == (4, 64)
@@ -313,7 +313,7 @@ def test_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
         assert (result["stream"][key] if key else only_run(result)["requests"]) == wanted, text
 
 
-def test_option_and_parameter_hot_size_are_two_things() -> None:
+def test_option_and_parameter_hot_size_are_independent() -> None:
     done = run("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB", "--requests=10",
                "--json")  # fmt: skip
     result = json.loads(done.out)

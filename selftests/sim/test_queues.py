@@ -93,7 +93,7 @@ def test_requests_of_a_trace_get_queues_by_stream_or_pid(trace: Path, by: str,
         7000 // numbers * len(range(queue, numbers, 3)) for queue in range(3)]
 
 
-def test_a_recorded_run_repeats(trace: Path, tmp_path: Path) -> None:
+def test_a_recorded_run_can_be_repeated(trace: Path, tmp_path: Path) -> None:
     """A recorded trace contains the queues, so that its replay gives the same result."""
     device = ("--queue_weights", "4:2:1", "--set", "depth=16")
     again = tmp_path / "again.aft"

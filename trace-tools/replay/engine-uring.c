@@ -114,7 +114,7 @@ static void uring_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* ignored: the pool is polled after each wait */
+		return; /* The result is ignored, because the pool is polled after each wait. */
 }
 
 static struct ticket *reap_ring(struct engine *engine)

@@ -135,7 +135,7 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 	return read_run_length(ftl, lpn, ppn, limit);
 }
 
-/* Tell the policy and the accounts of waits of a read that is queued as command @index. */
+/* Report a read that was queued as command @index to the policy and to the statistics of waits. */
 static void read_notify(struct aftl *ftl, struct aftl_request *request, u32 index, aftl_lpn_t lpn,
 			aftl_ppn_t ppn, u32 units)
 {

@@ -153,7 +153,7 @@ extern const u32 aftl_cube_program_ns[AFTL_CUBE_MAX_SKIPPED_LOOPS + 1]
 	[AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
 
 /**
- * aftl_cube_early_verifies - loops by which they may begin later, by relative layer
+ * aftl_cube_early_verifies - loops by which verifies may begin later, by relative layer
  *
  * The mean is 3. An assumption.
  */

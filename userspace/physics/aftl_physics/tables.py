@@ -216,7 +216,7 @@ def cube_section() -> Section:
               "First index: loops by which the verifies of each state begin later than by"
               " default. Second index: loops removed."),
         Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",), cube.early_verifies(),
-              "loops by which they may begin later, by relative layer",
+              "loops by which verifies may begin later, by relative layer",
               "The mean is 3. An assumption."),
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
               [scaled_integer(mv, 1) for mv in cube.vert_mv()],
