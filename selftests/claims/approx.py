@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from selftests.claims import classifiers
 from selftests.claims.real_traces import trace_directory
 from selftests.claims.register import Measured, measured
 from selftests.claims.rows import (
@@ -225,6 +226,15 @@ def ax9() -> list[Measured]:
     return [measured(change) for change in changes]
 
 
+def ax10() -> list[Measured]:
+    """Measure the loss of accuracy on flipped bytes, floats, and mantissas, by classifier."""
+    run = results("approx-fresh")["approxftl"]
+    rate = counter(run, "read_flipped_bits") / counter(run, "read_approx_units") / 65536
+    return [measured(*classifiers.accuracy_losses(rate, kind, bits))
+            for kind, bits in (("u1", 8), ("f4", classifiers.ALL_BITS),
+                               ("f4", classifiers.MANTISSA))]
+
+
 def ax_t() -> list[Measured]:
     """Measure the paper's averages on streams with tags; records of real traces carry them."""
     found: dict[str, list[float]] = {}
@@ -329,6 +339,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AX-7": ax7,
     "AX-8": ax8,
     "AX-9": ax9,
+    "AX-10": ax10,
     "AX-A": ax_a,
     "AX-T": ax_t,
 }

@@ -321,6 +321,23 @@ def re15() -> list[Measured]:
             for given in READS]
 
 
+def re16() -> list[Measured]:
+    """Measure super layers of 32 layers over those of two, and the shape in between."""
+    gains = [ratios(on_plane()["ressd"], results(
+        "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
+        given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
+    virtual = ratios(on_plane()["ressd"], on_plane(virtual_layers="on")["ressd"])
+    pages, writes_per_erase, _ = percent(gains[3])
+    writes = [gain.writes_per_erase for gain in gains]
+    return [
+        measured(pages),
+        measured(writes_per_erase),
+        measured(*writes[:4], shown=row(writes), holds=abs(writes[4] - writes[3]) < 3),
+        measured(100 * percent(virtual)[0] / pages,
+                 100 * virtual.writes_per_erase / writes_per_erase),
+    ]
+
+
 def re14() -> list[Measured]:
     """Measure the memory that the policy allocates; the byte of each page exists anyway."""
     runs = results("ressd-memory")
@@ -343,5 +360,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-13": re13,
     "RE-14": re14,
     "RE-15": re15,
+    "RE-16": re16,
     "RE-A": re_a,
 }

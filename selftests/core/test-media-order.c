@@ -24,6 +24,7 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 	memset(&one, 0, sizeof(one));
 	one.geo = (struct aftl_geometry){
 		.layers = layers,
+		.super_layers = 2,
 		.word_lines = word_lines,
 		.word_line_pages = line_pages,
 		.pages = layers * word_lines * line_pages,
@@ -109,17 +110,17 @@ static bool leader_rule(u32 page)
 	return !is_used(page) && (page == leader || is_used(page - one.geo.program_pages));
 }
 
-/* Two layers are open: the highest used one and the one below; or the next one may be opened. */
+/* The highest used layer and those below it in its window are open; or the next one is opened. */
 static bool super_layer_rule(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
-	u32 highest = 1;
+	u32 highest = one.geo.super_layers - 1;
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
 		if (is_used(i))
-			highest = max(i / layer_pages, 1U);
-	return !is_used(page) && page / layer_pages + 1 >= highest &&
+			highest = max(i / layer_pages, highest);
+	return !is_used(page) && page / layer_pages + one.geo.super_layers > highest &&
 	       page / layer_pages <= highest + 1;
 }
 
@@ -228,6 +229,9 @@ TAP_TEST(super_layer_blocks_accept_exactly_the_legal_histories)
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 1, 1, 1);
+	one.geo.super_layers = 3;
+	explore_histories();
 }
 
 TAP_TEST(only_open_blocks_are_programmed)

@@ -86,7 +86,7 @@ static u32 highest_layer(u32 block)
 /* A super layer must be used up before the next one is opened, a virtual one half of it. */
 static void check_begin(u32 block, u32 layer)
 {
-	u32 open = watcher.virtual_layers ? layer : layer - layer % 2;
+	u32 open = watcher.virtual_layers ? layer : layer - layer % geo()->super_layers;
 	u32 i;
 
 	for (i = 0; i + (watcher.virtual_layers ? 1 : 0) < open; i++)
@@ -102,8 +102,8 @@ static void check_again(u32 block, u32 layer)
 		CHECK_MSG(layer + 1 >= highest, "block %u: layer %u again below %u", block, layer,
 			  highest);
 	else
-		CHECK_MSG(layer / 2 == highest / 2, "block %u: layer %u again, not that of %u",
-			  block, layer, highest);
+		CHECK_MSG(layer / geo()->super_layers == highest / geo()->super_layers,
+			  "block %u: layer %u again, not that of %u", block, layer, highest);
 }
 
 static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
@@ -135,7 +135,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = aftl_ppn_block(media, from);
 	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
-	u32 layers = watcher.virtual_layers ? 1 : 2;
+	u32 layers = watcher.virtual_layers ? 1 : geo()->super_layers;
 
 	CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
@@ -183,6 +183,8 @@ static void watch_ressd(void)
 
 static const char plain[] = ONE_DIE " blocks=200 " ZONES " candidates=2";
 static const char virtual[] = ONE_DIE " blocks=200 " ZONES " candidates=2 virtual_layers=on";
+/* The second super layer has two layers only. */
+static const char deep[] = ONE_DIE " blocks=200 " ZONES " candidates=2 super_layers=4";
 static const char patient[] = ONE_DIE " blocks=200 zone1=10s candidates=2";
 static const char roomy[] = ONE_DIE " blocks=200 zone1=10s candidates=3";
 
@@ -221,6 +223,11 @@ static void check_rules(const char *params)
 TAP_TEST(super_layers_are_used_in_order_word_lines_updated_twice)
 {
 	check_rules(plain);
+}
+
+TAP_TEST(super_layers_of_any_depth_are_used_in_order)
+{
+	check_rules(deep);
 }
 
 TAP_TEST(virtual_super_layers_are_used_in_order)

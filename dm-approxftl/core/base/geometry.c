@@ -99,6 +99,7 @@ static void shape_allocation_order(struct aftl_geometry *geo, const struct aftl_
 static void shape_block(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	geo->layers = config->layers;
+	geo->super_layers = config->super_layers;
 	geo->word_lines = config->word_lines;
 	geo->word_line_pages = config->bits * geo->planes_wide;
 	geo->pages = geo->layers * geo->word_lines * geo->word_line_pages;

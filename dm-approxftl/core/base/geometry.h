@@ -18,6 +18,7 @@
  * @blocks_per_lun: blocks of a LUN, including bad ones
  * @blocks: blocks of the device
  * @layers: layers of a block
+ * @super_layers: layers of a super layer
  * @word_lines: word lines of a layer
  * @word_line_pages: pages of a word line (bits per cell x wide planes)
  * @pages: pages of a block
@@ -50,6 +51,7 @@ struct aftl_geometry {
 	u32 blocks_per_lun;
 	u32 blocks;
 	u32 layers;
+	u32 super_layers;
 	u32 word_lines;
 	u32 word_line_pages;
 	u32 pages;

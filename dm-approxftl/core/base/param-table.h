@@ -35,6 +35,8 @@ PARAM(multi_plane_read, CHOICE, 0, 3, AFTL_PLANE_READ_SAME_BLOCK,
 PARAM(blocks, COUNT, 1, 1 << 20, 128, "blocks in each plane")
 PARAM(layers, COUNT, 1, 512, 8, "layers of word lines in a block")
 PARAM(word_lines, COUNT, 1, 1024, 16, "word lines in each layer")
+PARAM(super_layers, COUNT, 2, 64, 2,
+	"layers whose word lines can be reprogrammed in any order; chips of 2022 allow two (ressd)")
 PARAM(bits, COUNT, 1, 4, 1, "pages in each word line")
 PARAM(page, BYTES, 512, 64 * KIB, 8 * KIB, "flash page")
 PARAM(unit, BYTES, 0, 64 * KIB, 4 * KIB, "mapping unit; 0 maps whole flash pages")

@@ -203,7 +203,7 @@ static u32 switched_program_turn(const struct aftl_media *media, const struct af
 				 u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u32 window = step / (AFTL_SUPER_LAYERS * geo->word_lines);
+	u32 window = step / (AFTL_SWITCH_LAYERS * geo->word_lines);
 	u16 attr = aftl_block_page_attr(media, block, step * geo->program_pages);
 
 	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) *

@@ -22,8 +22,8 @@
 
 /* Reprograms of one word line between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
-/* Layers of a block that are open for reprograms. */
-#define AFTL_SUPER_LAYERS 2
+/* Layers of a block that are open for in-place switches. */
+#define AFTL_SWITCH_LAYERS 2
 
 static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)
 {

@@ -73,7 +73,7 @@ static bool super_layer_allows(const struct aftl_media *media, const struct aftl
 			       u32 page, u32 pages)
 {
 	u32 layer = layer_pages(media->geo);
-	u32 end = block->frontier + AFTL_SUPER_LAYERS * layer;
+	u32 end = block->frontier + media->geo->super_layers * layer;
 
 	if (page < block->frontier || page >= end + layer)
 		return false;
@@ -104,7 +104,7 @@ static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_
 
 u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
 {
-	u32 window = AFTL_SUPER_LAYERS * layer_pages(geo);
+	u32 window = AFTL_SWITCH_LAYERS * layer_pages(geo);
 	u32 first = programmed / window * window;
 	u32 lines = min(window, geo->pages - first) / geo->word_line_pages;
 	u32 done = programmed - first;
@@ -241,7 +241,7 @@ static void super_layer_advance(const struct aftl_media *media, struct aftl_bloc
 {
 	u32 layer = layer_pages(media->geo);
 
-	if (page >= block->frontier + AFTL_SUPER_LAYERS * layer)
+	if (page >= block->frontier + media->geo->super_layers * layer)
 		block->frontier += layer;
 }
 

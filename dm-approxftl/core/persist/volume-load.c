@@ -864,7 +864,7 @@ static void replay_leaders(struct aftl *ftl, struct aftl_block *block)
 	}
 }
 
-/* Programming goes on in the lower of the last two layers that have programmed pages. */
+/* Programming continues in the layers of the last super layer that has programmed pages. */
 static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
@@ -873,8 +873,8 @@ static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
 	while (!aftl_page_programmed(&ftl->media, block, last))
 		last--;
 	last = aftl_layer(&ftl->geo, last);
-	block->frontier = last < AFTL_SUPER_LAYERS ?
-				  0 : (last + 1 - AFTL_SUPER_LAYERS) * layer_pages;
+	block->frontier = last < ftl->geo.super_layers ?
+				  0 : (last + 1 - ftl->geo.super_layers) * layer_pages;
 }
 
 /*

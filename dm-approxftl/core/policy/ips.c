@@ -192,7 +192,7 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
 static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u32 window = AFTL_SUPER_LAYERS * geo->word_lines * geo->word_line_pages;
+	u32 window = AFTL_SWITCH_LAYERS * geo->word_lines * geo->word_line_pages;
 	u32 room = 0;
 	u32 i;
 

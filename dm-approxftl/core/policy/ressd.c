@@ -154,8 +154,8 @@ static struct span super_layer_span(const struct aftl_geometry *geo, const struc
 {
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
 	u32 last = begun ? (begun - 1) / geo->word_lines : 0;
-	u32 first = last - last % AFTL_SUPER_LAYERS;
-	u32 end = min(first + AFTL_SUPER_LAYERS, geo->layers);
+	u32 first = last - last % geo->super_layers;
+	u32 end = min(first + geo->super_layers, geo->layers);
 	u32 lower_end = end;
 
 	if (block->note & NOTE_VIRTUAL) {
@@ -537,7 +537,7 @@ static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
 		ressd_lun_state(policy, lun)->normal.open[AFTL_KIND_DISPLACED];
-	u32 pages = AFTL_SUPER_LAYERS * geo->word_lines * AFTL_MLC_PAGES;
+	u32 pages = geo->super_layers * geo->word_lines * AFTL_MLC_PAGES;
 
 	return aftl_policy_has_spare_blocks(policy, lun) ||
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
