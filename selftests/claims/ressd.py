@@ -333,8 +333,8 @@ def re16() -> list[Measured]:
         measured(pages),
         measured(writes_per_erase),
         measured(*writes[:4], shown=row(writes), holds=abs(writes[4] - writes[3]) < 3),
-        measured(100 * percent(virtual)[0] / pages,
-                 100 * virtual.writes_per_erase / writes_per_erase),
+        measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
+            percent(virtual), (pages, writes_per_erase), strict=False))),
     ]
 
 
