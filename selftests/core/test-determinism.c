@@ -8,6 +8,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "core/persist/snapshot.h"
+#include "core/policy/open-blocks.h"
 #include "core/policy/policies.h"
 #include "stream.h"
 #include "tap.h"
@@ -339,52 +340,77 @@ static void count_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t firs
 	pages++;
 }
 
+/* Fill a device of the configuration in @device. */
+static int fill_device(struct test_device *device, const struct aftl_policy_type *type,
+		       void (*programmed)(void *host, aftl_ppn_t first))
+{
+	device->ops.programmed = programmed;
+	device->ops.pause = count_pause;
+	pauses = 0;
+	pages = 0;
+	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
+				  &device->error);
+	return device->ret ? device->ret : aftl_fill(device->ftl);
+}
+
 static void fill(struct test_device *device, const struct aftl_policy_type *type,
 		 const char *params, void (*programmed)(void *host, aftl_ppn_t first))
 {
 	test_device_init(device, "demo");
 	test_device_set_all(device, params);
-	device->ops.programmed = programmed;
-	device->ops.pause = count_pause;
-	CHECK_EQ(aftl_create(&device->ftl, &device->config, type, &device->ops, device,
-			     &device->error), 0);
-	pauses = 0;
-	pages = 0;
-	CHECK_EQ(aftl_fill(device->ftl), 0);
+	CHECK_EQ(fill_device(device, type, programmed), 0);
 }
 
-/*
- * Fill a device without listeners and save it. Return: how often the fill called pause(); a fill
- * that does not ask the policy calls it once for each round of programs.
+/**
+ * struct filled - result of a fill
+ * @ret: result of aftl_fill()
+ * @pauses: calls of pause(); a fill that does not ask the policy calls it once for each round of
+ *	programs
+ * @state: snapshot
  */
-static u32 fill_and_save(const struct aftl_policy_type *type, const char *params,
-			 struct test_bytes *bytes)
-{
-	struct test_device device;
-	u32 filled;
+struct filled {
+	int ret;
+	u32 pauses;
+	struct test_bytes state;
+};
 
-	fill(&device, type, params, NULL);
-	filled = pauses;
-	test_audit(&device);
-	test_device_save(&device, bytes);
+/* Fill a device without listeners. */
+static struct filled fill_and_save(const struct aftl_policy_type *type,
+				   const struct aftl_config *config)
+{
+	struct filled filled = { 0 };
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	device.config = *config;
+	filled.ret = fill_device(&device, type, NULL);
+	filled.pauses = pauses;
+	if (!filled.ret) {
+		test_audit(&device);
+		test_device_save(&device, &filled.state);
+	}
 	test_device_close(&device);
 	return filled;
 }
 
-static void asked_or_not(const struct aftl_policy_type *type, const char *params, bool in_rounds)
+/* Return: whether the fill took fewer pauses than one that asks the policy for each program. */
+static bool fill_equals_asked(const struct aftl_policy_type *type,
+			      const struct aftl_config *config)
 {
 	struct aftl_policy_type asked = *type;
-	struct test_bytes short_cut = { 0 };
-	struct test_bytes whole_way = { 0 };
+	struct filled in_runs = fill_and_save(type, config);
+	struct filled whole_way;
 
-	asked.steady = false;
-	CHECK_EQ(fill_and_save(type, params, &short_cut) <
-		 fill_and_save(&asked, params, &whole_way), in_rounds);
-	CHECK_EQ(short_cut.size, whole_way.size);
-	CHECK(short_cut.size == whole_way.size &&
-	      !memcmp(short_cut.data, whole_way.data, short_cut.size));
-	test_bytes_free(&short_cut);
-	test_bytes_free(&whole_way);
+	asked.fill_run = NULL;
+	whole_way = fill_and_save(&asked, config);
+	CHECK_EQ(in_runs.ret, whole_way.ret);
+	CHECK_EQ(in_runs.state.size, whole_way.state.size);
+	CHECK(in_runs.state.size == whole_way.state.size &&
+	      (!whole_way.state.size ||
+	       !memcmp(in_runs.state.data, whole_way.state.data, in_runs.state.size)));
+	test_bytes_free(&in_runs.state);
+	test_bytes_free(&whole_way.state);
+	return in_runs.pauses < whole_way.pauses;
 }
 
 #define FILLED SHAPE " fill_approx=40% fill_valid="
@@ -410,13 +436,127 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 	u32 k;
 
 	for (i = 0; aftl_policy_at(i); i++) {
-		if (!aftl_policy_at(i)->steady)
+		if (!aftl_policy_at(i)->fill_run || !aftl_policy_at(i)->ignores_tags)
 			continue;
 		at_all++;
-		for (k = 0; k < ARRAY_SIZE(shapes); k++)
-			asked_or_not(aftl_policy_at(i), shapes[k], in_rounds[k]);
+		for (k = 0; k < ARRAY_SIZE(shapes); k++) {
+			struct test_device device;
+
+			test_device_init(&device, "demo");
+			test_device_set_all(&device, shapes[k]);
+			CHECK_EQ(fill_equals_asked(aftl_policy_at(i), &device.config),
+				 in_rounds[k]);
+		}
 	}
 	CHECK(at_all >= 4);
+}
+
+/* Seeds for each policy. */
+#define FILLS 40
+
+/* Draw a device with enough LUNs for its L2P entries to be stored in the order of lpns. */
+static void draw_fill(struct test_device *device, u64 seed)
+{
+	struct aftl_random random = { aftl_hash64(seed) };
+	struct aftl_config *config = &device->config;
+
+	test_device_init(device, "demo");
+	test_random_geometry(device, &random);
+	config->channels <<= aftl_random_below(&random, 4);
+	config->allocate = aftl_random_below(&random, 4) % AFTL_ALLOCATES;
+	if (seed % 3)
+		config->blocks += 40;
+	else
+		test_random_options(device, &random);
+	if (seed % 6 == 0)
+		config->superblock = 2;
+	*test_own(config, "hybrid_cube") = aftl_random_below(&random, 2);
+	config->rain = config->superblock && aftl_random_below(&random, 2);
+	config->map_cache = aftl_random_below(&random, 8) ? 0 : 65536;
+	config->bad = aftl_random_below(&random, 3) * 2000000000ULL;
+	config->fill = 1 + aftl_random_below(&random, 2);
+	config->fill_valid = 10000 - aftl_random_below(&random, 2) * 2500;
+	config->fill_overwrite = aftl_random_below(&random, 2) * aftl_random_below(&random, 15000);
+	if (!aftl_random_below(&random, 4))
+		config->fill_approx = 5000 * aftl_random_below(&random, 3);
+}
+
+/* Fill random devices with @type. Return: number of fills in rounds. */
+static u32 fill_random_devices(const struct aftl_policy_type *type)
+{
+	u32 in_rounds = 0;
+	u64 seed;
+
+	for (seed = 1; seed <= FILLS && !tap_failures(); seed++) {
+		struct test_device device;
+
+		draw_fill(&device, seed);
+		in_rounds += fill_equals_asked(type, &device.config);
+		if (tap_failures())
+			test_note_config(&device, type->name, seed);
+	}
+	return in_rounds;
+}
+
+TAP_TEST(a_random_device_is_filled_as_if_the_policy_were_asked_for_each_program)
+{
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i) && !tap_failures(); i++) {
+		const struct aftl_policy_type *type = aftl_policy_at(i);
+		u32 in_rounds = fill_random_devices(type);
+
+		tap_note("%s: %u of %u fills in rounds", type->name, in_rounds, FILLS);
+		CHECK_EQ(!!in_rounds, !!type->fill_run);
+	}
+}
+
+static u32 half_block(const struct aftl_policy *policy)
+{
+	return aftl_policy_geometry(policy)->pages / 2;
+}
+
+/* Close blocks that are half full, so that GC begins while the fill first writes the lpns. */
+static int place_in_halves(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement)
+{
+	struct aftl_open_blocks *mine = policy->luns;
+	struct aftl_block **open = mine[aftl_lun_index(lun)].open;
+
+	if (need->cause == AFTL_CAUSE_HOST && *open && (*open)->frontier >= half_block(policy)) {
+		aftl_policy_close_block(policy, *open);
+		*open = NULL;
+	}
+	return aftl_open_blocks_place(policy, lun, need, 0, placement);
+}
+
+static u32 fill_half_block(struct aftl_policy *policy, __maybe_unused struct aftl_lun *lun,
+			   __maybe_unused const struct aftl_program_request *need,
+			   const struct aftl_block *block)
+{
+	u32 half = half_block(policy);
+	u32 steps = aftl_policy_geometry(policy)->program_pages;
+
+	return block->frontier < half ? DIV_ROUND_UP(half - block->frontier, steps) : 0;
+}
+
+TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
+{
+	struct aftl_policy_type halves = aftl_policy_baseline;
+	struct test_device device;
+	u32 erases = 0;
+	u32 i;
+
+	halves.ftl = NULL;
+	halves.place = place_in_halves;
+	halves.fill_run = fill_half_block;
+	fill(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		erases += device.ftl->media.blocks[i].erases;
+	CHECK(erases);
+	CHECK(fill_equals_asked(&halves, &device.config));
+	test_device_close(&device);
 }
 
 /* A host with a programmed() callback is told of each page. */
@@ -428,7 +568,7 @@ TAP_TEST(a_fill_reports_each_programmed_page)
 		const struct aftl_geometry *geo;
 		struct test_device device;
 
-		if (!aftl_policy_at(i)->steady)
+		if (!aftl_policy_at(i)->fill_run)
 			continue;
 		fill(&device, aftl_policy_at(i), FILLED "100% fill=sequential", count_page);
 		geo = aftl_geometry(device.ftl);

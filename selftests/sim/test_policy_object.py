@@ -67,8 +67,8 @@ EDITS = [
      "it has version 999 of the contract, this program has 1; compile it with"),
     ('.about = "page mapping, relocated data in blocks of its own",', "",
      "the policy is incomplete; set name, about,"),
-    (".steady = true,",
-     ".steady = true, .params = { &(const struct aftl_param_group){ .count = 0 } },",
+    (".fill_run = aftl_fill_whole_block,",
+     ".params = { &(const struct aftl_param_group){ .count = 0 } },",
      "only built-in policies can declare parameters"),
     ("AFTL_EXPORT_POLICY(survivors);",
      "extern const struct aftl_policy_object aftl_exported_policy;\n"

@@ -204,7 +204,7 @@ enum aftl_zone_state {
  * the mapping, see volume.h.
  */
 struct aftl_host_ops {
-	/* Return zeroed memory, or NULL. Called in aftl_create() only. */
+	/* Return zeroed memory, or NULL. Called in aftl_create() and aftl_fill() only. */
 	void *(*alloc)(void *host, size_t bytes);
 	/*
 	 * As alloc(), but called at any time, and must not return NULL. Without it the device

@@ -2,6 +2,7 @@
 /* Preconditioning: the transactions of normal operation, in zero device time. */
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/fill-map.h"
 #include "core/ftl/fine-pass.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/l2p.h"
@@ -52,7 +53,7 @@ static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
 	}
 }
 
-/* Prefetch distance, in pages, of relocation reads. */
+/* Prefetch distance, in pages, of relocation reads and first writes. */
 #define PREFETCH_DISTANCE 8U
 
 static void untimed_reloc_read(struct aftl *ftl, struct aftl_lun *lun)
@@ -121,29 +122,45 @@ static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 /**
  * struct filler - state of preconditioning
  * @random: random number generator
- * @steady: the policy's placements are predictable, so that it need not be asked for each
+ * @asks_always: stream() and place() are called for each program
  * @round: logical pages of one program in every LUN, if rounds are possible; else 0
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
+ * @map: L2P entries that are still to be stored
+ * @ahead: from a logical page to the one whose L2P entry is prefetched meanwhile
  */
 struct filler {
 	struct aftl_random random;
-	bool steady;
+	bool asks_always;
 	u32 round;
 	struct aftl_program_request need;
 	struct aftl_payload payload;
+	struct aftl_fill_map map;
+	u32 ahead;
 };
 
-static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun,
+/* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
+static int fill_relocate(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
+{
+	int ret = aftl_fill_map_finish(ftl, &filler->map);
+
+	return ret ? ret : run_reloc_untimed(ftl, lun);
+}
+
+static int place_after_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	for (;;) {
-		while (aftl_gc_urgent(ftl, lun) && run_reloc_untimed(ftl, lun))
-			;
-		if (!aftl_program_place(ftl, lun, need, placement))
+		int ret = 1;
+
+		while (ret > 0 && aftl_gc_urgent(ftl, lun))
+			ret = fill_relocate(ftl, filler, lun);
+		if (ret >= 0 && !aftl_program_place(ftl, lun, need, placement))
 			return 0;
-		if (!run_reloc_untimed(ftl, lun))
-			return -ENOSPC;
+		if (ret >= 0)
+			ret = fill_relocate(ftl, filler, lun);
+		if (ret <= 0)
+			return ret ? ret : -ENOSPC;
 	}
 }
 
@@ -158,56 +175,57 @@ static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
 	}
 }
 
-static struct aftl_block **last_fill_block(const struct filler *filler, struct aftl_lun *lun)
-{
-	return &lun->fill_blocks[filler->need.class];
-}
-
 /*
  * Most preconditioning programs follow the previous one in the same block. The policy need not be
  * asked for their place, and nothing is counted: the statistics start after preconditioning.
  */
 static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler,
-				 struct aftl_lun *lun)
+				 const struct aftl_lun *lun)
 {
-	const struct aftl_block *block = *last_fill_block(filler, lun);
-
-	return block && block->state == AFTL_BLOCK_OPEN &&
-	       block->frontier + 2 * ftl->geo.program_pages <= ftl->geo.pages &&
+	return lun->fill_left && lun->fill_class == filler->need.class &&
 	       filler->payload.count == ftl->program_units && !aftl_gc_urgent(ftl, lun);
 }
 
 static bool is_plain_placement(const struct aftl_placement *placement)
 {
 	return placement->mode == AFTL_MODE_NORMAL && !placement->monitor &&
-	       aftl_block_is_sequential(placement->block) && aftl_ispp_default(&placement->ispp);
+	       !placement->piggybacked && aftl_block_is_sequential(placement->block) &&
+	       aftl_ispp_default(&placement->ispp);
 }
 
-static void remember_fill_block(const struct filler *filler, struct aftl_lun *lun,
-				const struct aftl_placement *placement)
+/* Ask the policy how many programs may follow @placement. */
+static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun,
+			   const struct aftl_placement *placement)
 {
-	if (filler->steady && is_plain_placement(placement))
-		*last_fill_block(filler, lun) = placement->block;
-	else
-		*last_fill_block(filler, lun) = NULL;
+	struct aftl_block *block = placement->block;
+	u32 steps = (ftl->geo.pages - block->frontier) / ftl->geo.program_pages;
+	u32 run;
+
+	if (filler->asks_always || block->state != AFTL_BLOCK_OPEN ||
+	    !is_plain_placement(placement))
+		return;
+	run = ftl->type->fill_run(ftl->policy, lun, &filler->need, block);
+	lun->fill_block = block;
+	lun->fill_class = filler->need.class;
+	lun->fill_left = min(run, steps - 1);
 }
 
-static bool fill_is_predictable(const struct aftl *ftl)
+/*
+ * In all other configurations a program depends on more than its LUN, or has consequences beyond
+ * its block.
+ */
+static bool fill_must_ask_policy(const struct aftl *ftl)
 {
-	const struct aftl_policy_type *type = ftl->type;
-
-	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->slc_max_blocks &&
-	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns &&
-	       (type->ftl || !type->stream) &&
-	       !type->programmed && !type->invalidated;
+	return !ftl->type->fill_run || ftl->geo.passes > 1 || !ftl->chip.plain ||
+	       ftl->slc_max_blocks || ftl->geo.trans_pages || ftl->geo.superblock_luns;
 }
 
-static int program_trans_pages(struct aftl *ftl, struct aftl_lun *lun)
+static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
-	int ret = place_after_gc(ftl, lun, &need, &placement);
+	int ret = place_after_gc(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
@@ -218,14 +236,14 @@ static int program_trans_pages(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Program the evictions of each LUN that has at least @least translation pages queued. */
-static int untimed_cmt_evictions(struct aftl *ftl, u32 least)
+static int untimed_cmt_evictions(struct aftl *ftl, struct filler *filler, u32 least)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		while (!ret && ftl->luns[i].evictions.count >= least)
-			ret = program_trans_pages(ftl, &ftl->luns[i]);
+			ret = program_trans_pages(ftl, filler, &ftl->luns[i]);
 	return ret;
 }
 
@@ -239,21 +257,25 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	filler->need.lpn = filler->payload.lpn[0];
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
-	ret = place_after_gc(ftl, lun, &filler->need, &placement);
+	lun->fill_left = 0;
+	ret = place_after_gc(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
 	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
-	remember_fill_block(filler, lun, &placement);
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
 	aftl_reloc_programmed(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
 	if (aftl_reloc_repeat_due(ftl, lun))
-		run_reloc_untimed(ftl, lun);
+		ret = fill_relocate(ftl, filler, lun);
+	else
+		start_fill_run(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
 		untimed_parity(ftl, lun);
 	payload_drop_programmed(&filler->payload, gathered);
-	return aftl_cmt_evictions_full(ftl) ? untimed_cmt_evictions(ftl, ftl->program_units) : 0;
+	if (ret >= 0 && aftl_cmt_evictions_full(ftl))
+		return untimed_cmt_evictions(ftl, filler, ftl->program_units);
+	return min(ret, 0);
 }
 
 static int fill_program_next(struct aftl *ftl, struct filler *filler)
@@ -265,8 +287,7 @@ static int fill_program_next(struct aftl *ftl, struct filler *filler)
 		return -ENOSPC;
 	if (!fill_may_skip_policy(ftl, filler, lun))
 		return fill_program_placed(ftl, filler, lun);
-	aftl_program_fill_step(ftl, lun, *last_fill_block(filler, lun), filler->need.class,
-			       &filler->payload);
+	aftl_program_fill_step(ftl, lun, filler->need.class, &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -368,28 +389,32 @@ static bool luns_take_turns(const struct aftl *ftl)
 	       (!ftl->lun_rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
+/* In rounds, no class is drawn for each logical page. */
+static bool fill_has_one_class(const struct aftl *ftl)
+{
+	return ftl->type->ignores_tags || !ftl->config.fill_approx ||
+	       ftl->config.fill_approx == 10000;
+}
+
 static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *filler)
 {
-	return filler->steady && ftl->type->ignores_tags && !ftl->ops->programmed &&
+	return !filler->asks_always && fill_has_one_class(ftl) && !ftl->ops->programmed &&
 	       luns_take_turns(ftl);
 }
 
-/* Programs of @lun that follow the previous one, excluding the last program of the block. */
-static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler,
-			   struct aftl_lun *lun)
+/* Programs of @lun that may follow the previous one without asking the policy. */
+static u32 fill_steps_left(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	const struct aftl_block *block = *last_fill_block(filler, lun);
 	u32 used = lun->valid + lun->in_flight;
 
-	if (!block || block->state != AFTL_BLOCK_OPEN || block->frontier == ftl->geo.pages ||
-	    aftl_gc_urgent(ftl, lun) || used > lun->max_valid)
+	if (aftl_gc_urgent(ftl, lun) || used > lun->max_valid)
 		return 0;
-	return min((ftl->geo.pages - block->frontier) / ftl->geo.program_pages - 1,
-		   (lun->max_valid - used) / ftl->program_units);
+	return min(lun->fill_left, (lun->max_valid - used) / ftl->program_units);
 }
 
 /*
- * Rounds possible with @units logical pages. A fixed LUN rule needs a start at a program boundary.
+ * Rounds possible with @units logical pages. They start at a multiple, where a fixed LUN rule is at
+ * its first LUN and the L2P entries can be recorded.
  */
 static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 			    const struct aftl_fill_order *order, u32 units)
@@ -398,34 +423,44 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 	u32 i;
 
 	if (!filler->round || filler->payload.count ||
-	    (ftl->lun_rule.fixed && order->at % ftl->program_units))
+	    (order->units - units) % filler->round)
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
-		rounds = min(rounds, fill_steps_left(ftl, filler, &ftl->luns[i]));
+		rounds = min(rounds, fill_steps_left(ftl, &ftl->luns[i]));
 	return rounds;
 }
 
 /*
  * Run @rounds programs in each LUN, one LUN after the other: the result is that of taking turns.
+ * @write is the number of the first write of the fill that they contain.
  * Return: number of logical pages.
  */
 static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order order,
-			   u32 rounds)
+			   u32 write, u32 rounds)
 {
 	u32 turn = ftl->lun_rule.fixed ? order.at / ftl->program_units : ftl->rotation;
+	u32 *ppns = aftl_fill_map_ppns(&filler->map, write);
+	u32 before = write / filler->round * ftl->program_units;
 	u32 units = rounds * filler->round;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
 		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
+		aftl_ppn_t first = aftl_page_ppn(&ftl->media, lun->fill_block,
+						 lun->fill_block->frontier);
+		u32 k;
 
-		aftl_program_fill_rounds(ftl, lun, *last_fill_block(filler, lun), order, rounds);
+		for (k = 0; ppns && k < ftl->program_units; k++)
+			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
+		aftl_program_fill_rounds(ftl, lun, filler->need.class, order, rounds, !ppns);
 		aftl_fill_order_skip(&order, ftl->program_units);
 	}
+	if (ppns)
+		aftl_fill_map_add(&filler->map, write, rounds, filler->need.class);
 	ftl->seq += units;
-	/* Skip the draws for the class, which the policy ignores. */
+	/* Skip the draws for the class, which are without effect. */
 	aftl_random_skip(&filler->random, units);
 	return units;
 }
@@ -439,9 +474,10 @@ static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fil
 
 	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_run_rounds(ftl, filler, *order, rounds);
+		done = fill_run_rounds(ftl, filler, *order, order->units - *units, rounds);
 		ret = aftl_host_pause(ftl);
 	} else {
+		aftl_prefetch_l2p_entry(ftl, aftl_fill_order_next(order, order->at, filler->ahead));
 		ret = fill_add_lpn(ftl, filler, to_lpn(order->at), draw_class(ftl, filler));
 	}
 	aftl_fill_order_skip(order, done);
@@ -458,10 +494,13 @@ static int fill_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
 	if (shuffled) {
 		order.step = coprime_step(units, &filler->random);
 		order.at = (u32)aftl_random_below(&filler->random, units);
+		if (filler->round)
+			aftl_fill_map_init(ftl, &filler->map, &order);
 	}
+	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
 		ret = fill_advance(ftl, filler, &order, &units);
-	return ret;
+	return ret ? ret : aftl_fill_map_finish(ftl, &filler->map);
 }
 
 /* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
@@ -515,11 +554,11 @@ static void finish_fine_passes(struct aftl *ftl)
 }
 
 /* Program all dirty translation pages. */
-static int finish_cmt_evictions(struct aftl *ftl)
+static int finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 {
 	if (ftl->geo.trans_pages)
 		aftl_cmt_flush(ftl);
-	return untimed_cmt_evictions(ftl, 1);
+	return untimed_cmt_evictions(ftl, filler, 1);
 }
 
 int aftl_fill(struct aftl *ftl)
@@ -531,7 +570,7 @@ int aftl_fill(struct aftl *ftl)
 
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
-	filler.steady = fill_is_predictable(ftl);
+	filler.asks_always = fill_must_ask_policy(ftl);
 	if (fill_rounds_allowed(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
@@ -546,8 +585,9 @@ int aftl_fill(struct aftl *ftl)
 		ret = fill_flush(ftl, &filler);
 	if (!ret) {
 		finish_fine_passes(ftl);
-		ret = finish_cmt_evictions(ftl);
+		ret = finish_cmt_evictions(ftl, &filler);
 	}
+	aftl_fill_map_free(ftl, &filler.map);
 	ftl->filling = false;
 	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
 	ftl->age_ns = age_ns;

@@ -591,42 +591,43 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/*
- * Mark the pages of the next @steps programs of @block; @first is their first page in the device.
- */
-static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps,
-			    u16 value)
+/* Add @steps programs to the fill block of @lun, whose pages have been marked. */
+static void fill_advance_block(struct aftl *ftl, struct aftl_lun *lun, u32 class, u32 steps)
 {
+	struct aftl_block *block = lun->fill_block;
 	u32 pages = steps * ftl->geo.program_pages;
 	u32 hours = hours_since_open(ftl, block);
 	u32 i;
 
-	for (i = 0; i < pages; i++) {
-		*aftl_page_attr_at(&ftl->media, first + i) = value;
+	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
 		aftl_oob_set_hours(ftl, block, block->frontier + i, hours);
-	}
-	if (aftl_page_class(value) == AFTL_PRECISE)
+	if (class == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;
 	aftl_order_advance(&ftl->media, block,
 			   block->frontier + (steps - 1) * ftl->geo.program_pages);
+	lun->fill_left -= steps;
 }
 
 /*
- * aftl_program_fill_step() - commit the next program of a sequential block in preconditioning
+ * aftl_program_fill_step() - commit the next program of the fill block of @lun
  * @payload: a full program of host writes
  *
  * Not for the first or the last program of a block. The policy is not asked and nothing is counted:
  * see precondition.c.
  */
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			    u32 class, const struct aftl_payload *payload)
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+			    const struct aftl_payload *payload)
 {
+	struct aftl_block *block = lun->fill_block;
 	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
 	u32 first = page * ftl->geo.page_units;
 	u32 i;
 
-	fill_mark_pages(ftl, block, page, 1, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
+	for (i = 0; i < ftl->geo.program_pages; i++)
+		*aftl_page_attr_at(&ftl->media, page + i) =
+			aftl_page_attr(class, AFTL_MODE_NORMAL, 0);
+	fill_advance_block(ftl, lun, class, 1);
 	for (i = 0; i < payload->count; i++) {
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(first + i)) = payload->lpn[i];
 		aftl_oob_store_origin(ftl, block, to_ppn(first + i), payload->origin[i]);
@@ -638,56 +639,105 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 /**
  * struct first_writes - first writes of logical pages, on their way into one block
  * @order: order of the logical pages; the write generation is derived from the sequence number
- * @units: logical pages in a program
- * @skip: logical pages from the start of one program to the start of the next
+ * @program_pages: pages of a program
+ * @skip: from the first logical page of one program to that of the next
+ * @skip_seq: the same for sequence numbers
+ * @page: page of the device that takes the first of them
+ * @end: page after the last
+ * @attr: attributes of the pages
  */
 struct first_writes {
 	struct aftl_fill_order order;
-	u32 units;
+	u32 program_pages;
 	u32 skip;
+	u32 skip_seq;
+	u32 page;
+	u32 end;
+	u16 attr;
 };
 
 /*
- * @media and @map are copies, so that the compiler knows that the stores do not change them.
+ * @media is a copy, so that the compiler knows that the stores do not change it. @units and @pages
+ * are the logical pages of a page and the pages of a program.
  */
-static void store_first_writes(struct aftl_media media, struct aftl_chunks map,
-			       struct first_writes new, u32 slot, u32 end)
+static __always_inline void store_first_writes(struct aftl_media media, struct first_writes new,
+					       u32 units, u32 pages)
 {
-	u32 i;
+	while (new.page < new.end) {
+		u32 end = new.page + pages;
+		u32 lpn = new.order.at;
+		u64 seq = new.order.seq;
 
-	for (; slot < end; aftl_fill_order_skip(&new.order, new.skip)) {
-		for (i = 0; i < new.units; i++, slot++) {
-			u32 unit = aftl_fill_order_lpn(&new.order, i);
+		for (; new.page < end; new.page++) {
+			void *record = aftl_oob_at(&media, new.page);
+			u16 *numbers = (u16 *)record + media.oob_layout.attr;
+			u32 i;
 
-			*aftl_oob_lpn_word(&media, to_ppn(slot)) = to_lpn(unit);
-			*aftl_chunk_entry(&map, u32, unit) = slot + 1;
-			if (media.models_errors)
-				*aftl_oob_generation(&media, to_ppn(slot)) =
-					(u16)aftl_hash64(new.order.seq + i);
+			*numbers = new.attr;
+			for (i = 0; i < units; i++) {
+				((aftl_lpn_t *)record)[i] = to_lpn(lpn);
+				if (media.models_errors)
+					*++numbers = (u16)aftl_hash64(seq++);
+				lpn = aftl_fill_order_next(&new.order, lpn, new.order.step);
+			}
 		}
+		new.order.at = aftl_fill_order_next(&new.order, new.order.at, new.skip);
+		new.order.seq += new.skip_seq;
+	}
+}
+
+/* Map the logical pages of first writes; @units are those of a program. */
+static __always_inline void map_first_writes(struct aftl_chunks l2p, struct first_writes new,
+					     u32 entry, u32 units)
+{
+	for (; new.page < new.end; new.page += new.program_pages) {
+		u32 end = entry + units;
+		u32 lpn = new.order.at;
+
+		for (; entry < end; entry++) {
+			*aftl_chunk_entry(&l2p, u32, lpn) = entry;
+			lpn = aftl_fill_order_next(&new.order, lpn, new.order.step);
+		}
+		new.order.at = aftl_fill_order_next(&new.order, new.order.at, new.skip);
 	}
 }
 
 /*
- * aftl_program_fill_rounds() - commit several programs of first writes of precise data
+ * aftl_program_fill_rounds() - commit several programs of first writes in the fill block of @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
+ * @map: store the L2P entries
  */
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			      struct aftl_fill_order order, u32 rounds)
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+			      struct aftl_fill_order order, u32 rounds, bool map)
 {
+	struct aftl_block *block = lun->fill_block;
 	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
 	u32 slot = page * ftl->geo.page_units;
 	u32 units = rounds * ftl->program_units;
+	u32 skip = ftl->geo.luns * ftl->program_units;
+	struct first_writes new = {
+		.order = order,
+		.program_pages = ftl->geo.program_pages,
+		.skip = (u32)((u64)skip * order.step % order.units),
+		.skip_seq = skip,
+		.page = page,
+		.end = page + rounds * ftl->geo.program_pages,
+		.attr = aftl_page_attr(class, AFTL_MODE_NORMAL, 0),
+	};
 
-	fill_mark_pages(ftl, block, page, rounds,
-			aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	/* A page of one logical page is the most frequent program and deserves its own loop. */
+	if (ftl->program_units == 1)
+		store_first_writes(ftl->media, new, 1, 1);
+	else
+		store_first_writes(ftl->media, new, ftl->geo.page_units, new.program_pages);
+	if (map)
+		map_first_writes(ftl->l2p, new, class << AFTL_PPN_BITS | (slot + 1),
+				 ftl->program_units);
+	fill_advance_block(ftl, lun, class, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
-	store_first_writes(ftl->media, ftl->l2p,
-			   (struct first_writes){ order, ftl->program_units,
-						  ftl->geo.luns * ftl->program_units },
-			   slot, slot + units);
 	block->valid += units;
+	block->valid_approx += class == AFTL_PRECISE ? 0 : units;
 	lun->valid += units;
 }
 

@@ -3,6 +3,7 @@
 #ifndef AFTL_PROGRAM_H
 #define AFTL_PROGRAM_H
 
+#include "core/ftl/fill-order.h"
 #include "core/nand/media.h"
 
 struct aftl;
@@ -41,39 +42,10 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			    u32 class, const struct aftl_payload *payload);
-
-/**
- * struct aftl_fill_order - order in which preconditioning first writes the logical pages
- * @at: next logical page
- * @step: distance to the one after it; coprime to @units
- * @units: number of logical pages; the order wraps around there
- * @seq: sequence number of the next write
- */
-struct aftl_fill_order {
-	u32 at;
-	u32 step;
-	u32 units;
-	u64 seq;
-};
-
-/* Logical page that is @ahead positions after the next one. */
-static inline u32 aftl_fill_order_lpn(const struct aftl_fill_order *order, u32 ahead)
-{
-	u64 at = order->at + (u64)ahead * order->step;
-
-	return likely(at < order->units) ? at : at % order->units;
-}
-
-static inline void aftl_fill_order_skip(struct aftl_fill_order *order, u32 units)
-{
-	order->at = aftl_fill_order_lpn(order, units);
-	order->seq += units;
-}
-
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			      struct aftl_fill_order order, u32 rounds);
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+			    const struct aftl_payload *payload);
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+			      struct aftl_fill_order order, u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);

@@ -307,6 +307,7 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.prefetch_state = agcr_prefetch_state,
 	.host_read = agcr_host_read,
 	.place = agcr_place,
+	.fill_run = aftl_fill_whole_block,
 	.mode = agcr_mode,
 	.relocate = agcr_relocate,
 	.idle_task = agcr_idle_task,
@@ -323,5 +324,6 @@ const struct aftl_policy_type aftl_policy_li = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = li_place,
+	.fill_run = aftl_fill_whole_block,
 	.relocate = agcr_relocate,
 };

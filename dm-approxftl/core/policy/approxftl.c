@@ -101,10 +101,10 @@ static u32 find_wear_limit(const struct aftl_policy *policy)
 	u32 least = U32_MAX / 2;
 	u32 i;
 
-	for (i = 0; i < media->geo->blocks; i++)
+	for (i = 0; i < media->geo->blocks && least > AFTL_FULL_WEAR; i++)
 		if (media->blocks[i].state != AFTL_BLOCK_BAD)
 			least = min(least, media->blocks[i].wear);
-	return 2 * max(least, 10000U);
+	return 2 * max(least, AFTL_FULL_WEAR);
 }
 
 static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
@@ -264,6 +264,20 @@ static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
+/* Precise data fills a precise block until something else changes the open blocks. */
+static u32 approxftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      const struct aftl_block *block)
+{
+	const struct pool *pool =
+		approxftl_pool(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
+
+	if (block != pool->open[PRECISE] || !pool->open[CHECKERBOARD] ||
+	    approxftl_choose_kind(aftl_policy_geometry(policy), pool, need->class) != PRECISE)
+		return 0;
+	return U32_MAX;
+}
+
 /*
  * Prefer blocks with few precise pages. Full precise blocks come last while there is no phase-2
  * block, which takes precise data fast.
@@ -316,6 +330,7 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.closed = approxftl_closed,
 	.stream = approxftl_stream,
 	.place = approxftl_place,
+	.fill_run = approxftl_fill_run,
 	.victim_rank = approxftl_victim_rank,
 	.relocate = approxftl_relocate,
 	.shallow_erase = approxftl_shallow_erase,

@@ -44,6 +44,15 @@ int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_open_blocks_place(policy, lun, need, kind, placement);
 }
 
+u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   const struct aftl_block *block)
+{
+	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
+
+	return approx ? aftl_policy_approxftl.fill_run(approx, lun, need, block) : U32_MAX;
+}
+
 u64 aftl_delegate_save_word(const struct aftl_policy *policy)
 {
 	const struct aftl_delegating *state =

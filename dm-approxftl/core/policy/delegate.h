@@ -45,6 +45,9 @@ void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *b
 int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need, struct aftl_placement *placement);
 
+u32 aftl_delegate_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   const struct aftl_block *block);
 u64 aftl_delegate_save_word(const struct aftl_policy *policy);
 void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory);
 bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
@@ -55,6 +58,7 @@ bool aftl_delegate_accept_free(struct aftl_policy *policy, const struct aftl_blo
 bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
 
 #define AFTL_DELEGATE_METHODS			\
+	.fill_run = aftl_delegate_fill_run,		\
 	.save_word = aftl_delegate_save_word,		\
 	.restore_word = aftl_delegate_restore_word,		\
 	.relocate = aftl_delegate_relocate,			\

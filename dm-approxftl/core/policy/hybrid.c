@@ -294,12 +294,12 @@ static u32 find_leader(const struct aftl_media *media, const struct aftl_block *
 	return page;
 }
 
-static bool may_follow(const struct hybrid *state, const struct aftl_placement *placement)
+static bool may_follow(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
 	return has_followers(&state->policy) && geo->program_pages == geo->word_line_pages &&
-	       placement->block->order != AFTL_ORDER_SUPER_LAYER;
+	       block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
 /* Monitored result of the leader of a word line in @mode; 0 if there is no leader. */
@@ -338,9 +338,21 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	struct hybrid *state = to_hybrid(policy);
 	int ret = place_by_part(state, lun, need, placement);
 
-	if (!ret && may_follow(state, placement))
+	if (!ret && may_follow(state, placement->block))
 		hybrid_follow_leader(policy, placement);
 	return ret;
+}
+
+/* Each follower depends on the monitored result of its leader. */
+static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need, const struct aftl_block *block)
+{
+	struct hybrid *state = to_hybrid(policy);
+
+	if (may_follow(state, block))
+		return 0;
+	return state->approx ? aftl_policy_approxftl.fill_run(state->approx, lun, need, block) :
+			       U32_MAX;
 }
 
 static bool hybrid_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -547,6 +559,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_host_read,
 	.place = hybrid_place,
+	.fill_run = hybrid_fill_run,
 	.out_of_blocks = hybrid_out_of_blocks,
 	.programmed = hybrid_programmed,
 	.invalidated = hybrid_invalidated,

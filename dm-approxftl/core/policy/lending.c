@@ -73,6 +73,22 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
+/* The last step of the first half changes the role of the block. */
+static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need,
+			    const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	const struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
+	enum kind kind = lending_choose_kind(mine, need->class);
+
+	if (mine->open[kind] != block)
+		return 0;
+	if (kind != BORROWERS)
+		return U32_MAX;
+	return (aftl_lending_pages(geo) - block->frontier) / geo->program_pages - 1;
+}
+
 static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 			     u32 *class, u32 *stream)
 {
@@ -94,5 +110,6 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.adopt = lending_adopt,
 	.closed = aftl_open_blocks_closed,
 	.place = lending_place,
+	.fill_run = lending_fill_run,
 	.relocate = lending_relocate,
 };

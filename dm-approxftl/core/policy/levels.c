@@ -56,6 +56,7 @@ const struct aftl_policy_type aftl_policy_levels = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = levels_stream,
 	.place = levels_place,
+	.fill_run = aftl_fill_whole_block,
 	.relocate = levels_relocate,
 	.shallow_erase = levels_shallow_erase,
 };

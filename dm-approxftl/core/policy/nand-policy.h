@@ -158,8 +158,6 @@ struct aftl_relocation {
  *	coarse and a fine pass; the core issues the latter
  * @no_parity: the policy is not compatible with RAIN: it reprograms word lines whose parity is
  *	written, or opens blocks with fewer bits
- * @steady: the place of a program is determined by its LUN, its class and whether it is a host
- *	write: the next step of the block of the last such program, until that block is full
  * @ignores_tags: all data is stored as precise
  * @stream_per_page: stream() is called for each logical page, when the core accepts it
  * @lun_fixed: lun() is called for each lpn, and its answer is waited for even if that LUN is full
@@ -184,7 +182,6 @@ struct aftl_policy_type {
 	bool word_line_steps;
 	bool two_passes;
 	bool no_parity;
-	bool steady;
 	bool ignores_tags;
 	bool stream_per_page;
 	bool lun_fixed;
@@ -251,6 +248,18 @@ struct aftl_policy_type {
 	 */
 	int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
 		     const struct aftl_program_request *need, struct aftl_placement *placement);
+
+	/*
+	 * Optional, for preconditioning; default 0: stream() and place() are called for each
+	 * program. @need has just been programmed in @block. Returns the number of further programs
+	 * of host writes of its class in @lun that need no call: stream() would return need->stream
+	 * for all their lpns, place() the next steps of the block in the same mode, programmed()
+	 * false, and none would change the state of the policy, whatever is programmed in other
+	 * LUNs. The core asks again after any other program in @lun, and always calls place() for
+	 * the last step of a block. aftl_fill_whole_block() promises all other steps.
+	 */
+	u32 (*fill_run)(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, const struct aftl_block *block);
 
 	/*
 	 * Optional. place() returned -ENOSPC for a host write: call aftl_policy_close_block() for a
@@ -456,5 +465,9 @@ static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_block **open,
 			  u32 kind, struct aftl_placement *placement);
+
+/* fill_run() of a policy whose blocks are filled in sequence, whatever else it places. */
+u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, const struct aftl_block *block);
 
 #endif

@@ -136,3 +136,13 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 		*open = NULL;
 	return 0;
 }
+
+u32 aftl_fill_whole_block(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, const struct aftl_block *block)
+{
+	(void)policy;
+	(void)lun;
+	(void)need;
+	(void)block;
+	return U32_MAX;
+}

@@ -684,6 +684,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.closed = ressd_closed,
 	.stream = aftl_hotness_class,
 	.place = ressd_place,
+	.fill_run = aftl_fill_whole_block,
 	.out_of_blocks = ressd_out_of_blocks,
 	.invalidated = ressd_invalidated,
 	.relocate = ressd_relocate,

@@ -28,4 +28,5 @@ const struct aftl_policy_type aftl_policy_tlc = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = aftl_hotness_class,
 	.place = tlc_place,
+	.fill_run = aftl_fill_whole_block,
 };

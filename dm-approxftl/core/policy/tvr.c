@@ -109,6 +109,7 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = tvr_stream,
 	.place = tvr_place,
+	.fill_run = aftl_fill_whole_block,
 	.relocate = tvr_relocate,
 	.retention_hours = tvr_retention_hours,
 };

@@ -30,5 +30,6 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.reserve = 2,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vth_b_place,
+	.fill_run = aftl_fill_whole_block,
 	.shallow_erase = vth_b_shallow_erase,
 };

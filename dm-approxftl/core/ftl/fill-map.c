@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* L2P entries of a shuffled fill, stored in the order of lpns. */
+#include "core/ftl/controller.h"
+#include "core/ftl/fill-map.h"
+#include "core/ftl/l2p.h"
+#include "core/ftl/memory.h"
+
+/* With small rounds the table of runs would be larger than what it saves. */
+#define ROUND_LEAST 16U
+
+/* Entries stored between two pauses; a chunk of the L2P table is a multiple. */
+#define SLICE_UNITS 65536U
+
+/* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
+static u32 inverse_step(u32 step, u32 units)
+{
+	s64 before = 0;
+	s64 inverse = 1;
+	u32 rest = units;
+
+	while (step > 1) {
+		u32 times = rest / step;
+		u32 next = rest - times * step;
+		s64 sum = before - (s64)times * inverse;
+
+		before = inverse;
+		inverse = sum;
+		rest = step;
+		step = next;
+	}
+	return inverse < 0 ? (u32)(inverse + units) : (u32)inverse;
+}
+
+void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
+			const struct aftl_fill_order *order)
+{
+	u32 round = ftl->geo.luns * ftl->program_units;
+
+	if (round < ROUND_LEAST)
+		return;
+	map->order = *order;
+	map->order.step = inverse_step(order->step, order->units);
+	map->program = ftl->program_units;
+	map->round = round;
+	/* A run ends with a block; if some LUNs are ahead of others, there are two for each. */
+	map->size = round * 2 * ftl->geo.blocks_per_lun;
+	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
+	map->ppns = aftl_memory_alloc(ftl, map->size, sizeof(u32));
+	if (!map->runs || !map->ppns)
+		aftl_fill_map_free(ftl, map);
+}
+
+u32 *aftl_fill_map_ppns(struct aftl_fill_map *map, u32 write)
+{
+	if (!map->ppns || write % map->round || map->size - map->used < map->round)
+		return NULL;
+	return map->ppns + map->used;
+}
+
+void aftl_fill_map_add(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
+{
+	size_t bytes = map->round * sizeof(u32);
+	u32 *run = map->runs + write / map->round;
+	u32 *last = map->ppns + map->used;
+
+	map->level = level;
+	/* Does it continue the last run? */
+	if (map->used && !memcmp(last - map->round, last, bytes))
+		map->used -= map->round;
+	while (rounds--)
+		*run++ = map->used + 1;
+	map->used += map->round;
+}
+
+/**
+ * struct write_place - number of a write, also as round and position in the round
+ */
+struct write_place {
+	u32 write;
+	u32 round;
+	u32 position;
+};
+
+static struct write_place write_place_at(const struct aftl_fill_map *map, u32 write)
+{
+	return (struct write_place){ write, write / map->round, write % map->round };
+}
+
+/* A step that wraps around; the round is negative, modulo 2^32. */
+static struct write_place step_back(const struct aftl_fill_map *map, u32 step)
+{
+	u32 distance = map->order.units - step;
+	u32 rounds = DIV_ROUND_UP(distance, map->round);
+
+	return (struct write_place){ -distance, -rounds, rounds * map->round - distance };
+}
+
+/*
+ * Store the next entries up to @end, which are in one chunk; the first lpn was written at @at.
+ * @map is a copy, so that the compiler knows that the stores do not change it.
+ * Return: place of the write of the lpn after them.
+ */
+static struct write_place store_entries(const struct aftl_fill_map map, struct write_place at,
+					u32 *entry, const u32 *end)
+{
+	const struct write_place next = write_place_at(&map, map.order.step);
+	const struct write_place back = step_back(&map, map.order.step);
+
+	for (; entry < end; entry++) {
+		u32 run = map.runs[at.round];
+		bool wraps = at.write + next.write >= map.order.units;
+
+		if (likely(run))
+			*entry = map.level << AFTL_PPN_BITS |
+				 (map.ppns[run - 1 + at.position] + at.round * map.program + 1);
+		at.write += wraps ? back.write : next.write;
+		at.round += wraps ? back.round : next.round;
+		at.position += wraps ? back.position : next.position;
+		if (at.position >= map.round) {
+			at.position -= map.round;
+			at.round++;
+		}
+	}
+	return at;
+}
+
+int aftl_fill_map_finish(struct aftl *ftl, struct aftl_fill_map *map)
+{
+	u32 units = map->used ? map->order.units : 0;
+	struct write_place at;
+	int ret = 0;
+	u32 lpn;
+
+	if (units)
+		at = write_place_at(map, (units - map->order.at) * (u64)map->order.step % units);
+	for (lpn = 0; !ret && lpn < units; lpn += SLICE_UNITS) {
+		u32 *entry = aftl_l2p_entry(ftl, lpn);
+
+		at = store_entries(*map, at, entry, entry + min(units - lpn, SLICE_UNITS));
+		ret = aftl_host_pause(ftl);
+	}
+	aftl_fill_map_free(ftl, map);
+	return ret;
+}
+
+void aftl_fill_map_free(struct aftl *ftl, struct aftl_fill_map *map)
+{
+	aftl_memory_free(ftl, map->runs);
+	aftl_memory_free(ftl, map->ppns);
+	*map = (struct aftl_fill_map){ 0 };
+}
