@@ -736,8 +736,10 @@ static void set_zones(struct aftl_random *random)
 	config->endurance = 0;
 	config->fill = AFTL_FILL_NONE;
 	config->passes = 1;
-	if (aftl_random_below(random, 2))
-		config->slc_static = config->slc_dynamic = 0;
+	if (aftl_random_below(random, 2)) {
+		config->slc_static = 0;
+		config->slc_dynamic = 0;
+	}
 	config->blocks = max(config->blocks, 16ULL);
 	config->op = 6000;
 	config->zoned = unit * units;
