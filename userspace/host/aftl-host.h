@@ -36,6 +36,10 @@ typedef int64_t s64;
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
 #define noinline __attribute__((noinline))
+/* glibc has it, other C libraries do not. */
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define min(a, b) ((a) < (b) ? (a) : (b))

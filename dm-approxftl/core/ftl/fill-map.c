@@ -72,9 +72,7 @@ void aftl_fill_map_add(struct aftl_fill_map *map, u32 write, u32 rounds, u32 lev
 	map->used += map->round;
 }
 
-/**
- * struct write_place - number of a write, also as round and position in the round
- */
+/* Number of a write, and its round and position in the round. */
 struct write_place {
 	u32 write;
 	u32 round;
