@@ -20,6 +20,7 @@ DEADLINE = re.compile("|".join([
 #: Files that may match: the reason
 EXCEPTIONS = {
     "selftests/first-steps/on-release": "it interrupts make at some moment",
+    "selftests/kernel/install-kselftest": "it tells kselftest that there is no deadline",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
     "selftests/kernel/torture.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/lab/test_lab.py": "the option --timeout of approxftl lab is tested",

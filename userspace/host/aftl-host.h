@@ -38,7 +38,7 @@ typedef int64_t s64;
 #define noinline __attribute__((noinline))
 /* glibc has it, other C libraries do not. */
 #ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
+#define __always_inline __attribute__((always_inline))
 #endif
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -19,10 +19,12 @@ struct transfer {
 
 static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 {
-	if (transfer->good && size)
-		transfer->good = transfer->reading ?
-					 (fread(data, 1, size, transfer->file) == size) :
-					 (fwrite(data, 1, size, transfer->file) == size);
+	if (!transfer->good || !size)
+		return;
+	if (transfer->reading)
+		transfer->good = fread(data, 1, size, transfer->file) == size;
+	else
+		transfer->good = fwrite(data, 1, size, transfer->file) == size;
 }
 
 /* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */

@@ -53,7 +53,7 @@ static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
 	u32 blocks = ftl->type->reserve + 2 + aftl_slc_reserved_blocks(ftl);
 
 	if (ftl->geo.trans_pages)
-		blocks += 2 + DIV_ROUND_UP(DIV_ROUND_UP(ftl->geo.trans_pages, luns),
+		blocks += 2 + DIV_ROUND_UP(DIV_ROUND_UP(ftl->geo.trans_pages, max(luns, 1U)),
 					   ftl->gc_max_valid + 1);
 	return blocks;
 }

@@ -278,13 +278,12 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		ret = place_zone_relocation(ftl, lun, need, placement);
 	} else if (lun->below_reserve && need_frees_blocks(need)) {
 		ret = place_in_fallback(ftl, lun, need, placement);
-	} else if (aftl_stream_handle(ftl, need->stream) && !ftl->geo.zones) {
-		ret = place_by_handle(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
+		   (ftl->geo.zones || !aftl_stream_handle(ftl, need->stream)) &&
 		   aftl_slc_cache_place(ftl, lun, need, placement) &&
 		   placement_accepted(ftl, lun, need, placement)) {
 		ret = 0;
-	} else if (ftl->geo.zones) {
+	} else if (aftl_stream_handle(ftl, need->stream)) {
 		ret = place_by_handle(ftl, lun, need, placement);
 	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
@@ -669,13 +668,13 @@ static __always_inline void store_first_writes(struct aftl_media media, struct f
 		u64 seq = new.order.seq;
 
 		for (; new.page < end; new.page++) {
-			void *record = aftl_oob_at(&media, new.page);
-			u16 *numbers = (u16 *)record + media.oob_layout.attr;
+			aftl_lpn_t *lpns = aftl_oob_at(&media, new.page);
+			u16 *numbers = (u16 *)lpns + media.oob_layout.attr;
 			u32 i;
 
 			*numbers = new.attr;
 			for (i = 0; i < units; i++) {
-				((aftl_lpn_t *)record)[i] = to_lpn(lpn);
+				lpns[i] = to_lpn(lpn);
 				if (media.models_errors)
 					*++numbers = (u16)aftl_hash64(seq++);
 				lpn = aftl_fill_order_next(&new.order, lpn, new.order.step);

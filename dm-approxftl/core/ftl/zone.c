@@ -73,7 +73,7 @@ static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 /* Zones whose numbers differ by a multiple of this are in the same group, and in the same LUNs. */
 static u32 zone_groups(const struct aftl *ftl)
 {
-	return ftl->geo.luns / ftl->geo.zone_luns;
+	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
 }
 
 /*
@@ -466,15 +466,16 @@ static void zone_resume_fallback(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_block *block = &ftl->media.blocks[lun->index * (size_t)ftl->geo.blocks_per_lun];
 	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
 
-	for (; block < end && !lun->fallback; block++) {
-		if (block->bits || block == lun->reloc.from ||
-		    !zone_block_has_room(ftl, block) || block_zone(ftl, block) != zone)
-			continue;
-		aftl_victim_list_remove(ftl, lun, block);
-		block->state = AFTL_BLOCK_OPEN;
-		block->handle = 0;
-		lun->fallback = block;
-	}
+	while (block < end && (block->bits || block == lun->reloc.from ||
+			       !zone_block_has_room(ftl, block) ||
+			       block_zone(ftl, block) != zone))
+		block++;
+	if (block == end)
+		return;
+	aftl_victim_list_remove(ftl, lun, block);
+	block->state = AFTL_BLOCK_OPEN;
+	block->handle = 0;
+	lun->fallback = block;
 }
 
 /*
@@ -575,7 +576,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 						     AFTL_ZONE_OFFLINE :
 						     AFTL_ZONE_READ_ONLY);
 	/* The other LUNs take over the translation pages. */
-	reserved = aftl_zone_reserved_blocks(ftl, max(count_live_luns(ftl), 1u));
+	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
 		zone_fit_group(ftl, &ftl->luns[aftl_allocation_order_lun(&ftl->geo, i)],
 			       i / ftl->geo.zone_luns, reserved);
