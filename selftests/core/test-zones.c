@@ -622,6 +622,24 @@ TAP_TEST(folding_fills_the_block_of_each_zone_without_padding)
 	check_blocks(0);
 }
 
+TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
+{
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", CACHED);
+	for (i = 0; i < 48; i++) {
+		CHECK_EQ(write_at(0, i, 1), 0);
+		if (i != 16)
+			continue;
+		test_write_out(&device);
+		CHECK_EQ(test_device_reload(&device), 0);
+		CHECK_EQ(count_blocks_with_data(1), 2);
+	}
+	test_wait(&device, 10000000000);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(count_blocks_with_data(0), 1);
+}
+
 static void write_somewhere(struct aftl_random *random, u32 zone)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;

@@ -8,6 +8,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from selftests.lib.programs import TOP, run_program
 
 SHELL = ("cd '{top}'; . selftests/kernel/turns.sh; "
@@ -40,15 +41,39 @@ def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
                     "# d: left to another commit"]
 
 
-def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
-    """Run stand-ins for all tests, each with several points."""
-    folder = tmp_path / "selftests/kernel"
+def copy_runner(tree: Path) -> tuple[Path, str]:
+    """Copy run-in-kernel to where its tests are stand-ins; return the folder and the text."""
+    folder = tree / "selftests/kernel"
     folder.mkdir(parents=True)
     text = (TOP / "selftests/kernel/run-in-kernel").read_text()
     (folder / "run-in-kernel").write_text(text)
     # The stand-in must not take processors offline.
     (folder / "turns.sh").write_text(
         (TOP / "selftests/kernel/turns.sh").read_text() + "processors() { :; }\n")
+    return folder, text
+
+
+@pytest.mark.parametrize(("script", "status", "last"), [
+    ("echo ok 1 - one", 0, "ok 1 - only: one"),
+    ("echo 'ok 1 - one # SKIP no disk'; exit 4", 0, "ok 1 - only: one # SKIP no disk"),
+    ("echo ok 1 - one; exit 4", 1, "not ok 2 - only: exit status 4"),
+    ("echo ok 1 - one; exit 3", 1, "not ok 2 - only: exit status 3"),
+    ("echo not ok 1 - one; exit 1", 1, "not ok 1 - only: one"),
+    (":", 1, "not ok 1 - only: no point"),
+])
+def test_a_failed_point_decides_the_exit_status(
+        tmp_path: Path, script: str, status: int, last: str) -> None:
+    folder, _ = copy_runner(tmp_path)
+    (folder / "only.sh").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "only.sh").chmod(0o755)
+    done = run_program("sh", folder / "run-in-kernel", "only")
+    points = [line for line in done.out.splitlines() if line.startswith(("ok ", "not ok "))]
+    assert (done.code, points[-1]) == (status, last)
+
+
+def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
+    """Run stand-ins for all tests, each with several points."""
+    folder, text = copy_runner(tmp_path)
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
     tests = {kind: names.split() for kind, names in kinds.items()}
     for name in chain(*tests.values()):
