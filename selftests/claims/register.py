@@ -16,7 +16,8 @@ An entry has these keys, all strings unless said otherwise:
     order      "rising" or "falling": our figures must be so
     why        where within, band or direction come from
     verdict    one of VERDICTS
-    cause      why ours differs; for a contradiction also
+    cause      why ours differs; for a contradiction also "tested"
+    cause_of   id of an entry of this paper whose cause holds here, too; "cause" then adds to it
     tested     the ablation or counter-experiment that shows the cause
     test       file:name of the test that checks a mechanism which no claim function measures
 
@@ -80,6 +81,7 @@ class Entry:
     order: str = ""
     why: str = ""
     cause: str = ""
+    cause_of: str = ""
     tested: str = ""
     test: str = ""
 
@@ -163,6 +165,7 @@ def read_register(name: str) -> list[Entry]:
     """Return the entries of a paper."""
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text())
     known = {field.name for field in fields(Entry)}
+    causes = {table["id"]: table.get("cause", "") for table in document["entry"]}
     entries = []
     for table in document["entry"]:
         unknown = table.keys() - known
@@ -171,6 +174,8 @@ def read_register(name: str) -> list[Entry]:
         pairs: dict[str, Any] = {
             key: tuple(value) if key in ("band", "direction") else value
             for key, value in table.items()}
+        shared = causes[pairs["cause_of"]] if "cause_of" in pairs else ""
+        pairs["cause"] = " ".join(f"{shared} {pairs.get('cause', '')}".split())
         entries.append(Entry(**pairs))
     return entries
 
@@ -216,13 +221,17 @@ def page_tables(prefix: str) -> list[str]:
     own = read_register(PAPERS[prefix])
     lines = as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
         [entry.id, f"{entry.says} ({entry.where})", entry.said,
-         entry.ours or f"- {entry.cause}".replace("\n", " "), entry.tolerance, entry.verdict]
+         entry.ours or f"- {entry.cause}", entry.tolerance, entry.verdict]
         for entry in own)])
     lines.append("")
+    causes: dict[str, list[str]] = {}
     for entry in own:
         if entry.cause and entry.claim:
-            lines += [*wrapped(f"- **{entry.id}**, {entry.verdict}: {entry.cause}"
-                                   + (f" Tested: {entry.tested}" if entry.tested else ""))]
+            text = f"{entry.verdict}: {entry.cause}" + (f" Tested: {entry.tested}" if entry.tested
+                                                        else "")
+            causes.setdefault(text, []).append(f"**{entry.id}**")
+    for text, ids in causes.items():
+        lines += wrapped(f"- {', '.join(ids)}, {text}")
     return lines
 
 
