@@ -8,6 +8,7 @@ static const char *const workload_words[] = { "uniform", "zipf", "sequential",
 static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
 static const char *const queue_by_words[] = { "stream", "pid", "recorded", NULL };
 static const char *const die_dies_words[] = { "never", "late", "early", NULL };
+static const char *const yardstick_words[] = { "none", "optimum", NULL };
 static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
 
 const struct option_row option_rows[] = {
@@ -41,6 +42,8 @@ const char *const *option_words(const struct option_row *row)
 		return queue_by_words;
 	if (!strcmp(row->name, "die_dies"))
 		return die_dies_words;
+	if (!strcmp(row->name, "yardstick"))
+		return yardstick_words;
 	return arrival_shape_words;
 }
 

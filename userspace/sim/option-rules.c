@@ -169,6 +169,30 @@ static int check_loaded_policies(const struct sim_options *options, struct aftl_
 	return 0;
 }
 
+/*
+ * The yardstick draws the stream a second time, and knows one device that stays as it is. Zones
+ * prescribe the place of each write.
+ */
+static int check_yardstick(const struct sim_options *options, struct aftl_error *error)
+{
+	static const char *const others[] = { "raid", "tenants", "beside-rate", "change", "load" };
+
+	if (!options->yardstick)
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++)
+		if (sim_option_given(options, others[i]))
+			return aftl_fail(error, -EINVAL,
+					 "--yardstick and --%s contradict each other", others[i]);
+	if (options->config.zoned || options->config.shards > 1)
+		return aftl_fail(error, -EINVAL, "--yardstick: the device has %s; set %s",
+				 options->config.zoned ? "zones" : "several shards",
+				 options->config.zoned ? "zoned 0" : "shards 1");
+	if (reads_once(options))
+		return aftl_fail(error, -EINVAL,
+				 "--yardstick reads the trace twice, and standard input can be read once; name a file");
+	return 0;
+}
+
 /* The number of requests of a trace is unknown at this point; check other streams. */
 static int check_changes(const struct sim_options *options, struct aftl_error *error)
 {
@@ -247,5 +271,7 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 		ret = check_loaded_policies(options, error);
 	if (!ret)
 		ret = check_shards(options, error);
+	if (!ret)
+		ret = check_yardstick(options, error);
 	return ret ? ret : check_files(options, error);
 }

@@ -141,6 +141,8 @@ SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
 	"write the requests with arrival and response times: a record file, or CSV as NAME.csv")
 SIM_OPT(slowest, COUNT, 1, 10000, NULL, "N",
 	"the N slowest requests after the warm-up, and what each of them waited for")
+SIM_OPT(yardstick, CHOICE, 0, 1, "none", "WHAT",
+	"optimum: with the least write amplification for this stream if the future were known")
 SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")
 SIM_OPT(jobs, COUNT, 1, 4096, NULL, "N",
 	"runs at a time, or threads of one (default one for each processor, as memory allows)")

@@ -385,6 +385,27 @@ static void put_raid(struct json_writer *json, const struct sim_raid *raid)
 	json_end_object(json);
 }
 
+static void put_yardstick(struct json_writer *json, const struct sim_result *result)
+{
+	const struct optimum *optimum = &result->yardstick.optimum;
+	u64 reached = sim_yardstick_reached(result);
+
+	json_object(json, "yardstick");
+	json_u64(json, "host_write_units", optimum->writes);
+	json_u64(json, "buffered_units", optimum->kept);
+	json_fixed(json, "lower", sim_yardstick_lower(result), 4);
+	if (reached) {
+		json_u64(json, "relocated_units", optimum->relocated);
+		json_u64(json, "erases", optimum->erases);
+		json_fixed(json, "reached", reached, 4);
+		json_fixed(json, "factor",
+			   scaled_ratio(sim_amplification(&result->stats.counters,
+							  result->geo.unit_bytes),
+					reached, 10000), 4);
+	}
+	json_end_object(json);
+}
+
 static void put_result(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
@@ -423,6 +444,8 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 		json_fixed(json, sim_cause_names[i],
 			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
 	json_end_object(json);
+	if (result->yardstick.known)
+		put_yardstick(json, result);
 	put_energy(json, &result->stats.counters);
 	json_object(json, "blocks");
 	json_u64(json, "good", result->erases.count);

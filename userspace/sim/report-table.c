@@ -308,6 +308,21 @@ static const struct line amplification_line = {
 	"write amplification", table_amplification, UNIT_FIXED4, 0
 };
 
+static u64 yardstick_lower(const struct sim_result *result, u32 unused __maybe_unused)
+{
+	return result->yardstick.known ? sim_yardstick_lower(result) : 0;
+}
+
+static u64 yardstick_reached(const struct sim_result *result, u32 unused __maybe_unused)
+{
+	return result->yardstick.known ? sim_yardstick_reached(result) : 0;
+}
+
+static const struct line yardstick_lines[] = {
+	{ "  with knowledge of the future", yardstick_reached, UNIT_FIXED4, 0 },
+	{ "  no less is possible", yardstick_lower, UNIT_FIXED4, 0 },
+};
+
 static u64 queue_rate(const struct sim_result *result, u32 index)
 {
 	const struct sim_queue *queue = &result->queues[index];
@@ -438,6 +453,8 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 	const struct line by_class = { NULL, class_pages, UNIT_NUMBER, 0 };
 
 	put_line(table, report, &amplification_line);
+	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
+		put_if_any(table, report, &yardstick_lines[i]);
 	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
 		put_if_any(table, report, &cache_lines[i]);

@@ -11,6 +11,7 @@
 #include "sim-options.h"
 #include "slowest.h"
 #include "timeline.h"
+#include "yardstick.h"
 
 /**
  * struct sim_spread - distribution of a quantity over all good blocks
@@ -92,6 +93,7 @@ struct sim_page_map {
  * @page_maps: with --page-map
  * @page_map_count: number of page maps
  * @raid: statistics of an array
+ * @yardstick: the offline optimum, with --yardstick
  * @memory_bytes: memory of the device
  * @digest: digest of the device, after --dump if it is saved
  * @cpu_ns: processor time of the run, without filling
@@ -129,6 +131,7 @@ struct sim_result {
 	u32 page_map_count;
 	struct sim_slowest slowest;
 	struct sim_raid raid;
+	struct sim_yardstick yardstick;
 	u64 memory_bytes;
 	u64 digest;
 	u64 cpu_ns;

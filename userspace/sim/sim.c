@@ -418,6 +418,34 @@ static void run_all(struct runs *all, const struct sim_options *options,
 		all->worst = EXIT_INTERRUPTED;
 }
 
+/* Runs with the same seed have the same stream and the same optimum. */
+static enum exit_code find_yardsticks(const struct sim_options *options, struct runs *all)
+{
+	struct aftl_error error;
+
+	for (unsigned int i = 0; i < all->count && options->yardstick; i++) {
+		struct sim_result *result = &all->results[i];
+		const struct sim_result *last = i ? result - 1 : result;
+
+		if (result->interrupted)
+			continue;
+		if (last->yardstick.known && last->config.seed == result->config.seed &&
+		    last->requests == result->requests) {
+			result->yardstick = last->yardstick;
+			continue;
+		}
+		switch (sim_yardstick_find(options, result, &error)) {
+		case 0:
+			continue;
+		case -EINTR:
+			return EXIT_INTERRUPTED;
+		default:
+			return complain_failed("sim", &error, EXIT_FAILED);
+		}
+	}
+	return EXIT_DONE;
+}
+
 /* Report omitted operations, because the picture would look complete. */
 static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
 {
@@ -493,6 +521,8 @@ enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, F
 
 	if (!code) {
 		run_all(&run, options, outputs.timeline);
+		code = find_yardsticks(options, &run);
+		run.worst = run.worst ? run.worst : code;
 		code = report_runs(&run, &outputs, options, argc, argv);
 	}
 	output_file_drop(&outputs.json);

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Both ends of the offline optimum beside an exhaustive search: every placement of each write,
+ * every relocation at any time, every use of the write buffer, every layout at the start.
+ */
+#include <stdlib.h>
+
+#include "core/base/random.h"
+#include "optimum.h"
+#include "tap.h"
+
+#define BLOCKS_MAX 5
+#define UNITS_MAX 6
+#define OPS_MAX 16
+#define COST_MAX 64
+#define BLOCK_BITS (UNITS_MAX + 2)
+#define TABLE_BITS 15
+#define TABLE_SIZE BIT(TABLE_BITS)
+
+/* A random device and stream */
+struct instance {
+	struct optimum_device device;
+	struct optimum_stream stream;
+	u32 ops[OPS_MAX];
+};
+
+/**
+ * struct state - contents of the device
+ * @live: by block, set of the units in it
+ * @used: by block, programmed units
+ * @buffer: set of the units whose newest version is in the buffer
+ */
+struct state {
+	u8 live[BLOCKS_MAX];
+	u8 used[BLOCKS_MAX];
+	u8 buffer;
+};
+
+/* States by cost, and the least cost at which each was seen. */
+struct search {
+	const struct instance *instance;
+	struct state *states[COST_MAX];
+	u32 count[COST_MAX];
+	u32 room[COST_MAX];
+	u64 keys[TABLE_SIZE];
+	u8 costs[TABLE_SIZE];
+	u32 entries;
+};
+
+static struct search searches[2];
+
+static void search_clear(struct search *search, const struct instance *instance)
+{
+	search->instance = instance;
+	memset(search->count, 0, sizeof(search->count));
+	memset(search->keys, 0, sizeof(search->keys));
+	search->entries = 0;
+}
+
+/* Blocks are alike: sort them. A block without live units is erased, which costs nothing. */
+static u64 state_key(struct state *state, u32 blocks)
+{
+	u64 key = 1;
+
+	for (u32 i = 0; i < blocks; i++) {
+		if (!state->live[i])
+			state->used[i] = 0;
+		for (u32 j = i; j && (state->live[j] << 8 | state->used[j]) <
+				     (state->live[j - 1] << 8 | state->used[j - 1]); j--) {
+			u8 live = state->live[j], used = state->used[j];
+
+			state->live[j] = state->live[j - 1];
+			state->used[j] = state->used[j - 1];
+			state->live[j - 1] = live;
+			state->used[j - 1] = used;
+		}
+	}
+	for (u32 i = 0; i < blocks; i++)
+		key = key << BLOCK_BITS | (u64)state->live[i] << 2 | state->used[i];
+	return key << UNITS_MAX | state->buffer;
+}
+
+static void search_put(struct search *search, struct state state, u32 cost)
+{
+	u64 key = state_key(&state, search->instance->device.blocks);
+	u32 at = (u32)(key * 0x9e3779b97f4a7c15ULL >> (64 - TABLE_BITS));
+
+	while (search->keys[at] && search->keys[at] != key)
+		at = (at + 1) % TABLE_SIZE;
+	if (search->keys[at] && search->costs[at] <= cost)
+		return;
+	search->entries += !search->keys[at];
+	if (cost >= COST_MAX || search->entries > TABLE_SIZE / 2)
+		abort();
+	search->keys[at] = key;
+	search->costs[at] = (u8)cost;
+	if (search->count[cost] == search->room[cost]) {
+		search->room[cost] = 2 * search->room[cost] + 64;
+		search->states[cost] = realloc(search->states[cost],
+					       search->room[cost] * sizeof(state));
+		if (!search->states[cost])
+			abort();
+	}
+	search->states[cost][search->count[cost]++] = state;
+}
+
+/* Program unit @unit of @state into each block but @except that has room. */
+static void put_programs(struct search *search, const struct state *state, u32 unit, u32 except,
+			 u32 cost)
+{
+	for (u32 i = 0; i < search->instance->device.blocks; i++) {
+		struct state next = *state;
+
+		if (i == except || state->used[i] == search->instance->device.block_units)
+			continue;
+		next.live[i] |= 1 << unit;
+		next.used[i]++;
+		search_put(search, next, cost);
+	}
+}
+
+static struct state without_unit(const struct state *state, u32 unit)
+{
+	struct state next = *state;
+
+	for (u32 i = 0; i < BLOCKS_MAX; i++)
+		next.live[i] &= ~(1 << unit);
+	next.buffer &= ~(1 << unit);
+	return next;
+}
+
+/* Every relocation and every program out of the buffer. */
+static void put_own_moves(struct search *search, const struct state *state, u32 cost)
+{
+	for (u32 unit = 0; unit < search->instance->device.units; unit++) {
+		struct state next = without_unit(state, unit);
+
+		if (state->buffer & 1 << unit)
+			put_programs(search, &next, unit, BLOCKS_MAX, cost + 1);
+		for (u32 i = 0; i < search->instance->device.blocks; i++)
+			if (state->live[i] & 1 << unit)
+				put_programs(search, &next, unit, i, cost + 1);
+	}
+}
+
+static void put_operation(struct search *to, const struct state *state, u32 op, u32 cost)
+{
+	u32 unit = op & OPTIMUM_UNIT;
+	struct state next = without_unit(state, unit);
+
+	if (op & OPTIMUM_DISCARD) {
+		search_put(to, next, cost);
+		return;
+	}
+	/* The erase of an emptied block may make room for this write. */
+	state_key(&next, to->instance->device.blocks);
+	put_programs(to, &next, unit, BLOCKS_MAX, cost + 1);
+	next.buffer |= 1 << unit;
+	if ((u32)__builtin_popcount(next.buffer) <= to->instance->device.buffer_units)
+		search_put(to, next, cost);
+}
+
+/* Every layout of the live units at the start. */
+static void put_layouts(struct search *search, const struct state *state, u32 unit, u32 live)
+{
+	if (unit == search->instance->device.units) {
+		search_put(search, *state, 0);
+		return;
+	}
+	if (!(live & 1 << unit)) {
+		put_layouts(search, state, unit + 1, live);
+		return;
+	}
+	for (u32 i = 0; i < search->instance->device.blocks; i++) {
+		struct state next = *state;
+
+		if (next.used[i] == search->instance->device.block_units)
+			continue;
+		next.live[i] |= 1 << unit;
+		next.used[i]++;
+		put_layouts(search, &next, unit + 1, live);
+	}
+}
+
+/* Return the least number of programs. */
+static u64 search_least(const struct instance *instance)
+{
+	const struct optimum_stream *stream = &instance->stream;
+	const struct state empty = { .buffer = 0 };
+	u32 live = (1 << stream->filled) - 1;
+	struct search *after = &searches[0];
+	u32 cost = 0;
+
+	for (u32 i = 0; i < stream->begin; i++) {
+		u32 bit = 1 << (stream->ops[i] & OPTIMUM_UNIT);
+
+		live = stream->ops[i] & OPTIMUM_DISCARD ? live & ~bit : live | bit;
+	}
+	search_clear(after, instance);
+	put_layouts(after, &empty, 0, live);
+	for (u64 i = stream->begin; i < stream->count; i++) {
+		struct search *before = after;
+
+		after = &searches[after == &searches[0]];
+		search_clear(after, instance);
+		for (cost = 0; cost < COST_MAX; cost++)
+			for (u32 j = 0; j < before->count[cost]; j++) {
+				struct state state = before->states[cost][j];
+
+				put_own_moves(before, &state, cost);
+				put_operation(after, &state, stream->ops[i], cost);
+			}
+	}
+	for (cost = 0; cost < COST_MAX && !after->count[cost];)
+		cost++;
+	return cost;
+}
+
+static struct instance draw_instance(struct aftl_random *random)
+{
+	struct instance made = { .device = {
+		.block_units = 1 + (u32)aftl_random_below(random, 3),
+		.buffer_units = (u32)aftl_random_below(random, 6) / 4,
+	} };
+	struct optimum_device *device = &made.device;
+	u32 room;
+
+	/* With blocks of one unit, relocation is pointless, and the lower bound is the optimum. */
+	device->blocks = device->block_units == 1 ? BLOCKS_MAX :
+						    3 + (u32)aftl_random_below(random, 2);
+	room = (device->blocks - 1) * device->block_units;
+	room = min(room, (u32)UNITS_MAX);
+	device->units = room - (u32)aftl_random_below(random, min(room, 3U));
+	made.stream.count = OPS_MAX - aftl_random_below(random, OPS_MAX) / 2;
+	made.stream.begin = aftl_random_below(random, made.stream.count + 1) / 4;
+	if (aftl_random_below(random, 4))
+		made.stream.filled = device->units;
+	for (u32 i = 0; i < made.stream.count; i++) {
+		made.ops[i] = (u32)aftl_random_below(random, device->units);
+		if (!aftl_random_below(random, 8))
+			made.ops[i] |= OPTIMUM_DISCARD;
+	}
+	return made;
+}
+
+/* Instances, those in which a bound is the optimum, and programs of all, least and reached */
+struct score {
+	u64 instances;
+	u64 lower_met;
+	u64 reached_met;
+	u64 least;
+	u64 reached;
+};
+
+static void check_instance(struct aftl_random *random, struct score *score)
+{
+	struct instance made = draw_instance(random);
+	struct optimum optimum;
+	u64 least;
+
+	made.stream.ops = made.ops;
+	least = search_least(&made);
+	CHECK_EQ(optimum_find(&made.device, &made.stream, NULL, &optimum), 0);
+	CHECK(optimum_lower(&optimum) <= least);
+	CHECK(least <= optimum_reached(&optimum));
+	if (made.device.block_units == 1)
+		CHECK_EQ(optimum_lower(&optimum), least);
+	if (optimum_reached(&optimum) == U64_MAX)
+		return;
+	score->instances++;
+	score->lower_met += optimum_lower(&optimum) == least;
+	score->reached_met += optimum_reached(&optimum) == least;
+	score->least += least;
+	score->reached += optimum_reached(&optimum);
+}
+
+/* AFTL_ALL=1: a hundred thousand */
+TAP_TEST(optimum_between_its_bounds_on_random_tiny_devices)
+{
+	struct aftl_random random = { 47 };
+	struct score score = { 0 };
+	u32 wanted = getenv("AFTL_ALL") ? 100000 : 2000;
+
+	for (u32 i = 0; i < wanted; i++)
+		check_instance(&random, &score);
+	tap_note("%u instances: lower bound met %llu times, optimum reached %llu times", wanted,
+		 (unsigned long long)score.lower_met, (unsigned long long)score.reached_met);
+	tap_note("%llu programs instead of %llu", (unsigned long long)score.reached,
+		 (unsigned long long)score.least);
+	CHECK_EQ(score.instances, wanted);
+	/* Both ends are near, not only on the right side. */
+	CHECK(score.lower_met * 100 > score.instances * 98);
+	CHECK(score.reached_met * 2 > score.instances);
+	CHECK(score.reached * 10 < score.least * 14);
+}

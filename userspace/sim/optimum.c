@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lower bound: the version of a unit that a write creates need not be programmed only if the
+ * write buffer holds it until the next operation on the unit, or until the end of the stream. The
+ * largest number of versions that fit into the buffer so is a known problem of intervals: take them
+ * in the order of their begins, and when there is no room, drop the one that ends last. Every other
+ * version is programmed at least once.
+ *
+ * The collector writes data that die in the same window of time into the same block, so that the
+ * block dies with them. Data that die beyond the last window share blocks until collection finds
+ * them. Each open block costs space, and so do the dead data of the current window, so the best
+ * number and length of windows depend on the stream and on the spare space: several are tried.
+ */
+#include <stdlib.h>
+
+#include "optimum.h"
+
+#define NEVER U32_MAX
+#define NONE U32_MAX
+
+/* Operations between two calls of the caller's pause(). */
+#define PAUSE_EVERY 1000000
+
+/**
+ * struct future - what is known of the stream
+ * @next: by operation, index of the next operation on the same unit, or NEVER
+ * @first: by unit, index of the first operation that counts, or NEVER
+ * @live: by unit, whether it has data at the start
+ */
+struct future {
+	u32 *next;
+	u32 *first;
+	u8 *live;
+};
+
+static int learn_future(const struct optimum_device *device, const struct optimum_stream *stream,
+			struct future *future)
+{
+	future->next = malloc(max(stream->count, 1ULL) * sizeof(*future->next));
+	future->first = malloc((u64)device->units * sizeof(*future->first));
+	future->live = malloc(device->units);
+	if (!future->next || !future->first || !future->live)
+		return -ENOMEM;
+	memset(future->live, 0, device->units);
+	memset(future->live, 1, stream->filled);
+	for (u64 i = 0; i < stream->begin; i++)
+		future->live[stream->ops[i] & OPTIMUM_UNIT] = !(stream->ops[i] & OPTIMUM_DISCARD);
+	for (u32 i = 0; i < device->units; i++)
+		future->first[i] = NEVER;
+	for (u64 i = stream->count; i-- > stream->begin;) {
+		u32 *first = &future->first[stream->ops[i] & OPTIMUM_UNIT];
+
+		future->next[i] = *first;
+		*first = (u32)i;
+	}
+	return 0;
+}
+
+/* The write buffer */
+
+/**
+ * struct buffer - the versions that the buffer holds, a heap by the time of their end
+ * @heap: operation that wrote the version; the last end first
+ * @place: by unit, index in @heap, or NONE
+ * @count: number of versions
+ * @ops: operations of the stream
+ * @next: ends of the versions
+ */
+struct buffer {
+	u32 *heap;
+	u32 *place;
+	u32 count;
+	u32 *ops;
+	const u32 *next;
+};
+
+static void buffer_put(struct buffer *buffer, u32 place, u32 op)
+{
+	buffer->heap[place] = op;
+	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
+}
+
+static void buffer_sift(struct buffer *buffer, u32 place, u32 op)
+{
+	u32 child;
+
+	while (place && buffer->next[buffer->heap[(place - 1) / 2]] < buffer->next[op]) {
+		buffer_put(buffer, place, buffer->heap[(place - 1) / 2]);
+		place = (place - 1) / 2;
+	}
+	while ((child = 2 * place + 1) < buffer->count) {
+		if (child + 1 < buffer->count &&
+		    buffer->next[buffer->heap[child + 1]] > buffer->next[buffer->heap[child]])
+			child++;
+		if (buffer->next[buffer->heap[child]] <= buffer->next[op])
+			break;
+		buffer_put(buffer, place, buffer->heap[child]);
+		place = child;
+	}
+	buffer_put(buffer, place, op);
+}
+
+static void buffer_remove(struct buffer *buffer, u32 place)
+{
+	u32 last = buffer->heap[--buffer->count];
+
+	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
+	if (place < buffer->count)
+		buffer_sift(buffer, place, last);
+}
+
+/* Set OPTIMUM_KEPT on the largest number of writes that a buffer can hold to their end. */
+static int keep_in_buffer(const struct optimum_device *device, struct optimum_stream *stream,
+			  const struct future *future, struct optimum *optimum)
+{
+	struct buffer buffer = { .ops = stream->ops, .next = future->next };
+
+	buffer.heap = calloc(device->buffer_units + 1ULL, sizeof(*buffer.heap));
+	buffer.place = calloc(device->units, sizeof(*buffer.place));
+	if (!buffer.heap || !buffer.place) {
+		free(buffer.heap);
+		free(buffer.place);
+		return -ENOMEM;
+	}
+	for (u32 i = 0; i < device->units; i++)
+		buffer.place[i] = NONE;
+	for (u64 i = stream->begin; i < stream->count; i++) {
+		u32 place = buffer.place[stream->ops[i] & OPTIMUM_UNIT];
+
+		if (place != NONE)
+			buffer_remove(&buffer, place);
+		if (stream->ops[i] & OPTIMUM_DISCARD)
+			continue;
+		optimum->writes++;
+		optimum->kept++;
+		stream->ops[i] |= OPTIMUM_KEPT;
+		buffer_sift(&buffer, buffer.count++, (u32)i);
+		if (buffer.count <= device->buffer_units)
+			continue;
+		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
+		optimum->kept--;
+		buffer_remove(&buffer, 0);
+	}
+	free(buffer.heap);
+	free(buffer.place);
+	return 0;
+}
+
+/* The collector */
+
+/**
+ * struct log_block - a block of the collector
+ * @live: units with data
+ * @used: units that were programmed since the erase
+ * @older: neighbour in the list of blocks with as many live units, or NONE
+ * @newer: the same
+ * @open: the block is open
+ */
+struct log_block {
+	u32 live;
+	u32 used;
+	u32 older;
+	u32 newer;
+	bool open;
+};
+
+/**
+ * struct collector - the offline device
+ * @device: its sizes
+ * @blocks: all blocks
+ * @lists: by number of live units, newest closed block of a list
+ * @free: stack of erased blocks
+ * @free_count: number of them
+ * @content: by slot, the unit that was programmed there
+ * @slot: by unit, slot of its data, or NONE
+ * @death: by unit, time when its data die
+ * @open: open block of each window, a ring for each level; then that of later deaths, and that of
+ *	no death
+ * @open_of: number of the window that the block in the ring belongs to
+ * @levels: number of rings
+ * @windows: number of windows in a ring
+ * @window: operations in a window of the first level; those of each further one are twice as long
+ * @now: index of the current operation
+ * @relocated: units relocated so far
+ * @erases: blocks erased so far
+ */
+struct collector {
+	const struct optimum_device *device;
+	struct log_block *blocks;
+	u32 *lists;
+	u32 *free;
+	u32 free_count;
+	u32 *content;
+	u32 *slot;
+	u32 *death;
+	u32 *open;
+	u32 *open_of;
+	u32 levels;
+	u32 windows;
+	u32 window;
+	u32 now;
+	u64 relocated;
+	u64 erases;
+};
+
+static void list_add(struct collector *log, u32 index)
+{
+	struct log_block *block = &log->blocks[index];
+	u32 *head = &log->lists[block->live];
+
+	block->newer = NONE;
+	block->older = *head;
+	if (*head != NONE)
+		log->blocks[*head].newer = index;
+	*head = index;
+}
+
+static void list_remove(struct collector *log, u32 index)
+{
+	const struct log_block *block = &log->blocks[index];
+
+	if (block->newer != NONE)
+		log->blocks[block->newer].older = block->older;
+	else
+		log->lists[block->live] = block->older;
+	if (block->older != NONE)
+		log->blocks[block->older].newer = block->newer;
+}
+
+static void erase_block(struct collector *log, u32 index)
+{
+	log->blocks[index].used = 0;
+	log->free[log->free_count++] = index;
+	log->erases++;
+}
+
+static void close_block(struct collector *log, u32 ring)
+{
+	u32 index = log->open[ring];
+
+	log->open[ring] = NONE;
+	log->blocks[index].open = false;
+	if (log->blocks[index].live)
+		list_add(log, index);
+	else
+		erase_block(log, index);
+}
+
+static void forget_unit(struct collector *log, u32 unit)
+{
+	u32 index = log->slot[unit] / log->device->block_units;
+	struct log_block *block = &log->blocks[index];
+
+	if (log->slot[unit] == NONE)
+		return;
+	log->slot[unit] = NONE;
+	if (!block->open)
+		list_remove(log, index);
+	block->live--;
+	if (block->open)
+		return;
+	if (block->live)
+		list_add(log, index);
+	else
+		erase_block(log, index);
+}
+
+/* Return the ring of the open block for data that die at @death: the first level that fits. */
+static u32 ring_of(struct collector *log, u32 death)
+{
+	u64 window = log->window;
+
+	if (death == NEVER)
+		return log->levels * log->windows + 1;
+	for (u32 level = 0; level < log->levels; level++, window *= 2) {
+		u32 number = (u32)(death / window);
+		u32 ring = level * log->windows + number % log->windows;
+
+		if (number - (u32)(log->now / window) >= log->windows)
+			continue;
+		if (log->open[ring] != NONE && log->open_of[ring] != number)
+			close_block(log, ring);
+		log->open_of[ring] = number;
+		return ring;
+	}
+	return log->levels * log->windows;
+}
+
+static void open_block(struct collector *log, u32 ring)
+{
+	log->open[ring] = log->free[--log->free_count];
+	log->blocks[log->open[ring]].open = true;
+}
+
+/* Return the open block of the nearest window, or NONE. */
+static u32 nearest_open(const struct collector *log, u32 ring)
+{
+	u32 rings = log->levels * log->windows + 2;
+
+	for (u32 i = 1; i < rings; i++) {
+		u32 other = (ring + i) % rings;
+
+		if (log->open[other] != NONE)
+			return other;
+	}
+	return NONE;
+}
+
+static void program_unit(struct collector *log, u32 unit, u32 ring)
+{
+	u32 index = log->open[ring];
+	struct log_block *block = &log->blocks[index];
+	u32 slot = index * log->device->block_units + block->used++;
+
+	log->content[slot] = unit;
+	log->slot[unit] = slot;
+	block->live++;
+	if (block->used == log->device->block_units)
+		close_block(log, ring);
+}
+
+static bool relocate_unit(struct collector *log, u32 unit)
+{
+	u32 ring = ring_of(log, log->death[unit]);
+
+	if (log->open[ring] == NONE && log->free_count)
+		open_block(log, ring);
+	if (log->open[ring] == NONE)
+		ring = nearest_open(log, ring);
+	if (ring == NONE)
+		return false;
+	forget_unit(log, unit);
+	program_unit(log, unit, ring);
+	log->relocated++;
+	return true;
+}
+
+/* Relocate the live units of the emptiest closed block. Return false if all blocks are full. */
+static bool collect_block(struct collector *log)
+{
+	u32 units = log->device->block_units;
+	u32 live = 1;
+	u32 index, slot;
+
+	while (live < units && log->lists[live] == NONE)
+		live++;
+	if (live >= units)
+		return false;
+	index = log->lists[live];
+	for (slot = index * units; slot < (index + 1) * units; slot++)
+		if (log->slot[log->content[slot]] == slot &&
+		    !relocate_unit(log, log->content[slot]))
+			return false;
+	return true;
+}
+
+/* Close the open blocks of windows that have passed. */
+static void close_passed(struct collector *log)
+{
+	for (u32 i = 0; i < log->levels * log->windows; i++)
+		if (log->open[i] != NONE &&
+		    log->open_of[i] < log->now / ((u64)log->window << i / log->windows))
+			close_block(log, i);
+}
+
+/* One block is in reserve for relocation. Return the place in the ring, or NONE. */
+static u32 make_room(struct collector *log, u32 death)
+{
+	u32 ring = ring_of(log, death);
+
+	if (log->open[ring] != NONE)
+		return ring;
+	if (log->free_count < 2)
+		close_passed(log);
+	while (log->free_count < 2 && log->open[ring] == NONE)
+		if (!collect_block(log))
+			break;
+	if (log->open[ring] == NONE && log->free_count > 1)
+		open_block(log, ring);
+	return log->open[ring] == NONE ? nearest_open(log, ring) : ring;
+}
+
+/* Fill blocks with the live units, those that die first into the first. */
+static void lay_out(struct collector *log, const struct optimum_stream *stream,
+		    const struct future *future)
+{
+	u32 units = log->device->block_units;
+	u32 slot = 0;
+
+	for (u64 i = stream->begin; i < stream->count + log->device->units; i++) {
+		bool dies = i < stream->count;
+		u32 unit = dies ? stream->ops[i] & OPTIMUM_UNIT : (u32)(i - stream->count);
+
+		if (!future->live[unit] || future->first[unit] != (dies ? i : NEVER))
+			continue;
+		log->content[slot] = unit;
+		log->death[unit] = future->first[unit];
+		log->slot[unit] = slot;
+		log->blocks[slot / units].live++;
+		log->blocks[slot / units].used++;
+		slot++;
+	}
+	for (u32 i = log->device->blocks; i-- > 0;)
+		if (log->blocks[i].live)
+			list_add(log, i);
+		else
+			log->free[log->free_count++] = i;
+}
+
+/* Run the stream. Return 0, the error number of @pause, or -ENOSPC. */
+static int collect_stream(struct collector *log, const struct optimum_stream *stream,
+			  const struct future *future, int (*pause)(void))
+{
+	lay_out(log, stream, future);
+	for (u64 i = stream->begin; i < stream->count; i++) {
+		u32 unit = stream->ops[i] & OPTIMUM_UNIT;
+		u32 ring;
+		int ret = pause && !(i % PAUSE_EVERY) ? pause() : 0;
+
+		if (ret)
+			return ret;
+		log->now = (u32)i;
+		forget_unit(log, unit);
+		if (stream->ops[i] & (OPTIMUM_DISCARD | OPTIMUM_KEPT))
+			continue;
+		ring = make_room(log, future->next[i]);
+		if (ring == NONE)
+			return -ENOSPC;
+		log->death[unit] = future->next[i];
+		program_unit(log, unit, ring);
+	}
+	return 0;
+}
+
+/* Prepare @log, whose arrays have memory, for a run; see struct collector for the arguments. */
+static void collector_reset(struct collector *log, u32 levels, u32 windows, u32 window)
+{
+	const struct optimum_device *device = log->device;
+
+	memset(log->blocks, 0, device->blocks * sizeof(*log->blocks));
+	memset(log->lists, 0xff, (device->block_units + 1ULL) * sizeof(*log->lists));
+	memset(log->slot, 0xff, (u64)device->units * sizeof(*log->slot));
+	memset(log->open, 0xff, ((u64)levels * windows + 2) * sizeof(*log->open));
+	log->free_count = 0;
+	log->levels = levels;
+	log->windows = windows;
+	log->window = window;
+	log->now = 0;
+	log->relocated = 0;
+	log->erases = 0;
+}
+
+/**
+ * struct schedule - how to divide time into windows
+ * @levels: levels of windows; those of a level are twice as long as those of the one before
+ * @open: open blocks, in quarters of the blocks of the spare space; at level 0 twice their share
+ * @length: windows of level 0, in sixteenths of the spare space
+ */
+struct schedule {
+	u32 levels;
+	u32 open;
+	u32 length;
+};
+
+/* A single log; few levels of many windows for lives of like length; many levels for any lives. */
+static const struct schedule schedules[] = {
+	{ 0, 0, 16 }, { 1, 3, 16 }, { 2, 2, 16 }, { 4, 2, 16 }, { 4, 3, 8 },
+	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },
+};
+
+static int try_schedules(struct collector *log, const struct optimum_stream *stream,
+			 const struct future *future, int (*pause)(void), struct optimum *optimum)
+{
+	const struct optimum_device *device = log->device;
+	u64 spare = (u64)device->blocks * device->block_units - device->units;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(schedules); i++) {
+		const struct schedule *schedule = &schedules[i];
+		u64 open = spare / device->block_units * schedule->open / 4;
+		u32 windows = (u32)max(2 * open / (schedule->levels + 1), 2ULL);
+		u32 window = (u32)max(spare * schedule->length / 16, 1ULL);
+		int ret;
+
+		collector_reset(log, schedule->levels, windows, window);
+		ret = collect_stream(log, stream, future, pause);
+		if (ret && ret != -ENOSPC)
+			return ret;
+		if (ret || log->relocated >= optimum->relocated)
+			continue;
+		optimum->relocated = log->relocated;
+		optimum->erases = log->erases;
+		optimum->levels = schedule->levels;
+		optimum->windows = windows;
+		optimum->window = window;
+	}
+	return 0;
+}
+
+static int collect_offline(const struct optimum_device *device,
+			   const struct optimum_stream *stream, const struct future *future,
+			   int (*pause)(void), struct optimum *optimum)
+{
+	u64 rings = 4 * (u64)device->blocks + 64;
+	u64 slots = (u64)device->blocks * device->block_units;
+	struct collector log = {
+		.device = device,
+		.blocks = calloc(device->blocks, sizeof(*log.blocks)),
+		.lists = calloc(device->block_units + 1ULL, sizeof(*log.lists)),
+		.free = calloc(device->blocks, sizeof(*log.free)),
+		.content = calloc(slots, sizeof(*log.content)),
+		.slot = calloc(device->units, sizeof(*log.slot)),
+		.death = calloc(device->units, sizeof(*log.death)),
+		.open = calloc(rings, sizeof(*log.open)),
+		.open_of = calloc(rings, sizeof(*log.open_of)),
+	};
+	int ret = -ENOMEM;
+
+	if (log.blocks && log.lists && log.free && log.content && log.slot && log.death &&
+	    log.open && log.open_of)
+		ret = try_schedules(&log, stream, future, pause, optimum);
+	free(log.blocks);
+	free(log.lists);
+	free(log.free);
+	free(log.content);
+	free(log.slot);
+	free(log.death);
+	free(log.open);
+	free(log.open_of);
+	return ret;
+}
+
+int optimum_find(const struct optimum_device *device, struct optimum_stream *stream,
+		 int (*pause)(void), struct optimum *optimum)
+{
+	struct future future = { .next = NULL };
+	int ret;
+
+	*optimum = (struct optimum){ .relocated = U64_MAX };
+	ret = learn_future(device, stream, &future);
+	if (!ret)
+		ret = keep_in_buffer(device, stream, &future, optimum);
+	if (!ret)
+		ret = collect_offline(device, stream, &future, pause, optimum);
+	free(future.next);
+	free(future.first);
+	free(future.live);
+	return ret;
+}
