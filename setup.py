@@ -30,7 +30,8 @@ OPTIONS = {"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK
 def build_library(target: Path, folder: Path) -> None:
     """Compile the simulator; userspace/libsim/build.mk builds the same by make."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=gnu11", "-O2", "-fPIC", *shlex.split(os.environ.get("CFLAGS", "")),
+    flags = ["-std=gnu11", "-O2", "-fPIC", "-fno-semantic-interposition",
+             *shlex.split(os.environ.get("CFLAGS", "")),
              *(word for name in INCLUDES for word in ("-I", str(TOP / name)))]
     sources = sorted(path for pattern in SOURCES for path in TOP.glob(pattern))
     objects = [folder / f"{number}-{path.stem}.o" for number, path in enumerate(sources)]
@@ -41,7 +42,8 @@ def build_library(target: Path, folder: Path) -> None:
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, sources, objects))
-    subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs", "-Wl,--version-script="
+    subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs,-Bsymbolic-functions",
+                    "-Wl,--version-script="
                     f"{TOP / 'userspace/libsim/libsim.map'}", "-o", target, *objects,
                     "-lm", "-ldl", "-pthread"], check=True)
 

@@ -40,7 +40,7 @@ PROGRAM = BUILD / "approxftl"
 DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
 EXAMPLES = {
     "policy-in-an-hour.md": ("c", "survivors.c", "hotcold.c", "victim-cat.c"),
-    "python.md": ("python", "simulate.py", "sweep.py", "step-by-step.py"),
+    "python.md": ("python", "simulate.py", "sweep.py", "policy.py", "step-by-step.py"),
 }
 
 COPY = "<!-- runs in a copy of the tree -->"

@@ -104,6 +104,22 @@ def test_results_convert_to_pandas() -> None:
     assert frame.op.astype(str).tolist() == [aftl.OPERATIONS[i] for i in table.op]
 
 
+def test_results_convert_to_polars() -> None:
+    pytest.importorskip("polars")
+    table = aftl.simulate(profile="demo", requests=500).requests
+    assert table.to_polars()["response_ns"].to_list() == table.response_ns.tolist()
+
+
+def test_results_convert_to_parquet(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = aftl.simulate(profile="demo", requests=500).requests
+    table.to_parquet(tmp_path / "requests.parquet")
+    found = parquet.read_table(tmp_path / "requests.parquet")
+    assert found.column_names == list(table.COLUMNS)
+    for name in table.COLUMNS:
+        assert found[name].to_pylist() == table[name].tolist()
+
+
 def test_own_requests_are_simulated(tmp_path: Path) -> None:
     rows = [(1000 * i, ("read", "write", "trim")[i % 3], 4096 * (i % 50), 4096)
             for i in range(300)]

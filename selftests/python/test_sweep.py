@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,35 @@ def test_wrong_questions_are_refused(runs: aftl.Runs) -> None:
         aftl.sweep(seed=5, **BASE)
     with pytest.raises(aftl.OptionError, match="empty"):
         aftl.sweep(op=[], **BASE)
+
+
+def chart_rows(chart: aftl.Chart) -> list[tuple[Any, ...]]:
+    return [(row[2], row[1], row[3], row[4], row[5], row[6]) for row in chart.figure.plot.rows()]
+
+
+def test_a_figure_shows_the_intervals(runs: aftl.Runs, tmp_path: Path) -> None:
+    chart = runs.plot("write_mean", "op", by="policy", relative_to="baseline")
+    expected = []
+    for op in (30, 40):
+        part = aftl.Runs({**runs.axes, "op": [op]},
+                         [run for run in runs if run.options["op"] == op])
+        found = part.interval("write_mean", by="policy", relative_to="baseline")
+        expected += [(op, policy, one.mean, one.low, one.high, 3) for policy, one in found.items()]
+    assert chart_rows(chart) == expected
+    means = runs.interval("write_p99", by="policy")
+    plain = runs.plot("write_p99", "policy")
+    assert [row[2] * 1e6 for row in chart_rows(plain)] == pytest.approx(
+        [means[policy].mean for policy in ("baseline", "approxftl")])
+    assert "ms" in plain._repr_svg_()
+    for name in ("a.svg", "a.pdf", "a.png", "a.csv"):
+        chart.save(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100
+    assert (tmp_path / "a.svg").read_text() == chart._repr_svg_()
+    with pytest.raises(ValueError, match=r"does not end in \.svg, \.pdf, \.png or \.csv"):
+        chart.save(tmp_path / "a.jpeg")
+    for x, by in (("size", None), ("op", "op"), ("op", "size")):
+        with pytest.raises(ValueError, match="no axis"):
+            runs.plot("write_p99", x, by=by)
 
 
 def test_an_error_ends_a_sweep() -> None:

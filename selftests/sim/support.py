@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import struct
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import Done, run_program
+from selftests.lib.programs import TOP, Done, run_program
 
 HEADER_BYTES = 4096
 RECORD_BYTES = 32
@@ -33,6 +34,17 @@ def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
     assert done.code == 0, done.err
     result: Json = json.loads(done.out)
     return result
+
+
+def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
+    """Compile a policy with the command of the document, without a warning."""
+    source = place / f"{name}.c"
+    source.write_text(text)
+    made = source.with_suffix(".so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
+                    "-I", TOP / "dm-approxftl", "-I", TOP / "userspace/host", "-o", made, source],
+                   check=True)
+    return made
 
 
 def only_run(result: Json) -> Json:

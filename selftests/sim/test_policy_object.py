@@ -4,26 +4,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from selftests.lib.programs import TOP
-from selftests.sim.support import run, sim
+from selftests.sim.support import compile_policy, run, sim
 
 SOURCE = TOP / "docs/examples/survivors.c"
 LOAD = ("--fill", "random", "--workload", "zipf", "--write-share", "100%", "--requests", "20000")
-
-
-def compiled(place: Path, text: str, name: str = "mine") -> Path:
-    """Compile a policy with the command of the document, without a warning."""
-    source = place / f"{name}.c"
-    source.write_text(text)
-    made = source.with_suffix(".so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror",
-                    "-I", TOP / "dm-approxftl", "-I", TOP / "userspace/host", "-o", made, source],
-                   check=True)
-    return made
 
 
 def refusal(*arguments: str | Path) -> str:
@@ -35,7 +23,7 @@ def refusal(*arguments: str | Path) -> str:
 
 
 def test_same_results_as_a_built_in_policy_with_the_same_rule(tmp_path: Path) -> None:
-    made = compiled(tmp_path, SOURCE.read_text())
+    made = compile_policy(tmp_path, SOURCE.read_text())
     runs = sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
     assert [one.pop("policy") for one in runs] == ["separated", "survivors"]
     assert runs[0]["digest"] == runs[1]["digest"]
@@ -83,19 +71,19 @@ def test_wrong_policy_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
                                           message: str) -> None:
     text = SOURCE.read_text()
     assert old in text
-    compiled(tmp_path, text.replace(old, new))
+    compile_policy(tmp_path, text.replace(old, new))
     monkeypatch.chdir(tmp_path)
     assert message in refusal("--policy", "./mine.so")
 
 
 def test_two_policies_with_one_name_are_refused(tmp_path: Path) -> None:
-    made = compiled(tmp_path, SOURCE.read_text())
+    made = compile_policy(tmp_path, SOURCE.read_text())
     copy = shutil.copy(made, tmp_path / "copy.so")
     assert "survivors is there twice" in refusal("--policy", f"{made},{copy}")
 
 
 def test_a_device_with_a_policy_object_is_not_saved(tmp_path: Path) -> None:
-    made = compiled(tmp_path, SOURCE.read_text())
+    made = compile_policy(tmp_path, SOURCE.read_text())
     assert "--dump saves" in refusal("--policy", made, "--dump", tmp_path / "device")
     assert "--change saves" in refusal("--policy", made, "--change", "1:gc=9")
     assert not (tmp_path / "device").exists()

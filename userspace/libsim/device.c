@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device that its owner drives request by request. The lock serialises its callers; a callback of
- * a policy that calls its own device is refused.
+ * A device that its owner drives request by request. The lock serialises its callers. It is
+ * recursive, so that a policy may look at its own device, but it cannot submit requests to it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,6 +35,7 @@ struct device_request {
  * @ftl: the device
  * @geo: its geometry
  * @lock: protects all of it
+ * @busy: requests are executed; the owner of @lock sees this only in a call of its policy
  * @single: the request of simlib_device_do()
  * @free: free requests of a batch
  * @stopped: a request got lost, and nothing can be done any more
@@ -43,6 +44,7 @@ struct simlib_device {
 	struct aftl *ftl;
 	const struct aftl_geometry *geo;
 	pthread_mutex_t lock;
+	bool busy;
 	struct device_request single;
 	struct device_request *free;
 	bool stopped;
@@ -123,9 +125,9 @@ static int open_device(struct simlib_job *job, void *context)
 	struct simlib_device *device;
 	struct sim_options options;
 	struct aftl_error error;
-	int code = job_parse(&options, arguments);
+	int code = job_parse(job, &options, arguments);
+	pthread_mutexattr_t recursive;
 
-	(void)job;
 	if (!code)
 		code = check_options(&options);
 	if (code)
@@ -139,7 +141,10 @@ static int open_device(struct simlib_job *job, void *context)
 		return options.load ? exit_code_of_input(code) : sim_exit_code(code);
 	}
 	device->geo = aftl_geometry(device->ftl);
-	pthread_mutex_init(&device->lock, NULL);
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&device->lock, &recursive);
+	pthread_mutexattr_destroy(&recursive);
 	*arguments->out = device;
 	return EXIT_DONE;
 }
@@ -207,14 +212,28 @@ static s64 do_single(struct simlib_device *device, int op, s64 lpn, s64 pages)
 	return response_ns;
 }
 
+bool simlib_device_busy(struct simlib_device *device)
+{
+	bool busy;
+
+	pthread_mutex_lock(&device->lock);
+	busy = device->busy;
+	pthread_mutex_unlock(&device->lock);
+	return busy;
+}
+
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
-	s64 ret;
+	s64 ret = SIMLIB_BUSY;
 
 	if (!is_within(device, op, lpn, pages))
 		return SIMLIB_BEYOND_END;
 	pthread_mutex_lock(&device->lock);
-	ret = do_single(device, op, lpn, pages);
+	if (!device->busy) {
+		device->busy = true;
+		ret = do_single(device, op, lpn, pages);
+		device->busy = false;
+	}
 	pthread_mutex_unlock(&device->lock);
 	return ret;
 }
@@ -280,9 +299,11 @@ static int perform_batch(struct simlib_job *job, void *context)
 		}
 	all = memory_zeroed(batch->depth, sizeof(*all));
 	pthread_mutex_lock(&device->lock);
+	device->busy = true;
 	fill_free_list(device, all, batch->depth);
 	if (!device->stopped)
 		code = submit_batch(job, batch);
+	device->busy = false;
 	if (device->stopped)
 		complain_of("sim", "the device has stopped with %u requests under way",
 			    aftl_pending_requests(device->ftl));
@@ -313,8 +334,10 @@ bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
 	bool left = true;
 
 	pthread_mutex_lock(&device->lock);
+	device->busy = true;
 	while (events-- && left)
 		left = aftl_step(device->ftl, ns);
+	device->busy = false;
 	pthread_mutex_unlock(&device->lock);
 	return !left;
 }
@@ -331,13 +354,7 @@ u64 simlib_device_now(struct simlib_device *device)
 
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts)
 {
-	*facts = (struct simlib_facts){
-		.page_bytes = device->geo->unit_bytes,
-		.logical_pages = device->geo->units,
-		.blocks = device->geo->blocks,
-		.block_pages = device->geo->block_ppns,
-		.luns = device->geo->luns,
-	};
+	facts_from_geometry(facts, device->geo);
 }
 
 void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks)

@@ -8,6 +8,7 @@
 #include "job.h"
 #include "option-rows.h"
 #include "parameter-file.h"
+#include "policy-load.h"
 #include "progress.h"
 #include "sim.h"
 #include "version.h"
@@ -31,6 +32,11 @@ void simlib_job_destroy(struct simlib_job *job)
 	free(job->json);
 	request_log_release(&job->log);
 	free(job);
+}
+
+void simlib_job_offer(struct simlib_job *job, struct simlib_policy *policy)
+{
+	job->policy = policy;
 }
 
 void simlib_job_stop(struct simlib_job *job)
@@ -86,12 +92,14 @@ int job_perform(struct simlib_job *job, int (*work)(struct simlib_job *job, void
 	memory_on_failure(leave_job);
 	stop_follow(&job->stop);
 	progress_send(&job->progress);
+	policy_offer(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
 		take_message(job, "out of memory");
 		code = EXIT_FAILED;
 	} else {
 		code = work(job, context);
 	}
+	policy_offer(NULL);
 	progress_send(NULL);
 	stop_follow(NULL);
 	memory_on_failure(NULL);
@@ -111,15 +119,21 @@ int simlib_option_kind(const char *name)
 	return sim_option_is_param(name, length) ? SIMLIB_OPTION_PARAMETER : SIMLIB_OPTION_UNKNOWN;
 }
 
-int job_parse(struct sim_options *options, const struct simlib_arguments *arguments)
+int job_parse(const struct simlib_job *job, struct sim_options *options,
+	      const struct simlib_arguments *arguments)
 {
 	struct aftl_error error;
 
 	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error))
 		return complain_failed("sim", &error, EXIT_USAGE);
-	if (sim_options_runs(options) == 1)
+	if (sim_options_runs(options) != 1) {
+		complain_of("sim", "a run has one policy and one seed; sweep() runs several");
+		return EXIT_USAGE;
+	}
+	if (!job->policy || (!options->raid && options->config.shards == 1))
 		return EXIT_DONE;
-	complain_of("sim", "a run has one policy and one seed; sweep() runs several");
+	complain_of("sim", "%s: a policy in Python is that of a single device; leave it out",
+		    options->raid ? "raid" : "shards");
 	return EXIT_USAGE;
 }
 
@@ -127,7 +141,7 @@ static int simulate_job(struct simlib_job *job, void *context)
 {
 	const struct simlib_arguments *arguments = context;
 	struct sim_options options;
-	int code = job_parse(&options, arguments);
+	int code = job_parse(job, &options, arguments);
 	size_t size;
 	FILE *json;
 

@@ -6,8 +6,29 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
+#include "core/policy/ftl-policy.h"
 #include "libsim.h"
 #include "sim-options.h"
+
+/**
+ * struct simlib_policy - a policy of the calling program
+ * @name: its name
+ * @streams: names of its streams
+ * @type: its type
+ * @methods: methods of @type
+ * @functions: their decisions
+ * @columns: memory for the description of candidates
+ */
+struct simlib_policy {
+	char name[64];
+	char streams[AFTL_KINDS_MAX][64];
+	struct aftl_policy_type type;
+	struct aftl_ftl_policy methods;
+	struct simlib_policy_functions functions;
+	s64 *columns;
+};
+
+void facts_from_geometry(struct simlib_facts *facts, const struct aftl_geometry *geo);
 
 /**
  * struct simlib_job - a long call
@@ -17,6 +38,7 @@
  * @used: length of @messages
  * @json: JSON text, or NULL
  * @log: requests
+ * @policy: a policy of the calling program, or NULL
  * @no_memory: where to continue if a small allocation fails
  */
 struct simlib_job {
@@ -26,6 +48,7 @@ struct simlib_job {
 	size_t used;
 	char *json;
 	struct request_log log;
+	struct simlib_policy *policy;
 	jmp_buf no_memory;
 };
 
@@ -49,6 +72,7 @@ struct simlib_arguments {
 };
 
 /* Parse the command line; return an enum exit_code after a message. */
-int job_parse(struct sim_options *options, const struct simlib_arguments *arguments);
+int job_parse(const struct simlib_job *job, struct sim_options *options,
+	      const struct simlib_arguments *arguments);
 
 #endif

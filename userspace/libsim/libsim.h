@@ -14,6 +14,7 @@
 
 struct simlib_job;
 struct simlib_device;
+struct simlib_policy;
 
 const char *simlib_version(void);
 
@@ -35,6 +36,66 @@ const char *simlib_job_json(const struct simlib_job *job);
 
 /* Requests of a finished simulation; owned by the job. */
 const struct request_log *simlib_job_requests(const struct simlib_job *job);
+
+/**
+ * struct simlib_facts - geometry of a device
+ */
+struct simlib_facts {
+	u64 page_bytes;
+	u64 logical_pages;
+	u64 blocks;
+	u64 block_pages;
+	u64 luns;
+};
+
+/* Columns that describe the candidates of a victim selection */
+enum simlib_candidate_column {
+	SIMLIB_CANDIDATE_BLOCK,
+	SIMLIB_CANDIDATE_VALID,
+	SIMLIB_CANDIDATE_AGE,
+	SIMLIB_CANDIDATE_DATA_AGE,
+	SIMLIB_CANDIDATE_REST,
+	SIMLIB_CANDIDATE_ERASES,
+	SIMLIB_CANDIDATE_READS,
+	SIMLIB_CANDIDATE_STREAM,
+	SIMLIB_CANDIDATE_COLUMNS,
+};
+
+/**
+ * struct simlib_policy_functions - decisions of a policy
+ * @begin: return memory for the columns, each of which has a row for each block of a LUN, or NULL
+ * @select_victim: return the row of the victim among the first @count; any other number: the
+ *	candidate with the least valid data
+ * @stream: return the stream of a page. @stream and @age_ns are those of the block that has the
+ *	page's present version, or -1
+ *
+ * The last two are optional. All are called by the thread that simulates, one at a time.
+ */
+struct simlib_policy_functions {
+	s64 *(*begin)(const struct simlib_facts *facts);
+	u32 (*select_victim)(u32 count, u32 lun, u64 now_ns);
+	u32 (*stream)(u32 lpn, u64 now_ns, bool relocated, bool approximate, u32 life,
+		      u32 placement, s64 stream, s64 age_ns);
+};
+
+/**
+ * simlib_policy_create() - create a policy for one job or one device
+ * @name: its name, which --policy of the job has to be
+ * @streams: names of the streams
+ * @count: number of streams
+ * @moved: see AFTL_FTL_POLICY()
+ * @functions: the decisions
+ * @out: takes the policy, to be destroyed after the job and the device
+ *
+ * Return: 0, -EEXIST if a built-in policy has this name, or -ENOMEM.
+ */
+int simlib_policy_create(const char *name, const char *const *streams, u32 count, u32 moved,
+			 const struct simlib_policy_functions *functions,
+			 struct simlib_policy **out);
+void simlib_policy_destroy(struct simlib_policy *policy);
+
+/* Let the job find the policy by its name. */
+void simlib_job_offer(struct simlib_job *job, struct simlib_policy *policy);
 
 enum simlib_option_kind {
 	SIMLIB_OPTION_UNKNOWN,
@@ -84,6 +145,7 @@ void simlib_device_destroy(struct simlib_device *device);
 /* Results of simlib_device_do() besides response times and negative error numbers. */
 #define SIMLIB_BEYOND_END INT64_MIN
 #define SIMLIB_STOPPED (INT64_MIN + 1)
+#define SIMLIB_BUSY (INT64_MIN + 2)
 
 /**
  * simlib_device_do() - submit a request now, and advance time until it is complete
@@ -92,6 +154,12 @@ void simlib_device_destroy(struct simlib_device *device);
  * Return: response time in ns, a negative error number, or one of the values above.
  */
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
+
+/*
+ * Return true if this thread is in a call of the device's policy, which may call only the functions
+ * that describe the device.
+ */
+bool simlib_device_busy(struct simlib_device *device);
 
 /**
  * simlib_device_batch() - submit requests through a closed queue
@@ -113,17 +181,6 @@ int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, in
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events);
 
 u64 simlib_device_now(struct simlib_device *device);
-
-/**
- * struct simlib_facts - geometry of a device
- */
-struct simlib_facts {
-	u64 page_bytes;
-	u64 logical_pages;
-	u64 blocks;
-	u64 block_pages;
-	u64 luns;
-};
 
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);
 

@@ -148,6 +148,8 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 	if (ret)
 		return ret;
 	if (!type)
+		type = policy_offered(name);
+	if (!type)
 		return complain_policy(name, error);
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",

@@ -6,6 +6,18 @@
 #include "core/policy/policy-object.h"
 #include "policy-load.h"
 
+static __thread const struct aftl_policy_type *offered;
+
+void policy_offer(const struct aftl_policy_type *type)
+{
+	offered = type;
+}
+
+const struct aftl_policy_type *policy_offered(const char *name)
+{
+	return offered && !strcmp(offered->name, name) ? offered : NULL;
+}
+
 /* dlerror() does not say whether a file is missing, unreadable or a directory. */
 static int check_readable(const char *path, struct aftl_error *error)
 {
@@ -32,7 +44,7 @@ static int complain_object(const char *path, struct aftl_error *error)
 		cause += length + 2;
 	if (strstr(cause, "undefined symbol"))
 		return aftl_fail(error, -EINVAL,
-				 "--policy %.60s: %.80s; call only functions of core/policy/*.h, and not from the Python library",
+				 "--policy %.60s: %.80s; call only functions of core/policy/*.h",
 				 path, cause);
 	return aftl_fail(error, -EINVAL,
 			 "--policy %.60s: %.90s; compile it with cc -shared -fPIC", path, cause);

@@ -22,7 +22,19 @@ static inline int __must_check policy_load(const char *path, const struct aftl_p
 			 "--policy %.60s: a browser loads no shared object; give the name of a policy",
 			 path);
 }
+
+static inline const struct aftl_policy_type *policy_offered(const char *name)
+{
+	(void)name;
+	return NULL;
+}
 #else
+/* The policy of policy_offer(), if it has this name; else NULL. */
+const struct aftl_policy_type *policy_offered(const char *name);
+
+/* Let this thread find a policy of the process by its name, from now on; NULL: none. */
+void policy_offer(const struct aftl_policy_type *type);
+
 int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
 			     struct aftl_error *error);
 #endif

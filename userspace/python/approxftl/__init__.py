@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     import numpy.typing
     from typing_extensions import Buffer
 
+    from approxftl.chart import Chart as Chart
+    from approxftl.policy import Blocks as Blocks
+    from approxftl.policy import Page as Page
+    from approxftl.policy import Policy as Policy
     from approxftl.simlib import InputError as InputError
     from approxftl.simlib import OptionError as OptionError
     from approxftl.simlib import SimulationError as SimulationError
@@ -63,6 +67,7 @@ __all__ = [
 
 #: Names of the simulator, whose modules need numpy and libapproxftl-sim.so: loaded at first use.
 _SIMULATOR = {
+    "Chart": "chart", "Blocks": "policy", "Page": "policy", "Policy": "policy",
     "InputError": "simlib", "OptionError": "simlib", "SimulationError": "simlib",
     "OPERATIONS": "simulation", "RequestTable": "simulation", "Run": "simulation",
     "Runs": "simulation", "simulate": "simulation", "sweep": "simulation",

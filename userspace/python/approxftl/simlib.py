@@ -35,8 +35,13 @@ class RequestLog(ctypes.Structure):
 
 
 class Facts(ctypes.Structure):
-    """struct simlib_facts."""
+    """The geometry of a device, struct simlib_facts."""
 
+    page_bytes: int
+    logical_pages: int
+    blocks: int
+    block_pages: int
+    luns: int
     _fields_ = tuple((name, _U64) for name in ("page_bytes", "logical_pages", "blocks",
                                                "block_pages", "luns"))
 
@@ -52,11 +57,15 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "job_json": (_T, _P),
     "job_requests": (ctypes.POINTER(RequestLog), _P),
     "option_kind": (_I, _T),
+    "job_offer": (None, _P, _P),
+    "policy_create": (_I, _T, _P, _U32, _U32, _P, _P),
+    "policy_destroy": (None, _P),
     "simulate": (_I, _P, _I, _P, _B),
     "write_requests": (_I, _P, _T, _U64, _P, _P, _P, _P),
     "device_create": (_I, _P, _I, _P, _P),
     "device_destroy": (None, _P),
     "device_do": (_S64, _P, _I, _S64, _S64),
+    "device_busy": (_B, _P),
     "device_batch": (_I, _P, _P, _I, _U64, _P, _P, _U32, _P),
     "device_advance": (_B, _P, _U64, _U32),
     "device_now": (_U64, _P),
@@ -100,7 +109,9 @@ def load() -> Library:
     """Load the library."""
     found = next((place for place in places() if place.exists()), None)
     try:
-        return Library(ctypes.CDLL(str(found or NAME)), "simlib", FUNCTIONS)
+        # Policies in shared objects call its functions.
+        library = ctypes.CDLL(str(found or NAME), ctypes.RTLD_GLOBAL)
+        return Library(library, "simlib", FUNCTIONS)
     except OSError as error:
         raise ImportError(f"{NAME} cannot be loaded: {error}; install the package by pip, or build"
                           " the library by make and name its directory in AFTL_BUILD") from error

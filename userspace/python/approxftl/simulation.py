@@ -11,12 +11,15 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
+from approxftl.chart import Chart, chart_means
+from approxftl.policy import Policy, take_policy
 from approxftl.simlib import USAGE, Job, OptionError, RequestLog, command, lib, words_of
 from approxftl_tools.measures import all_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
@@ -101,6 +104,14 @@ class RequestTable:
         pa = importlib.import_module("pyarrow")
 
         return pa.table({name: pa.array(column) for name, column in self._columns.items()})
+
+    def to_polars(self) -> Any:
+        """Return a polars.DataFrame; op is an index in OPERATIONS."""
+        return importlib.import_module("polars").DataFrame(self.to_dict())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file, by pyarrow; op is an index in OPERATIONS."""
+        importlib.import_module("pyarrow.parquet").write_table(self.to_arrow(), path)
 
 
 #: Types of the columns that are no uint64
@@ -223,8 +234,9 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
     """Perform the run of "approxftl sim" with these options.
 
     Keyword arguments are the command's options and the device's parameters, with underscores:
-    policy="baseline", op="7%", write_share=0.5, verify=True. requests= is a number, or the requests
-    themselves. progress= is called with the number of requests so far, a few times a second.
+    policy="baseline", op="7%", write_share=0.5, verify=True. policy= is a name, the path of a
+    shared object, or a Policy. requests= is a number, or the requests themselves.
+    progress= is called with the number of requests so far, a few times a second.
     """
     return _simulate(Job(), options, keep_requests, progress)
 
@@ -232,9 +244,11 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
 def _simulate(job: Job, options: dict[str, object], keep_requests: bool,
               progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
+        options, policy = take_policy(options)
         line = command(_begin(options, folder))
         words = words_of(line)
-        job.run(lambda: lib.simulate(job.handle, len(line), words, keep_requests), progress)
+        with policy.offered(job) if policy else nullcontext():
+            job.run(lambda: lib.simulate(job.handle, len(line), words, keep_requests), progress)
     return Run(line, options, job, keep_requests)
 
 
@@ -297,6 +311,26 @@ class Runs(Sequence[Run]):
             estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates
 
+    def plot(self, measure: str, x: str, *, by: str | None = None,
+             relative_to: object = None) -> Chart:
+        """Return a figure of the means with their intervals over the axis `x`.
+
+        With `by`, another axis, each of its values is a series. relative_to is as in interval(),
+        for `by` or else for `x`.
+        """
+        if x not in self.axes or x == by:
+            raise ValueError(f"{x} is no axis of this sweep, or that of `by`; its axes are"
+                             f" {', '.join(self.axes)}")
+        if by is None:
+            found = [(at, "", one)
+                     for at, one in self.interval(measure, x, relative_to).items()]
+        else:
+            found = [(at, str(series), one) for at in self.axes[x]
+                     for series, one in Runs({**self.axes, x: [at]}, [
+                         run for run in self._runs if run.options[x] == at])
+                     .interval(measure, by, relative_to).items()]
+        return chart_means(measure_name(measure), x, relative_to, found)
+
 
 def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
           progress: Callable[[int, int], object] | None = None, **options: Any) -> Runs:
@@ -318,6 +352,10 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
             raise OptionError(f"{name}: the list of its values is empty", USAGE)
     plan = [{**options, **dict(zip(axes, values, strict=True))}
             for values in itertools.product(*axes.values())]
+    for name, values in axes.items():
+        axes[name] = [one.name if isinstance(one, Policy) else one for one in values]
+        if len({*map(str, axes[name])}) < len(values):
+            raise OptionError(f"{name}: a value is there twice", USAGE)
     begun = [Job() for _ in plan]
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         waiting = [pool.submit(_simulate, job, one, False, None)

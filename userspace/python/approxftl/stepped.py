@@ -7,11 +7,13 @@ import ctypes
 import operator
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from approxftl.policy import Running, take_policy
 from approxftl.simlib import Facts, Job, SimulationError, command, lib, words_of
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 READ, WRITE, FLUSH, DISCARD = range(4)
 _NAMES = {"read": READ, "write": WRITE, "trim": DISCARD}
-BEYOND_END, STOPPED = -2**63, -2**63 + 1
+BEYOND_END, STOPPED, BUSY = range(-2**63, -2**63 + 3)
 #: Events between two chances for Ctrl-C.
 EVENTS = 1 << 20
 
@@ -42,17 +44,22 @@ class SimulatedDevice:
     """
 
     def __init__(self, **options: Any) -> None:
+        options, policy = take_policy(options)
         line = command(options)[:-1]
         words = words_of(line)
         handle = ctypes.c_void_p()
         job = Job()
         try:
-            job.run(lambda: lib.device_create(job.handle, len(line), words, ctypes.byref(handle)))
+            with policy.offered(job) if policy else nullcontext():
+                job.run(lambda: lib.device_create(job.handle, len(line), words,
+                                                  ctypes.byref(handle)))
         finally:
             if handle:
-                self._end = weakref.finalize(self, lib.device_destroy, handle.value)
+                self._end = weakref.finalize(self, _destroy, handle.value, policy)
         self._handle = handle.value
-        self._do: Callable[[Any, int, int, int], int] = lib.device_do
+        self._policy = policy
+        self._do: Callable[[Any, int, int, int], int] = self._do_checked if policy else \
+            lib.device_do
         facts = Facts()
         lib.device_facts(self._handle, ctypes.byref(facts))
         #: Bytes of a logical page
@@ -66,10 +73,29 @@ class SimulatedDevice:
         #: Number of dies, times planes that work on their own
         self.luns = int(facts.luns)
 
+    def _do_checked(self, *arguments: Any) -> int:
+        """Execute a request; raise the exception of the policy if there is one."""
+        assert self._policy
+        with self._policy.offered(None) if not lib.device_busy(self._handle) else nullcontext():
+            return int(lib.device_do(*arguments))
+
+    @contextmanager
+    def _working(self, job: Job | None = None) -> Iterator[None]:
+        """Let the device work for a longer call."""
+        if not self._policy:
+            yield
+            return
+        if lib.device_busy(self._handle):
+            raise self._fail(BUSY, 0, 0)
+        with self._policy.offered(job):
+            yield
+
     def _fail(self, result: int, lpn: int, pages: int) -> SimulationError | OSError | ValueError:
         if result == BEYOND_END:
             return ValueError(f"{pages} pages at {lpn} are not within the device's"
                               f" {self.logical_pages} pages")
+        if result == BUSY:
+            return SimulationError("a policy cannot use its own device, only look at it", 1)
         if result == STOPPED:
             return SimulationError("the device has stopped with requests under way", 1)
         return OSError(-result, os.strerror(-result))
@@ -114,9 +140,10 @@ class SimulatedDevice:
         many = np.ascontiguousarray(np.broadcast_to(np.asarray(pages, np.int64), where.shape))
         times = np.zeros(len(where), np.int64)
         job = Job()
-        job.run(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
-                                         where.ctypes.data, many.ctypes.data,
-                                         operator.index(depth), times.ctypes.data), progress)
+        with self._working(job):
+            job.run(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
+                                             where.ctypes.data, many.ctypes.data,
+                                             operator.index(depth), times.ctypes.data), progress)
         return times
 
     def advance(self, ns: int) -> int:
@@ -124,8 +151,9 @@ class SimulatedDevice:
         if ns < 0:
             raise ValueError("time does not go back")
         until = self.now_ns + operator.index(ns)
-        while not lib.device_advance(self._handle, until, EVENTS):
-            pass
+        with self._working():
+            while not lib.device_advance(self._handle, until, EVENTS):
+                pass
         return self.now_ns
 
     @property
@@ -164,7 +192,14 @@ class SimulatedDevice:
     def check(self) -> None:
         """Check all invariants of the device; raise SimulationError if one is violated."""
         job = Job()
-        job.run(lambda: lib.device_audit(job.handle, self._handle))
+        with self._working(job):
+            job.run(lambda: lib.device_audit(job.handle, self._handle))
+
+
+def _destroy(handle: int | None, policy: Running | None) -> None:
+    """Destroy a device, and then its policy unless somebody else has it."""
+    lib.device_destroy(handle)
+    del policy
 
 
 def _names(name_of: Callable[[int], bytes | None]) -> list[str]:
