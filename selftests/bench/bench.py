@@ -223,6 +223,7 @@ def make_cases(scale: float) -> dict[str, Case]:
     for policy in ("baseline", "approxftl"):
         add(f"16 GiB, steady collection, {policy}",
             f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
+    for policy in ("baseline", "approxftl", "sepbit", "midas", "vertftl", "cubeftl", "hybrid"):
         few = "" if scale >= 0.1 else "--fill_valid 0.1% --footprint 0.1%"
         add(f"{RANDOM_FILL}, {policy}",
             f"{SHAPE_512G} --allocate rotate --fill random {few} --policy {policy}", 1)

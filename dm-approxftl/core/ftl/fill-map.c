@@ -5,6 +5,9 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/memory.h"
 
+/* Runs for which there is room, for each block of a LUN. */
+#define BLOCK_RUNS 8U
+
 /* With small rounds the table of runs would be larger than what it saves. */
 #define ROUND_LEAST 16U
 
@@ -31,6 +34,17 @@ static u32 inverse_step(u32 step, u32 units)
 	return inverse < 0 ? (u32)(inverse + units) : (u32)inverse;
 }
 
+struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order)
+{
+	struct aftl_fill_order inverse = {
+		.step = inverse_step(order->step, order->units),
+		.units = order->units,
+	};
+
+	inverse.at = (u32)((order->units - order->at) * (u64)inverse.step % order->units);
+	return inverse;
+}
+
 void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 			const struct aftl_fill_order *order)
 {
@@ -38,12 +52,14 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 
 	if (round < ROUND_LEAST)
 		return;
-	map->order = *order;
-	map->order.step = inverse_step(order->step, order->units);
+	map->order = aftl_fill_order_inverse(order);
 	map->program = ftl->program_units;
 	map->round = round;
-	/* A run ends with a block; if some LUNs are ahead of others, there are two for each. */
-	map->size = round * 2 * ftl->geo.blocks_per_lun;
+	/*
+	 * A run ends with a block, or with a layer in the order LEADER_FIRST; if some LUNs are
+	 * ahead of others, there are two for each.
+	 */
+	map->size = round * BLOCK_RUNS * ftl->geo.blocks_per_lun;
 	map->runs = aftl_memory_alloc(ftl, order->units / round + 1, sizeof(u32));
 	map->ppns = aftl_memory_alloc(ftl, map->size, sizeof(u32));
 	if (!map->runs || !map->ppns)
@@ -130,7 +146,7 @@ int aftl_fill_map_finish(struct aftl *ftl, struct aftl_fill_map *map)
 	u32 lpn;
 
 	if (units)
-		at = write_place_at(map, (units - map->order.at) * (u64)map->order.step % units);
+		at = write_place_at(map, map->order.at);
 	for (lpn = 0; !ret && lpn < units; lpn += SLICE_UNITS) {
 		u32 *entry = aftl_l2p_entry(ftl, lpn);
 

@@ -10,13 +10,13 @@
 #ifndef AFTL_FILL_MAP_H
 #define AFTL_FILL_MAP_H
 
-#include "core/ftl/fill-order.h"
+#include "core/base/fill-order.h"
 
 struct aftl;
 
 /**
  * struct aftl_fill_map - L2P entries that are still to be stored
- * @order: order of the fill, at its start; its step is that of the inverse walk
+ * @order: order of the numbers of the writes
  * @level: quality level of all data
  * @program: logical pages of a program
  * @round: logical pages of a round: one program in each LUN
@@ -37,6 +37,9 @@ struct aftl_fill_map {
 	u32 used;
 	u32 size;
 };
+
+/* Order of the numbers of the writes, from that of lpn 0 on to that of the last lpn. */
+struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order);
 
 /**
  * aftl_fill_map_init() - begin to record the ppns of a shuffled fill

@@ -63,9 +63,6 @@ struct aftl_foggy_block;
  * @min_valid: lower bound of the valid pages of any closed block
  * @fallback: open block of the core for data that the policy cannot place
  * @slc_open: open SLC cache block
- * @fill_block: block of the last preconditioning program
- * @fill_class: class of that program
- * @fill_left: programs of that class that may follow in @fill_block without asking the policy
  * @handle_blocks: open block of each placement handle except the default one; NULL without handles
  * @zone_slc_blocks: open SLC cache block of each active zone, with the same index; NULL without
  *	zones or without an SLC cache
@@ -130,9 +127,6 @@ struct aftl_lun {
 	u32 min_valid;
 	struct aftl_block *fallback;
 	struct aftl_block *slc_open;
-	struct aftl_block *fill_block;
-	u32 fill_class;
-	u32 fill_left;
 	struct aftl_block **handle_blocks;
 	struct aftl_block **zone_slc_blocks;
 	struct aftl_foggy_block *foggy;

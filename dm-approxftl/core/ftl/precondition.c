@@ -8,12 +8,14 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/memory.h"
 #include "core/ftl/policy-instance.h"
 #include "core/ftl/program.h"
 #include "core/ftl/relocation.h"
 #include "core/ftl/superblock.h"
 #include "core/ftl/translation-page.h"
 #include "core/base/random.h"
+#include "core/policy/ftl-policy.h"
 
 static bool untimed_reloc_program(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -124,25 +126,52 @@ static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
  * @random: random number generator
  * @asks_always: stream() and place() are called for each program
  * @round: logical pages of one program in every LUN, if rounds are possible; else 0
+ * @runs: for each LUN
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
  * @map: L2P entries that are still to be stored
+ * @numbers: numbers of the first writes, if the policy has a clock for which they are still to be
+ *	stored; else it has no units
  * @ahead: from a logical page to the one whose L2P entry is prefetched meanwhile
  */
 struct filler {
 	struct aftl_random random;
 	bool asks_always;
 	u32 round;
+	struct aftl_fill_run *runs;
 	struct aftl_program_request need;
 	struct aftl_payload payload;
 	struct aftl_fill_map map;
+	struct aftl_fill_order numbers;
 	u32 ahead;
 };
+
+/* Logical pages between two pauses while the policy's numbers of their writes are stored. */
+#define NUMBERS_SLICE 65536U
+
+/* Store what whole rounds have left. There are no rounds afterwards if the policy has a clock. */
+static int fill_store_recorded(struct aftl *ftl, struct filler *filler)
+{
+	struct aftl_fill_order numbers = filler->numbers;
+	int ret = aftl_fill_map_finish(ftl, &filler->map);
+	u32 lpn;
+
+	if (!numbers.units)
+		return ret;
+	filler->round = 0;
+	filler->numbers.units = 0;
+	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
+		aftl_ftl_number_first_writes(ftl->policy, to_lpn(lpn),
+					     min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
+		ret = aftl_host_pause(ftl);
+	}
+	return ret;
+}
 
 /* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
 static int fill_relocate(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
-	int ret = aftl_fill_map_finish(ftl, &filler->map);
+	int ret = fill_store_recorded(ftl, filler);
 
 	return ret ? ret : run_reloc_untimed(ftl, lun);
 }
@@ -182,15 +211,20 @@ static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
 static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler,
 				 const struct aftl_lun *lun)
 {
-	return lun->fill_left && lun->fill_class == filler->need.class &&
+	const struct aftl_fill_run *run = &filler->runs[lun->index];
+
+	return run->left && run->class == filler->need.class &&
+	       run->stream == filler->need.stream &&
 	       filler->payload.count == ftl->program_units && !aftl_gc_urgent(ftl, lun);
 }
 
+/* Followers and normal programs are allowed anywhere. */
 static bool is_plain_placement(const struct aftl_placement *placement)
 {
-	return placement->mode == AFTL_MODE_NORMAL && !placement->monitor &&
-	       !placement->piggybacked && aftl_block_is_sequential(placement->block) &&
-	       aftl_ispp_default(&placement->ispp);
+	return (placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_FOLLOWER) &&
+	       !placement->piggybacked && !placement->block->bits &&
+	       (placement->block->order == AFTL_ORDER_SEQUENTIAL ||
+		placement->block->order == AFTL_ORDER_LEADER_FIRST);
 }
 
 /* Ask the policy how many programs may follow @placement. */
@@ -198,16 +232,20 @@ static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct
 			   const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
-	u32 steps = (ftl->geo.pages - block->frontier) / ftl->geo.program_pages;
-	u32 run;
+	u32 steps = (ftl->geo.pages - block->programmed) / ftl->geo.program_pages;
+	struct aftl_fill_run *run = &filler->runs[lun->index];
 
 	if (filler->asks_always || block->state != AFTL_BLOCK_OPEN ||
 	    !is_plain_placement(placement))
 		return;
-	run = ftl->type->fill_run(ftl->policy, lun, &filler->need, block);
-	lun->fill_block = block;
-	lun->fill_class = filler->need.class;
-	lun->fill_left = min(run, steps - 1);
+	*run = (struct aftl_fill_run){
+		.block = block,
+		.page = placement->page + placement->pages,
+		.class = filler->need.class,
+		.stream = filler->need.stream,
+		.mode = placement->mode,
+		.left = min(ftl->type->fill_run(ftl->policy, lun, &filler->need, block), steps - 1),
+	};
 }
 
 /*
@@ -257,7 +295,7 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	filler->need.lpn = filler->payload.lpn[0];
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
-	lun->fill_left = 0;
+	filler->runs[lun->index].left = 0;
 	ret = place_after_gc(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
@@ -287,7 +325,7 @@ static int fill_program_next(struct aftl *ftl, struct filler *filler)
 		return -ENOSPC;
 	if (!fill_may_skip_policy(ftl, filler, lun))
 		return fill_program_placed(ftl, filler, lun);
-	aftl_program_fill_step(ftl, lun, filler->need.class, &filler->payload);
+	aftl_program_fill_step(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -403,13 +441,14 @@ static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *fil
 }
 
 /* Programs of @lun that may follow the previous one without asking the policy. */
-static u32 fill_steps_left(const struct aftl *ftl, const struct aftl_lun *lun)
+static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler,
+			   const struct aftl_lun *lun)
 {
 	u32 used = lun->valid + lun->in_flight;
 
 	if (aftl_gc_urgent(ftl, lun) || used > lun->max_valid)
 		return 0;
-	return min(lun->fill_left, (lun->max_valid - used) / ftl->program_units);
+	return min(filler->runs[lun->index].left, (lun->max_valid - used) / ftl->program_units);
 }
 
 /*
@@ -427,7 +466,7 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
-		rounds = min(rounds, fill_steps_left(ftl, &ftl->luns[i]));
+		rounds = min(rounds, fill_steps_left(ftl, filler, &ftl->luns[i]));
 	return rounds;
 }
 
@@ -448,17 +487,19 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
 		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
-		aftl_ppn_t first = aftl_page_ppn(&ftl->media, lun->fill_block,
-						 lun->fill_block->frontier);
+		struct aftl_fill_run *run = &filler->runs[lun->index];
+		aftl_ppn_t first = aftl_page_ppn(&ftl->media, run->block, run->page);
 		u32 k;
 
 		for (k = 0; ppns && k < ftl->program_units; k++)
 			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
-		aftl_program_fill_rounds(ftl, lun, filler->need.class, order, rounds, !ppns);
+		aftl_program_fill_rounds(ftl, lun, run, order, rounds, !ppns);
 		aftl_fill_order_skip(&order, ftl->program_units);
 	}
 	if (ppns)
 		aftl_fill_map_add(&filler->map, write, rounds, filler->need.class);
+	if (filler->numbers.units)
+		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
 	/* Skip the draws for the class, which are without effect. */
 	aftl_random_skip(&filler->random, units);
@@ -497,10 +538,12 @@ static int fill_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
 		if (filler->round)
 			aftl_fill_map_init(ftl, &filler->map, &order);
 	}
+	if (filler->round && aftl_ftl_has_clock(ftl->type))
+		filler->numbers = aftl_fill_order_inverse(&order);
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
 		ret = fill_advance(ftl, filler, &order, &units);
-	return ret ? ret : aftl_fill_map_finish(ftl, &filler->map);
+	return ret ? ret : fill_store_recorded(ftl, filler);
 }
 
 /* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
@@ -570,6 +613,9 @@ int aftl_fill(struct aftl *ftl)
 
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
+	filler.runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler.runs));
+	if (!filler.runs)
+		return -ENOMEM;
 	filler.asks_always = fill_must_ask_policy(ftl);
 	if (fill_rounds_allowed(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
@@ -588,6 +634,7 @@ int aftl_fill(struct aftl *ftl)
 		ret = finish_cmt_evictions(ftl, &filler);
 	}
 	aftl_fill_map_free(ftl, &filler.map);
+	aftl_memory_free(ftl, filler.runs);
 	ftl->filling = false;
 	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
 	ftl->age_ns = age_ns;

@@ -590,47 +590,47 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/* Add @steps programs to the fill block of @lun, whose pages have been marked. */
-static void fill_advance_block(struct aftl *ftl, struct aftl_lun *lun, u32 class, u32 steps)
+/* Add @steps programs, whose pages have been marked, to the block of @run. */
+static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
-	struct aftl_block *block = lun->fill_block;
+	struct aftl_block *block = run->block;
 	u32 pages = steps * ftl->geo.program_pages;
 	u32 hours = hours_since_open(ftl, block);
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
-		aftl_oob_set_hours(ftl, block, block->frontier + i, hours);
-	if (class == AFTL_PRECISE)
+		aftl_oob_set_hours(ftl, block, run->page + i, hours);
+	if (run->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;
-	aftl_order_advance(&ftl->media, block,
-			   block->frontier + (steps - 1) * ftl->geo.program_pages);
-	lun->fill_left -= steps;
+	run->page += pages;
+	run->left -= steps;
+	aftl_order_advance(&ftl->media, block, run->page - ftl->geo.program_pages);
 }
 
 /*
- * aftl_program_fill_step() - commit the next program of the fill block of @lun
+ * aftl_program_fill_step() - commit the next program of @run, which is in @lun
  * @payload: a full program of host writes
  *
  * Not for the first or the last program of a block. The policy is not asked and nothing is counted:
  * see precondition.c.
  */
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
 			    const struct aftl_payload *payload)
 {
-	struct aftl_block *block = lun->fill_block;
-	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
+	struct aftl_block *block = run->block;
+	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
 	u32 first = page * ftl->geo.page_units;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.program_pages; i++)
 		*aftl_page_attr_at(&ftl->media, page + i) =
-			aftl_page_attr(class, AFTL_MODE_NORMAL, 0);
-	fill_advance_block(ftl, lun, class, 1);
+			aftl_page_attr(run->class, run->mode, 0);
+	fill_advance_block(ftl, run, 1);
 	for (i = 0; i < payload->count; i++) {
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(first + i)) = payload->lpn[i];
 		aftl_oob_store_origin(ftl, block, to_ppn(first + i), payload->origin[i]);
-		aftl_l2p_update(ftl, lun, block, payload->lpn[i], to_ppn(first + i), class);
+		aftl_l2p_update(ftl, lun, block, payload->lpn[i], to_ppn(first + i), run->class);
 	}
 	notify_host_programmed(ftl, first, first + payload->count);
 }
@@ -702,16 +702,16 @@ static __always_inline void map_first_writes(struct aftl_chunks l2p, struct firs
 }
 
 /*
- * aftl_program_fill_rounds() - commit several programs of first writes in the fill block of @lun
+ * aftl_program_fill_rounds() - commit several programs of first writes of @run, which is in @lun
  * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
  */
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
 			      struct aftl_fill_order order, u32 rounds, bool map)
 {
-	struct aftl_block *block = lun->fill_block;
-	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
+	struct aftl_block *block = run->block;
+	u32 page = aftl_block_device_page(&ftl->media, block, run->page);
 	u32 slot = page * ftl->geo.page_units;
 	u32 units = rounds * ftl->program_units;
 	u32 skip = ftl->geo.luns * ftl->program_units;
@@ -722,7 +722,7 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
 		.skip_seq = skip,
 		.page = page,
 		.end = page + rounds * ftl->geo.program_pages,
-		.attr = aftl_page_attr(class, AFTL_MODE_NORMAL, 0),
+		.attr = aftl_page_attr(run->class, run->mode, 0),
 	};
 
 	/* A page of one logical page is the most frequent program and deserves its own loop. */
@@ -731,12 +731,12 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
 	else
 		store_first_writes(ftl->media, new, ftl->geo.page_units, new.program_pages);
 	if (map)
-		map_first_writes(ftl->l2p, new, class << AFTL_PPN_BITS | (slot + 1),
+		map_first_writes(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				 ftl->program_units);
-	fill_advance_block(ftl, lun, class, rounds);
+	fill_advance_block(ftl, run, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
-	block->valid_approx += class == AFTL_PRECISE ? 0 : units;
+	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
 	lun->valid += units;
 }
 

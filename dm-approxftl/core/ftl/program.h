@@ -3,7 +3,7 @@
 #ifndef AFTL_PROGRAM_H
 #define AFTL_PROGRAM_H
 
-#include "core/ftl/fill-order.h"
+#include "core/base/fill-order.h"
 #include "core/nand/media.h"
 
 struct aftl;
@@ -42,9 +42,28 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
-void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+
+/**
+ * struct aftl_fill_run - programs of preconditioning that need no call of the policy, in one LUN
+ * @block: block of the last program
+ * @page: next page; the run continues upwards
+ * @class: class of that program
+ * @stream: stream of that program
+ * @mode: mode of that program
+ * @left: programs of that class and stream that may follow
+ */
+struct aftl_fill_run {
+	struct aftl_block *block;
+	u32 page;
+	u32 class;
+	u32 stream;
+	u32 mode;
+	u32 left;
+};
+
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
 			    const struct aftl_payload *payload);
-void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, u32 class,
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fill_run *run,
 			      struct aftl_fill_order order, u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */

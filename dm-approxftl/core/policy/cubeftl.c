@@ -72,7 +72,8 @@ static bool is_word_line_written(const struct aftl_media *media, const struct af
 }
 
 /*
- * Leaders and followers are programmed in ascending order, so that a reload can find the cursors.
+ * Leaders and followers are programmed in ascending order, so that the cursors can be found after a
+ * reload, and after followers that preconditioning has programmed without a call.
  */
 static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
 {
@@ -181,8 +182,10 @@ static void cubeftl_open_missing(struct aftl_policy *policy, struct aftl_lun *lu
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
-	if (active->block)
+	if (active->block) {
+		cubeftl_find_cursors(aftl_policy_media(policy), active);
 		return;
+	}
 	*active = (struct active){
 		.block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_LEADER_FIRST, 0),
 		.follower = 1,
@@ -235,6 +238,29 @@ static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	    take_from_any(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
 	return -ENOSPC;
+}
+
+/*
+ * After a follower whose leader's result is known come the other followers of the layer. None of
+ * them is misprogrammed. The last one drops the result.
+ */
+static u32 cubeftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need, const struct aftl_block *block)
+{
+	const struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) +
+				      block->note % ACTIVE;
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	u32 page;
+
+	(void)need;
+	if (active->block != block || active->follower == 1 ||
+	    aftl_policy_config(policy)->misprograms)
+		return 0;
+	page = aftl_word_line_page(geo, active->follower_layer, active->follower - 1);
+	if (aftl_page_mode(aftl_block_page_attr(aftl_policy_media(policy), block, page)) !=
+		    AFTL_MODE_FOLLOWER)
+		return 0;
+	return geo->word_lines - 1 - active->follower;
 }
 
 static bool is_last_of_layer(const struct aftl_geometry *geo, u32 page)
@@ -294,6 +320,7 @@ static void cubeftl_reference_found(struct aftl_policy *policy, const struct aft
 	},							\
 	.adopt = cubeftl_adopt,						\
 	.closed = cubeftl_closed,					\
+	.fill_run = cubeftl_fill_run,					\
 	.programmed = cubeftl_programmed,				\
 	.reference = cubeftl_reference,					\
 	.reference_found = cubeftl_reference_found

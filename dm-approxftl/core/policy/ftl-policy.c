@@ -3,6 +3,7 @@
  * The FTL layer on top of the NAND layer: an open block for each LUN and stream, one relocation
  * pass for each stream of a victim, and the ages of blocks.
  */
+#include "core/base/fill-order.h"
 #include "core/policy/ftl-policy.h"
 
 /* Array of struct ages; the entries before it belong to the policy. */
@@ -73,6 +74,31 @@ int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (ftl->block_opened && !placement->block->programmed)
 		ftl->block_opened(policy, placement->block);
 	return 0;
+}
+
+static u64 *host_write_clock(const struct aftl_policy *policy)
+{
+	return aftl_device_state(policy, policy->type->ftl->clock, u64);
+}
+
+void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes)
+{
+	*host_write_clock(policy) += writes;
+}
+
+void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+				  struct aftl_fill_order *order)
+{
+	u32 *number = aftl_lpn_state(policy, 0, u32, first);
+	u32 counted = (u32)*host_write_clock(policy);
+	u32 at = order->at;
+
+	for (; count; count--, number++) {
+		if (at < counted)
+			*number = at + 1;
+		at = aftl_fill_order_next(order, at, order->step);
+	}
+	order->at = at;
 }
 
 static u32 ftl_host_stream(struct aftl_policy *policy, const struct aftl_host_write *write)

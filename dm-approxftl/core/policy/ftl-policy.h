@@ -38,6 +38,10 @@ struct aftl_page_write {
 /**
  * struct aftl_ftl_policy - methods of a policy of the FTL layer; all are optional
  * @block_ages: the policy uses aftl_block_age_ns() or aftl_block_rest_ns()
+ * @clock: array whose first number, u64, counts the host writes; array 0 then has the count at the
+ *	last host write of each lpn, u32, 0 if there was none, and stream() of an lpn that was never
+ *	written returns always the same and changes only both. So preconditioning need not call it.
+ *	0: there is no such array
  * @stream: the stream of a page, default 0. Called once for each logical page of a host write, when
  *	the core accepts it. For a relocated page it may be called several times; if a flash page
  *	has several logical pages, the first valid one decides for all
@@ -53,6 +57,7 @@ struct aftl_page_write {
  */
 struct aftl_ftl_policy {
 	bool block_ages;
+	u32 clock;
 	u32 (*stream)(struct aftl_policy *policy, const struct aftl_page_write *page);
 	struct aftl_block *(*select_victim)(struct aftl_policy *policy,
 					    const struct aftl_victim_candidates *closed);
@@ -121,6 +126,28 @@ u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block 
 u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
 /* For the core */
+
+struct aftl_fill_order;
+
+/* Preconditioning has written @writes logical pages for the first time without stream(). */
+void aftl_ftl_count_first_writes(struct aftl_policy *policy, u32 writes);
+
+/**
+ * aftl_ftl_number_first_writes() - store the counts at the first writes of logical pages
+ * @policy: a policy with a clock
+ * @first: first of the logical pages
+ * @count: number of logical pages
+ * @order: number of the write of @first and of those after it; advanced past them. Writes that are
+ *	not counted yet are left out
+ */
+void aftl_ftl_number_first_writes(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+				  struct aftl_fill_order *order);
+
+/* Return true if the policy has a clock. */
+static inline bool aftl_ftl_has_clock(const struct aftl_policy_type *type)
+{
+	return type->ftl && type->ftl->clock;
+}
 
 int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 		   const struct aftl_program_request *need, struct aftl_placement *placement);

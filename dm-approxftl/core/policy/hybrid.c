@@ -343,16 +343,32 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* Each follower depends on the monitored result of its leader. */
+/*
+ * The last program was a follower, and all others of its layer follow the same leader. None of them
+ * is misprogrammed.
+ */
+static u32 followers_left(const struct hybrid *state, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
+	const struct aftl_media *media = aftl_policy_media(&state->policy);
+	u32 page = block->frontier - geo->program_pages;
+	u32 word_line = aftl_word_line(geo, page) % geo->word_lines;
+
+	if (aftl_policy_config(&state->policy)->misprograms ||
+	    aftl_page_mode(aftl_block_page_attr(media, block, page)) != AFTL_MODE_FOLLOWER)
+		return 0;
+	return geo->word_lines - 1 - word_line;
+}
+
 static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_program_request *need, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
+	u32 run = may_follow(state, block) ? followers_left(state, block) : U32_MAX;
 
-	if (may_follow(state, block))
-		return 0;
-	return state->approx ? aftl_policy_approxftl.fill_run(state->approx, lun, need, block) :
-			       U32_MAX;
+	if (run && state->approx)
+		run = min(run, aftl_policy_approxftl.fill_run(state->approx, lun, need, block));
+	return run;
 }
 
 static bool hybrid_programmed(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -660,6 +660,7 @@ static void midas_restored(struct aftl_policy *policy)
 }
 
 static const struct aftl_ftl_policy methods = {
+	.clock = STATE,
 	.stream = midas_stream,
 	.select_victim = midas_victim,
 	.block_opened = midas_opened,
@@ -676,6 +677,7 @@ const struct aftl_policy_type aftl_policy_midas = {
 		[STATE] = AFTL_STATE(AFTL_PER_DEVICE, struct midas_state, u64),
 	},
 	AFTL_FTL_POLICY(&methods, GROUPS, 1),
+	.fill_run = aftl_fill_whole_block,
 	AFTL_FTL_STREAMS("hot", "group_1", "group_2", "group_3", "group_4", "group_5", "group_6",
 			 "group_7"),
 };

@@ -253,10 +253,12 @@ struct aftl_policy_type {
 	 * Optional, for preconditioning; default 0: stream() and place() are called for each
 	 * program. @need has just been programmed in @block. Returns the number of further programs
 	 * of host writes of its class in @lun that need no call: stream() would return need->stream
-	 * for all their lpns, place() the next steps of the block in the same mode, programmed()
-	 * false, and none would change the state of the policy, whatever is programmed in other
-	 * LUNs. The core asks again after any other program in @lun, and always calls place() for
-	 * the last step of a block. aftl_fill_whole_block() promises all other steps.
+	 * for all their lpns, place() the next steps of the block in the same mode, with ISPP
+	 * parameters for which every word line has the margins, programmed() false, and none would
+	 * change the state of the policy (but see the clock of the FTL layer), whatever is
+	 * programmed in other LUNs. The core asks again after any other program in @lun, and always
+	 * calls place() for the last step of a block. aftl_fill_whole_block() promises all other
+	 * steps.
 	 */
 	u32 (*fill_run)(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need, const struct aftl_block *block);

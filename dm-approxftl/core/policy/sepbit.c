@@ -109,6 +109,7 @@ static void sepbit_restored(struct aftl_policy *policy)
 }
 
 static const struct aftl_ftl_policy methods = {
+	.clock = LIFE,
 	.stream = sepbit_stream,
 	.block_opened = sepbit_opened,
 	.block_collected = sepbit_collected,
@@ -124,5 +125,6 @@ const struct aftl_policy_type aftl_policy_sepbit = {
 		[LIFE] = AFTL_STATE(AFTL_PER_DEVICE, struct life, u64),
 	},
 	AFTL_FTL_POLICY(&methods, CLASSES, 3),
+	.fill_run = aftl_fill_whole_block,
 	AFTL_FTL_STREAMS("class_1", "class_2", "class_3", "class_4", "class_5", "class_6"),
 };

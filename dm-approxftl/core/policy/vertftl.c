@@ -16,6 +16,16 @@ static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
+/* The parameters are safe unless a word line differs from its layer. */
+static u32 vertftl_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need, const struct aftl_block *block)
+{
+	(void)lun;
+	(void)need;
+	(void)block;
+	return aftl_policy_config(policy)->misprograms ? 0 : U32_MAX;
+}
+
 const struct aftl_policy_type aftl_policy_vertftl = {
 	.name = "vertftl",
 	.about = "page mapping, each layer with the fastest parameters that are always safe",
@@ -25,4 +35,5 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vertftl_place,
+	.fill_run = vertftl_fill_run,
 };
