@@ -18,11 +18,7 @@
 #define EACH 4
 
 #define SHAPE "channels=2 chips=4 blocks=48 layers=4 word_lines=4 superblock=4"
-/*
- * Without write_expire: in some orders of reads and writes MiDAS, which fills a superblock for each
- * of its groups, has none left for the rebuild of a dead die, and the device becomes read-only.
- */
-#define ROOMY SHAPE " op=66 write_expire=0"
+#define ROOMY SHAPE " op=66"
 
 static const char plain[] = ROOMY;
 static const char parity[] = ROOMY " rain=on";

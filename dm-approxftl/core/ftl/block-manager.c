@@ -263,7 +263,8 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
-	if (likely(!lun->below_reserve))
+	/* Blocks of the reserve have failed: only the victim that frees most restores it. */
+	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
 		aftl_victim_select_by_rule(ftl, &closed, &victim);
 	return victim;
 }
