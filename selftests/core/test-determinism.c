@@ -522,13 +522,13 @@ static int place_in_halves(struct aftl_policy *policy, struct aftl_lun *lun,
 			   struct aftl_placement *placement)
 {
 	struct aftl_open_blocks *mine = policy->luns;
-	struct aftl_block **open = mine[aftl_lun_index(lun)].open;
+	struct aftl_block **open = mine[aftl_lun_index(lun)].open + need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && *open && (*open)->frontier >= half_block(policy)) {
 		aftl_policy_close_block(policy, *open);
 		*open = NULL;
 	}
-	return aftl_open_blocks_place(policy, lun, need, 0, placement);
+	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
 static u32 fill_half_block(struct aftl_policy *policy, __maybe_unused struct aftl_lun *lun,
