@@ -8,12 +8,13 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import struct
 from pathlib import Path
 
 import pytest
 from selftests.lib.processes import wait_until
-from selftests.lib.programs import PROGRAM, run_program
+from selftests.lib.programs import PROGRAM, Done, run_program
 from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, plugin, serving
 
 pytestmark = needs_nbdkit
@@ -356,5 +357,98 @@ def test_a_missing_nbdkit_is_reported(tmp_path: Path) -> None:
 
 def test_help_of_the_plugin_names_each_option() -> None:
     said = run_program("nbdkit", PLUGIN, "--help").out
-    for option in ("store", "profile", "policy", "timing", "tag_all", "size"):
+    for option in ("store", "profile", "policy", "timing", "tag_all", "control", "size"):
         assert re.search(rf"^{option}=", said, re.M)
+
+
+# Tags
+
+def tag(verb: str, server: Server, *arguments: str) -> Done:
+    return run_program(PROGRAM, "tag", verb, server.uri, *arguments)
+
+
+def ranges(server: Server) -> list[tuple[int, int, int]]:
+    done = tag("list", server, "--json")
+    assert done.code == 0, done.err
+    return [(one["offset_bytes"], one["length_bytes"], one["level"])
+            for one in json.loads(done.out)["files"][0]["ranges"]]
+
+
+def test_tags_apply_to_later_writes_of_their_range() -> None:
+    with serving("timing=off", "--size", "16MiB", "policy=levels", "rber_approx=1e-3") as server:
+        write = "h.pwrite(bytes(8 << 20), 0); h.flush()"
+        flips = """
+print(json.dumps([sum(map(int.bit_count, h.pread(1 << 20, at << 20))) for at in range(8)]))
+"""
+        assert server.numbers(write + flips) == [0] * 8
+        assert tag("add", server, "1MiB+2MiB").code == 0
+        assert tag("add", server, "6MiB+1MiB", "--level", "3").code == 0
+        assert ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
+        assert server.numbers(flips) == [0] * 8, "stored data stay precise"
+        assert [count > 0 for count in server.numbers(write + flips)] == [
+            False, True, True, False, False, False, True, False]
+        assert tag("add", server, "1MiB+1MiB", "--precise").code == 0
+        assert tag("del", server, "6MiB+").code == 0
+        assert ranges(server) == [(2 << 20, 1 << 20, 1)]
+        assert [count > 0 for count in server.numbers(write + flips)] == [
+            False, False, True, *[False] * 5]
+        assert tag("add", server).code == 0
+        assert ranges(server) == [(0, 16 << 20, 1)]
+
+
+def test_partly_covered_units_stay_precise() -> None:
+    with serving("timing=off", "--size", "1MiB") as server:
+        assert tag("add", server, "1000+20000").code == 0
+        assert ranges(server) == [(4096, 16384, 1)]
+        assert tag("add", server, "8191+2", "--precise").code == 0
+        assert ranges(server) == [(12288, 8192, 1)]
+        assert tag("add", server, "0+100").code == 0
+        assert ranges(server) == [(12288, 8192, 1)]
+    with serving("timing=off", "--size", "1MiB", "tag_all=approximate") as server:
+        assert ranges(server) == [(0, 1 << 20, 1)]
+        assert tag("add", server, "4096+1", "--precise").code == 0
+        assert ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
+        assert tag("del", server).code == 0
+        assert ranges(server) == [(0, 1 << 20, 1)]
+
+
+def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
+    with serving("timing=off", "--size", "1MiB") as server, \
+            serving("timing=off", "--size", "1MiB") as other:
+        control = Path(f"{server.socket}.tags")
+        assert stat.S_IMODE(control.stat().st_mode) == 0o600
+        assert tag("add", server).code == 0
+        assert ranges(other) == []
+    assert not control.exists()
+    done = tag("add", server)
+    assert (done.code, done.out) == (1, "")
+    assert "No such file" in done.err
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), [
+    (("add", "4MiB+1"), 1, "byte 4194304 is beyond the device's 1048576"),
+    (("add", "--level", "4"), 2, "level"), (("add", "--remember"), 2, "without --remember"),
+    (("query",), 2, "use tag add, del or list"), (("add", "x"), 2, '"x" is no range'),
+    (("list", "/"), 2, "list files and served devices apart")])
+def test_wrong_tags_are_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
+    with serving("timing=off", "--size", "1MiB") as server:
+        done = tag(arguments[0], server, *arguments[1:])
+        assert (done.code, message in done.err) == (code, True), done.err
+        assert ranges(server) == []
+
+
+def test_the_control_socket_survives_hostile_clients() -> None:
+    with serving("timing=off", "--size", "1MiB") as server:
+        for request in (b"", b"\n", b"tag\n", b"tag 1 0\n", b"tag 1 -1 5x\n", b"tag 9 0 1\n",
+                        b"tag 1 99999999999999999999999 1\n", b"x" * 5000, b"\0" * 200,
+                        b"tag " + b"9" * 70 + b" 0 1\n", b"list more\n"):
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(f"{server.socket}.tags")
+            client.sendall(request)
+            client.shutdown(socket.SHUT_WR)
+            answer = client.recv(200)
+            assert answer == b"" or answer.startswith(b"error: "), (request, answer)
+            client.close()
+        idle = socket.socket(socket.AF_UNIX)
+        idle.connect(f"{server.socket}.tags")
+        assert ranges(server) == []

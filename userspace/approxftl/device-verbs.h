@@ -94,6 +94,7 @@ struct device_options {
  * @about: paragraphs of its help
  * @run: executes the verb
  * @run_tag: executes a verb of "approxftl tag", if @run is tag_run()
+ * @tags_served: @run_tag also works, without the library, for devices of "approxftl serve"
  */
 struct device_verb {
 	const char *name;
@@ -110,6 +111,7 @@ struct device_verb {
 	const char *about;
 	enum exit_code (*run)(const struct device_options *options);
 	enum exit_code (*run_tag)(struct approxftl *library, const struct device_options *options);
+	bool tags_served;
 };
 
 /* Parse the command line, then print the help or run the verb. */

@@ -29,6 +29,7 @@
  * @directory: directory of this run, for @ready and, without --socket, for the socket
  * @ready: file that nbdkit makes when it is ready
  * @socket: path of the socket
+ * @tags: path of the control socket, for tags
  * @fd: the socket
  * @signals: signals that wait_for_signal() takes; they are blocked
  * @child: nbdkit
@@ -38,6 +39,7 @@ struct serving {
 	char directory[PATH_MAX];
 	char ready[PATH_MAX + 8];
 	char socket[PATH_MAX];
+	char tags[PATH_MAX + 8];
 	int fd;
 	sigset_t signals;
 	pid_t child;
@@ -69,12 +71,14 @@ static int make_socket(struct serving *serving, struct aftl_error *error)
 	/* Clients may run in another directory. */
 	if (!realpath(path, serving->socket))
 		return aftl_fail(error, -errno, "%.160s: %s", path, strerror(errno));
+	scnprintf(serving->tags, sizeof(serving->tags), "%s.tags", serving->socket);
 	return 0;
 }
 
 static void clean_up(const struct serving *serving)
 {
 	unlink(serving->socket);
+	unlink(serving->tags);
 	unlink(serving->ready);
 	rmdir(serving->directory);
 }
@@ -115,6 +119,7 @@ static void run_nbdkit(const struct serving *serving)
 	add_argument(&arguments, "--pidfile=", serving->ready);
 	find_plugin(text);
 	add_argument(&arguments, text, "");
+	add_argument(&arguments, "control=", serving->tags);
 	for (unsigned int i = 0; i < options->key_count; i++) {
 		/* As for all verbs, the last value counts; the plugin refuses a second one. */
 		if (device_key(options, options->keys[i], NULL) != options->values[i])

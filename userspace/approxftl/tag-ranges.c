@@ -134,6 +134,14 @@ typedef int (*range_fn)(const struct change *change, off_t offset, off_t length)
 
 static int say_range(const struct change *change, off_t offset, off_t length)
 {
+	int level = max((int)change->options->level, 1);
+
+	if (change->kind == APPROXFTL_PRECISE)
+		level = 0;
+	else if (change->kind == APPROXFTL_NONE)
+		level = -1;
+	if (!change->library)
+		return tag_served_range(change->options, level, offset, length);
 	if (change->kind == APPROXFTL_NONE)
 		return approxftl_untag(change->library, change->fd, offset, length);
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
@@ -245,6 +253,8 @@ static enum exit_code say_range_class(struct approxftl *library,
 
 	if (code)
 		return code;
+	if (!library)
+		return each_range(&change, say_range) ? EXIT_FAILED : EXIT_DONE;
 	if (tag_open(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = make_change(&change);
@@ -285,6 +295,7 @@ const struct device_verb tag_add = {
 		 "are written again, so that it applies to them as well.",
 	.run = run_add,
 	.run_tag = add_verb,
+	.tags_served = true,
 };
 
 const struct device_verb tag_del = {
@@ -298,6 +309,7 @@ const struct device_verb tag_del = {
 		 "read now, and no longer shared with clones.",
 	.run = tag_run,
 	.run_tag = del_verb,
+	.tags_served = true,
 };
 
 /* list */
@@ -361,10 +373,21 @@ static enum exit_code list_file(struct listing *listing, struct approxftl *libra
 	struct approxftl_extent *extents;
 	int count, fd;
 
-	if (tag_open(listing->options, path, O_RDONLY, &fd))
-		return EXIT_FAILED;
-	count = tag_ranges_of(library, fd, &extents);
-	close(fd);
+	if (!library != tag_is_served(path)) {
+		complain_of(listing->options->verb, "%s: list files and served devices apart",
+			    path);
+		return EXIT_USAGE;
+	}
+	if (!library) {
+		count = tag_served_ranges(listing->options, path, &extents);
+		if (count < 0)
+			return EXIT_FAILED;
+	} else {
+		if (tag_open(listing->options, path, O_RDONLY, &fd))
+			return EXIT_FAILED;
+		count = tag_ranges_of(library, fd, &extents);
+		close(fd);
+	}
 	if (count >= 0)
 		add_file(listing, path, extents, count);
 	free(extents);
@@ -412,4 +435,5 @@ const struct device_verb tag_list = {
 	.about = "Lists the present tags of files or devices.",
 	.run = tag_run,
 	.run_tag = list_verb,
+	.tags_served = true,
 };

@@ -63,8 +63,17 @@ enum exit_code tag_run(const struct device_options *options)
 {
 	struct approxftl *library;
 	enum exit_code code;
-	int ret = approxftl_open(options->words[0], APPROXFTL_REQUIRE, &library);
+	int ret;
 
+	if (tag_is_served(options->words[0])) {
+		if (options->rules->tags_served && !options->remember && !options->rewrite)
+			return options->rules->run_tag(NULL, options);
+		complain_of(options->verb,
+			    "%s: a served device has tags by range, and no files; use tag add, del or list, without --remember and --rewrite",
+			    options->words[0]);
+		return EXIT_USAGE;
+	}
+	ret = approxftl_open(options->words[0], APPROXFTL_REQUIRE, &library);
 	if (ret) {
 		complain_of(options->verb, "%s", approxftl_reason(NULL));
 		return ret == -ENODEV || ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;

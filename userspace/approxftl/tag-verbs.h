@@ -27,6 +27,19 @@ int tag_open(const struct device_options *options, const char *path, int flags, 
 int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
 		    off_t *length);
 
+/* Is this the address of a device that "approxftl serve" serves? */
+bool tag_is_served(const char *word);
+
+/*
+ * Tag a range of the served device that the first operand names: 0 is precise, a negative level the
+ * device's default. Return a negative error number after a message.
+ */
+int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
+
+/* Get the approximate ranges of a served device, as tag_ranges_of() does. */
+int tag_served_ranges(const struct device_options *options, const char *address,
+		      struct approxftl_extent **extents);
+
 /* Store the data of a range again; return a negative error number on failure. */
 int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_t length);
 

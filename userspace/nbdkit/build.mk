@@ -7,7 +7,7 @@ sees_userspace/nbdkit := $(own) userspace/approxftl
 nbd_plugin := $(plain_dir)/nbdkit-approxftl-plugin.so
 
 $(nbd_plugin): $(call objects,libsim,$(wildcard userspace/nbdkit/*.c) \
-		userspace/approxftl/medium-file.c $(CORE) $(LIB)) userspace/nbdkit/plugin.map
+		userspace/approxftl/medium-file.c userspace/approxftl/unix-socket.c $(CORE) $(LIB)) userspace/nbdkit/plugin.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $(libsim_flags) $(LDFLAGS) -shared \
 		-Wl,--version-script=userspace/nbdkit/plugin.map -o $@ $(filter %.o,$^) $(LDLIBS) -pthread

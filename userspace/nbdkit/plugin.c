@@ -6,6 +6,7 @@
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
+#include "nbd-control.h"
 #include "nbd-device.h"
 #include "nbd-volume.h"
 #include "version.h"
@@ -30,6 +31,7 @@ static struct plugin_pair pairs[PAIRS];
 static unsigned int pair_count;
 static struct nbd_device device;
 static struct nbd_volume volume;
+static struct nbd_control control;
 
 /* Parameters */
 
@@ -52,7 +54,8 @@ static int plugin_config(const char *key, const char *value)
 		nbdkit_error("there are more than %u parameters", PAIRS);
 		return -1;
 	}
-	if (!strcmp(key, "store") && strcmp(value, "none") != 0 && strcmp(value, "ram") != 0)
+	if (!strcmp(key, "control") ||
+	    (!strcmp(key, "store") && strcmp(value, "none") != 0 && strcmp(value, "ram") != 0))
 		value = nbdkit_absolute_path(value);
 	if (!value)
 		return -1;
@@ -62,7 +65,8 @@ static int plugin_config(const char *key, const char *value)
 
 static int set_pair(const struct plugin_pair *pair, struct aftl_error *error)
 {
-	if (!strcmp(pair->key, "profile") || !strcmp(pair->key, "size"))
+	if (!strcmp(pair->key, "profile") || !strcmp(pair->key, "size") ||
+	    !strcmp(pair->key, "control"))
 		return 0;
 	if (!strcmp(pair->key, "ioprio_hint") || !strcmp(pair->key, "tag_carrier"))
 		return aftl_fail(error, -EINVAL,
@@ -165,9 +169,22 @@ static int plugin_get_ready(void)
 
 	/* The threads of requests, which this thread creates, inherit exact timers. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	if (!nbd_device_open(&device, &error))
+	if (!nbd_device_open(&device, &error) &&
+	    (!value_of("control") ||
+	     !nbd_control_open(&control, &device, value_of("control"), &error)))
 		return 0;
 	nbdkit_error("%s", error.text);
+	return -1;
+}
+
+/* nbdkit may have become a daemon, which leaves threads behind. */
+static int plugin_after_fork(void)
+{
+	int ret = nbd_control_start(&control);
+
+	if (!ret)
+		return 0;
+	nbdkit_error("%s: no thread: %s", control.path, strerror(-ret));
 	return -1;
 }
 
@@ -185,6 +202,7 @@ static void plugin_cleanup(void)
 {
 	struct aftl_error error;
 
+	nbd_control_close(&control);
 	tell_lateness(&device.late);
 	if (nbd_device_save(&device, &error))
 		nbdkit_error("%s", error.text);
@@ -320,6 +338,7 @@ static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_
 	"policy=NAME           flash translation policy (default approxftl)\n"         \
 	"timing=real|off|scale:N  time as modelled (default), none, or N times as long\n" \
 	"tag_all=CLASS         take all data as precise (default) or as approximate\n" \
+	"control=PATH          socket for tags by byte range (default none)\n"         \
 	"size=SIZE             size of the device (default: what the profile has)\n"   \
 	"PARAMETER=VALUE       any parameter that \"approxftl params\" lists"
 
@@ -332,6 +351,7 @@ static struct nbdkit_plugin plugin = {
 	.config_help = plugin_config_help,
 	.magic_config_key = "store",
 	.get_ready = plugin_get_ready,
+	.after_fork = plugin_after_fork,
 	.cleanup = plugin_cleanup,
 	.open = plugin_open,
 	.get_size = plugin_get_size,

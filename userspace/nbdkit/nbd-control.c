@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "nbd-control.h"
+#include "unix-socket.h"
+
+/* More than the longest request */
+#define LINE 80
+/* A client that neither writes nor reads for so long loses its connection. */
+#define PATIENCE_S 2
+
+static u32 default_level(const struct nbd_device *device)
+{
+	return device->line.class == AFTL_APPROX ? AFTL_APPROX : AFTL_PRECISE;
+}
+
+static void tag_range(struct nbd_device *device, u64 offset, u64 length, u32 level)
+{
+	u64 unit_bytes = device->geo->unit_bytes;
+	u64 end = offset + min(length, device->bytes - offset);
+	u64 first, last;
+
+	if (level) {
+		first = DIV_ROUND_UP(offset, unit_bytes);
+		last = end == device->bytes ? device->geo->units : end / unit_bytes;
+	} else {
+		first = offset / unit_bytes;
+		last = DIV_ROUND_UP(end, unit_bytes);
+	}
+	nbd_device_enter(device);
+	for (; first < last; first++)
+		device->pages[first] = (u8)((device->pages[first] & ~NBD_PAGE_LEVEL) | level);
+	nbd_device_leave(device);
+}
+
+static void answer_tag(struct nbd_device *device, const char *word, u64 offset, u64 length,
+		       FILE *out)
+{
+	u32 level = default_level(device);
+
+	if (strcmp(word, "default") != 0) {
+		if (strlen(word) != 1 || *word < '0' || *word > '0' + NBD_PAGE_LEVEL) {
+			fprintf(out, "error: level %s: it is 0 to %d\n", word, NBD_PAGE_LEVEL);
+			return;
+		}
+		level = (u32)(*word - '0');
+	}
+	if (offset >= device->bytes) {
+		fprintf(out, "error: byte %llu is beyond the device's %llu\n",
+			(unsigned long long)offset, (unsigned long long)device->bytes);
+		return;
+	}
+	tag_range(device, offset, length, level);
+	fputs("ok\n", out);
+}
+
+static void answer_list(struct nbd_device *device, FILE *out)
+{
+	u64 unit_bytes = device->geo->unit_bytes;
+	u64 units = DIV_ROUND_UP(device->bytes, unit_bytes);
+	u64 unit = 0;
+
+	nbd_device_enter(device);
+	while (unit < units) {
+		u64 first = unit;
+		u32 level = device->pages[first] & NBD_PAGE_LEVEL;
+
+		while (unit < units && (device->pages[unit] & NBD_PAGE_LEVEL) == level)
+			unit++;
+		if (level)
+			fprintf(out, "%llu %llu %u\n", (unsigned long long)(first * unit_bytes),
+				(unsigned long long)(min(unit * unit_bytes, device->bytes) -
+						     first * unit_bytes), level);
+	}
+	nbd_device_leave(device);
+	fputs("ok\n", out);
+}
+
+static void answer_line(struct nbd_device *device, const char *line, FILE *out)
+{
+	char word[LINE];
+	unsigned long long offset, length;
+	int end = -1;
+
+	if (sscanf(line, "tag %79s %llu %llu%n", word, &offset, &length, &end) == 3 &&
+	    end >= 0 && !line[end])
+		answer_tag(device, word, offset, length, out);
+	else if (!strcmp(line, "list"))
+		answer_list(device, out);
+	else
+		fputs("error: requests are \"tag LEVEL OFFSET LENGTH\" and \"list\"\n", out);
+}
+
+/* Read up to the end of the line; return false if it does not come. */
+static bool read_line(int fd, char line[LINE])
+{
+	size_t used = 0;
+
+	while (used < LINE - 1) {
+		ssize_t count = read(fd, line + used, LINE - 1 - used);
+		char *end;
+
+		if (count <= 0)
+			return false;
+		used += (size_t)count;
+		line[used] = '\0';
+		end = strchr(line, '\n');
+		if (end) {
+			*end = '\0';
+			return true;
+		}
+	}
+	return true;
+}
+
+static void answer_client(struct nbd_device *device, int fd)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	char line[LINE];
+	char *text = NULL;
+	size_t size = 0;
+	size_t sent = 0;
+	FILE *out;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!read_line(fd, line))
+		return;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return;
+	answer_line(device, line, out);
+	if (fclose(out))
+		size = 0;
+	while (sent < size) {
+		ssize_t count = send(fd, text + sent, size - sent, MSG_NOSIGNAL);
+
+		if (count <= 0)
+			break;
+		sent += (size_t)count;
+	}
+	free(text);
+}
+
+static void *serve_control(void *context)
+{
+	const struct nbd_control *control = context;
+	int fd;
+
+	while ((fd = accept(control->fd, NULL, NULL)) >= 0 || errno == ECONNABORTED ||
+	       errno == EINTR || errno == EMFILE) {
+		if (fd < 0)
+			continue;
+		answer_client(control->device, fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+int nbd_control_open(struct nbd_control *control, struct nbd_device *device, const char *path,
+		     struct aftl_error *error)
+{
+	int fd = unix_socket_listen(path, error);
+
+	if (fd < 0)
+		return fd;
+	*control = (struct nbd_control){ .device = device, .path = path, .fd = fd };
+	return 0;
+}
+
+int nbd_control_start(struct nbd_control *control)
+{
+	int ret = 0;
+
+	if (control->path)
+		ret = pthread_create(&control->thread, NULL, serve_control, control);
+	control->running = control->path && !ret;
+	return -ret;
+}
+
+void nbd_control_close(struct nbd_control *control)
+{
+	if (!control->path)
+		return;
+	unlink(control->path);
+	shutdown(control->fd, SHUT_RDWR);
+	if (control->running)
+		pthread_join(control->thread, NULL);
+	close(control->fd);
+}
