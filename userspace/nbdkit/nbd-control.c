@@ -17,7 +17,7 @@ static u32 default_level(const struct nbd_device *device)
 	return device->line.class == AFTL_APPROX ? AFTL_APPROX : AFTL_PRECISE;
 }
 
-static void tag_range(struct nbd_device *device, u64 offset, u64 length, u32 level)
+static void tag_nbd_range(struct nbd_device *device, u64 offset, u64 length, u32 level)
 {
 	u64 unit_bytes = device->geo->unit_bytes;
 	u64 end = offset + min(length, device->bytes - offset);
@@ -53,7 +53,7 @@ static void answer_tag(struct nbd_device *device, const char *word, u64 offset, 
 			(unsigned long long)offset, (unsigned long long)device->bytes);
 		return;
 	}
-	tag_range(device, offset, length, level);
+	tag_nbd_range(device, offset, length, level);
 	fputs("ok\n", out);
 }
 
