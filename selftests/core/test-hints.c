@@ -274,7 +274,7 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 	u8 id;
 
 	test_device_open(&device, "streams", plain);
-	bind = device.ftl->lane_luns;
+	bind = device.ftl->allocation.lanes;
 	for (id = 3; id < 5; id++) {
 		device.hint = (struct aftl_hint){ .stream = id };
 		test_do(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);

@@ -346,7 +346,7 @@ static u32 first_cause(bool below_reserve)
 	u32 cause;
 
 	lun->below_reserve = below_reserve;
-	lun->wear_due = 2;
+	lun->wear.due = 2;
 	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;

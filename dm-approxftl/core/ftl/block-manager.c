@@ -103,13 +103,13 @@ void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun)
 	const struct aftl_block *block = &ftl->media.blocks[lun->index * blocks];
 	const struct aftl_block *end = block + blocks;
 
-	lun->wear_most = 0;
-	lun->wear_least = U32_MAX;
+	lun->wear.most = 0;
+	lun->wear.least = U32_MAX;
 	for (; block < end; block++) {
 		if (block->state == AFTL_BLOCK_BAD)
 			continue;
-		lun->wear_most = max(lun->wear_most, block->erases);
-		lun->wear_least = min(lun->wear_least, block->erases);
+		lun->wear.most = max(lun->wear.most, block->erases);
+		lun->wear.least = min(lun->wear.least, block->erases);
 	}
 }
 

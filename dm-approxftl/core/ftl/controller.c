@@ -226,14 +226,14 @@ void aftl_apply_config(struct aftl *ftl)
 
 	ftl->program_units = aftl_program_units(&ftl->geo);
 	size_commands(ftl);
-	ftl->lun_rule = aftl_lun_rule(ftl->type, config->allocate);
-	ftl->lun_params = aftl_param_group_values(config, ftl->lun_rule.params);
-	ftl->allocation_units = ftl->lun_rule.fixed ? 1 : ftl->program_units;
+	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
+	ftl->allocation.params = aftl_param_group_values(config, ftl->allocation.rule.params);
+	ftl->allocation.units = ftl->allocation.rule.fixed ? 1 : ftl->program_units;
 	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
 	ftl->unit_link_ns = config->link ?
 			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
-	ftl->link_paced = config->link || config->controller_command;
-	ftl->completion_is_special = ftl->link_paced || ftl->ops->waits;
+	ftl->completion.link_paced = config->link || config->controller_command;
+	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_gc_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
@@ -243,13 +243,14 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
 	ftl->handles = count_handles(ftl);
 	reset_queue_weights(ftl);
-	ftl->prefetch_units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
+	ftl->read_ahead.units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_slc_cache_configure(ftl);
 	aftl_cmt_configure(ftl);
-	ftl->completions[AFTL_COMPLETION_READ].delay_ns = config->controller;
-	ftl->completions[AFTL_COMPLETION_ECC_READ].delay_ns = config->controller + config->ecc;
-	ftl->completions[AFTL_COMPLETION_WRITE].delay_ns = config->controller;
-	ftl->completions[AFTL_COMPLETION_CACHE_HIT].delay_ns =
+	ftl->completion.queues[AFTL_COMPLETION_READ].delay_ns = config->controller;
+	ftl->completion.queues[AFTL_COMPLETION_ECC_READ].delay_ns =
+		config->controller + config->ecc;
+	ftl->completion.queues[AFTL_COMPLETION_WRITE].delay_ns = config->controller;
+	ftl->completion.queues[AFTL_COMPLETION_CACHE_HIT].delay_ns =
 		config->read_hit ? : config->controller;
 	aftl_chip_init(&ftl->chip, &ftl->media, config);
 	ftl->max_block_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
@@ -287,7 +288,7 @@ static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 		room += ftl->luns[i].max_valid;
 		least = min(least, ftl->luns[i].max_valid);
 	}
-	if (ftl->lun_rule.fixed)
+	if (ftl->allocation.rule.fixed)
 		room = (u64)least * ftl->geo.luns;
 	needed = aftl_mapped_lpns(&ftl->geo) + (u64)ftl->program_units * ftl->geo.luns;
 	if (room >= needed)
@@ -365,7 +366,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->config = *config;
 	ftl->geo = geo;
 	ftl->media.geo = &ftl->geo;
-	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
+	ftl->allocation.turn = aftl_first_allocation_turn(&ftl->geo);
 	ftl->named_type = type;
 	ftl->type = aftl_ftl_policy_type(type, &ftl->ftl_type);
 	ftl->ops = ops;

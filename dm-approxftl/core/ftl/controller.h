@@ -13,9 +13,9 @@
 #include "core/ftl/host-queues.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/read-cache.h"
+#include "core/ftl/reloc-task.h"
 #include "core/ftl/zone-state.h"
 #include "core/nand/read-timing.h"
-#include "core/policy/lun-rules.h"
 
 struct aftl_command;
 struct aftl_die_group;
@@ -61,14 +61,12 @@ struct aftl {
 	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
-	/* Handle whose block is being opened; 0: the policy's */
-	u32 placing_handle;
+	u32 placing_handle; /* handle whose block is being opened; 0: the policy's */
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
 
-	/* LUNs to be scheduled, in the order in which they became runnable. */
-	struct aftl_lun *runnable;
+	struct aftl_lun *runnable; /* to be scheduled, in the order in which they became so */
 	struct aftl_lun *last_runnable;
 
 	struct aftl_chunks l2p;
@@ -91,9 +89,7 @@ struct aftl {
 	struct aftl_cmt cmt;
 	struct aftl_zones zones;
 	struct aftl_read_cache read_cache;
-	struct aftl_read_stream read_streams[AFTL_READ_STREAMS];
-	u64 read_stream_turn;
-	u32 prefetch_units;
+	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
 	/*
 	 * Derived from the host's callbacks and the policy: whether anybody wants to know of array
@@ -126,45 +122,17 @@ struct aftl {
 	u32 *pending;
 	u32 pending_mask;
 
-	u64 next_day_ns;
-	u32 refresh_lun;
-
-	/* Position in the LUN allocation order of the next LUN. */
-	u32 rotation;
-	struct aftl_lun_rule lun_rule;
-	const void *lun_params;
-	u32 allocation_units;
-	struct aftl_lane_lun lane_luns[AFTL_WRITE_STREAMS];
+	struct aftl_refresh refresh;
+	struct aftl_allocation allocation;
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];
 	struct aftl_host_queues host_queues[2];
 	u32 queues;
-
-	/*
-	 * Writes that read the rest of a page which they cover in part. @waits_for_rest: the write
-	 * at wait_head[1] waits for one of them, not for the write buffer. @rest_read_ended: if the
-	 * next one waits for the buffer, LUNs do not know of it yet.
-	 */
-	struct aftl_request *rest_reads[AFTL_REST_READS];
-	u32 rest_read_count;
-	bool waits_for_rest;
-	bool rest_read_ended;
-	struct aftl_completion_queue completions[AFTL_COMPLETION_QUEUES];
-	/*
-	 * When the controller and the link can take the next request; [0] to the host, [1] from it.
-	 */
-	u64 command_ns[2];
-	u64 link_ns[2];
-	bool link_paced;
-	bool completion_is_special; /* link_paced, or the host wants to know of waits */
+	struct aftl_rest_reads rest;
+	struct aftl_completions completion;
 	u64 seq;
 	u32 requests;
-
-	u32 outstanding[AFTL_EPOCHS];
-	u32 epoch;
-	u32 oldest_epoch;
-	struct aftl_request *flushes;
-	struct aftl_request *last_flush;
+	struct aftl_epochs epochs;
 };
 
 /*

@@ -34,7 +34,7 @@ bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
 	if (ftl->geo.zones || lun->out_of_blocks || lun->below_reserve)
 		return false;
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
-		return is_paced_reloc(&lun->reloc) && lun->gc_credit > 0;
+		return is_paced_reloc(&lun->reloc) && lun->pace.credit > 0;
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun) +
 					   ftl->config.gc_pace;
 }
@@ -50,9 +50,9 @@ void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
 	u32 valid = lun->reloc.from->valid;
 	u32 free = max(ftl->geo.block_ppns - min(ftl->geo.block_ppns, valid), 1U);
 
-	lun->gc_rate = lun->reloc.cause == AFTL_CAUSE_GC ? (valid << RATE_SHIFT) / free :
+	lun->pace.rate = lun->reloc.cause == AFTL_CAUSE_GC ? (valid << RATE_SHIFT) / free :
 							 1U << RATE_SHIFT;
-	lun->gc_credit = 1;
+	lun->pace.credit = 1;
 }
 
 /*
@@ -60,7 +60,7 @@ void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units)
 {
-	lun->gc_credit += (s64)units * lun->gc_rate;
+	lun->pace.credit += (s64)units * lun->pace.rate;
 }
 
 /*
@@ -68,5 +68,5 @@ void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units)
  */
 void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units)
 {
-	lun->gc_credit -= (s64)units << RATE_SHIFT;
+	lun->pace.credit -= (s64)units << RATE_SHIFT;
 }

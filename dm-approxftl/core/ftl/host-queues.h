@@ -25,7 +25,40 @@ enum {
 	AFTL_COMPLETION_QUEUES
 };
 
+/**
+ * struct aftl_completions - requests whose last part is done
+ * @queues: by data path
+ * @command_ns: when the controller can take the next request; [0] to the host, [1] from it
+ * @link_ns: the same for the link
+ * @link_paced: there is a link model
+ * @special: @link_paced, or the host wants to know of waits
+ */
+struct aftl_completions {
+	struct aftl_completion_queue queues[AFTL_COMPLETION_QUEUES];
+	u64 command_ns[2];
+	u64 link_ns[2];
+	bool link_paced;
+	bool special;
+};
+
 #define AFTL_EPOCHS 64
+
+/**
+ * struct aftl_epochs - writes before each flush
+ * @outstanding: writes in progress, by epoch modulo AFTL_EPOCHS
+ * @newest: epoch of the next write
+ * @oldest: oldest epoch with writes in progress
+ * @flushes: flushes that wait for their epoch, oldest first
+ * @last_flush: the youngest of them
+ */
+struct aftl_epochs {
+	u32 outstanding[AFTL_EPOCHS];
+	u32 newest;
+	u32 oldest;
+	struct aftl_request *flushes;
+	struct aftl_request *last_flush;
+};
+
 /* Number of sequential read streams that read-ahead tracks. */
 #define AFTL_READ_STREAMS 16
 
@@ -39,6 +72,18 @@ struct aftl_read_stream {
 	u32 next;
 	u32 ahead;
 	u64 turn;
+};
+
+/**
+ * struct aftl_read_streams - read-ahead
+ * @streams: the streams
+ * @turn: time stamp of the last read of a stream
+ * @units: logical pages to read ahead; 0: off
+ */
+struct aftl_read_streams {
+	struct aftl_read_stream streams[AFTL_READ_STREAMS];
+	u64 turn;
+	u32 units;
 };
 
 /**
@@ -59,5 +104,19 @@ struct aftl_host_queues {
 
 /* Writes that may read the rest of a logical page at the same time; further ones wait. */
 #define AFTL_REST_READS 128
+
+/**
+ * struct aftl_rest_reads - writes that read the rest of a page which they cover in part
+ * @requests: the writes
+ * @count: number of them
+ * @awaited: the write at wait_head[1] waits for one of them, not for the write buffer
+ * @ended: if the next one waits for the buffer, LUNs do not know of it yet
+ */
+struct aftl_rest_reads {
+	struct aftl_request *requests[AFTL_REST_READS];
+	u32 count;
+	bool awaited;
+	bool ended;
+};
 
 #endif

@@ -8,15 +8,22 @@
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
 
+static void advance_allocation_turn(struct aftl *ftl)
+{
+	u32 next = ftl->allocation.turn + 1;
+
+	ftl->allocation.turn = next < ftl->geo.luns ? next : 0;
+}
+
 /* Next LUN in the allocation order that has room, or NULL. */
 static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 {
 	u32 tries;
 
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		u32 lun = aftl_allocation_order_lun(&ftl->geo, ftl->rotation);
+		u32 lun = aftl_allocation_order_lun(&ftl->geo, ftl->allocation.turn);
 
-		ftl->rotation = ftl->rotation + 1 < ftl->geo.luns ? ftl->rotation + 1 : 0;
+		advance_allocation_turn(ftl);
 		if (aftl_lun_has_room(&ftl->luns[lun], units))
 			return &ftl->luns[lun];
 	}
@@ -42,19 +49,19 @@ struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, 
 		.class = class,
 		.stream = stream,
 		.units = units,
-		.turn = ftl->rotation,
-		.params = ftl->lun_params,
+		.turn = ftl->allocation.turn,
+		.params = ftl->allocation.params,
 	};
-	u32 lun = ftl->lun_rule.lun(ftl->policy, &binding);
+	u32 lun = ftl->allocation.rule.lun(ftl->policy, &binding);
 
 	if (unlikely(lun >= ftl->geo.luns)) {
 		ftl->stats.counters.policy_bugs++;
 		return next_lun_with_room(ftl, units);
 	}
-	if (ftl->lun_rule.fixed)
+	if (ftl->allocation.rule.fixed)
 		return aftl_lun_has_room(&ftl->luns[lun], units) ? &ftl->luns[lun] : NULL;
 	if (!aftl_lun_has_room(&ftl->luns[lun], units))
 		return next_lun_with_room(ftl, units);
-	ftl->rotation = ftl->rotation + 1 < ftl->geo.luns ? ftl->rotation + 1 : 0;
+	advance_allocation_turn(ftl);
 	return &ftl->luns[lun];
 }

@@ -4,6 +4,8 @@
 #define AFTL_LUN_ALLOCATION_H
 
 #include "core/ftl/ftl.h"
+#include "core/ftl/lun-work.h"
+#include "core/policy/lun-rules.h"
 
 struct aftl_lun;
 
@@ -15,6 +17,22 @@ struct aftl_lun;
 struct aftl_lane_lun {
 	u32 lun;
 	u32 left;
+};
+
+/**
+ * struct aftl_allocation - distribution of host writes over LUNs
+ * @turn: position in the allocation order of the next LUN
+ * @rule: rule of the policy or of the parameter "allocate"
+ * @params: values of its parameters
+ * @units: logical pages that go to a LUN before the next one is chosen
+ * @lanes: by lane
+ */
+struct aftl_allocation {
+	u32 turn;
+	struct aftl_lun_rule rule;
+	const void *params;
+	u32 units;
+	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS];
 };
 
 /* Position of the first LUN in the allocation order, with or without preconditioning. */

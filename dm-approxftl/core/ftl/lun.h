@@ -73,11 +73,8 @@ struct aftl_foggy_block;
  * @failing_blocks: number of blocks that wait to be retired
  * @refresh_block: next block of the refresh scan; blocks_per_lun if the scan is complete
  * @disturbed: closed block that reached the read-disturb limit, or NULL
- * @wear_due: erases since the last move of wear levelling began, or fewer: see wear-level.c
- * @wear_most: highest erase count of a block that is not bad
- * @wear_least: lower bound of the erase counts of these blocks
- * @gc_rate: pages to relocate for each page that the host writes, in 1/256
- * @gc_credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
+ * @wear: erase counts
+ * @pace: budget of paced GC
  */
 struct aftl_lun {
 	u32 index;
@@ -136,11 +133,8 @@ struct aftl_lun {
 	u32 failing_blocks;
 	u32 refresh_block;
 	struct aftl_block *disturbed;
-	u32 wear_due;
-	u32 wear_most;
-	u32 wear_least;
-	u32 gc_rate;
-	s64 gc_credit;
+	struct aftl_wear wear;
+	struct aftl_gc_pace pace;
 };
 
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");

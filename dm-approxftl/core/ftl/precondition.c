@@ -423,8 +423,8 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 
 static bool luns_take_turns(const struct aftl *ftl)
 {
-	return ftl->lun_rule.in_turn &&
-	       (!ftl->lun_rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
+	return ftl->allocation.rule.in_turn &&
+	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
 /* In rounds, no class is drawn for each logical page. */
@@ -478,7 +478,8 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order order,
 			   u32 write, u32 rounds)
 {
-	u32 turn = ftl->lun_rule.fixed ? order.at / ftl->program_units : ftl->rotation;
+	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
+						ftl->allocation.turn;
 	u32 *ppns = aftl_fill_map_ppns(&filler->map, write);
 	u32 before = write / filler->round * ftl->program_units;
 	u32 units = rounds * filler->round;
@@ -623,7 +624,7 @@ int aftl_fill(struct aftl *ftl)
 	/* The data are written to a new device; they get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	ftl->rotation = 0;
+	ftl->allocation.turn = 0;
 	ret = fill_every_lpn(ftl, &filler, units);
 	if (!ret)
 		ret = fill_overwrite_units(ftl, &filler, units);
@@ -636,7 +637,7 @@ int aftl_fill(struct aftl *ftl)
 	aftl_fill_map_free(ftl, &filler.map);
 	aftl_memory_free(ftl, filler.runs);
 	ftl->filling = false;
-	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
+	ftl->allocation.turn = aftl_first_allocation_turn(&ftl->geo);
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;

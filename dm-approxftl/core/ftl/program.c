@@ -778,8 +778,8 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_ppn(&ftl->media, block, 0),
 				ftl->geo.block_ppns);
-	lun->wear_due++;
-	lun->wear_most = max(lun->wear_most, block->erases);
+	lun->wear.due++;
+	lun->wear.most = max(lun->wear.most, block->erases);
 	if (!block->failing && !block_is_worn_out(ftl, block)) {
 		if (block->parity)
 			block->state = AFTL_BLOCK_FREE;

@@ -209,5 +209,5 @@ void aftl_read_cache_clear(struct aftl *ftl)
 	cache->oldest = AFTL_NIL;
 	cache->youngest = AFTL_NIL;
 	for (i = 0; i < AFTL_READ_STREAMS; i++)
-		ftl->read_streams[i].turn = 0;
+		ftl->read_ahead.streams[i].turn = 0;
 }

@@ -80,7 +80,7 @@ static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 	u32 tries;
 
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		struct aftl_lun *lun = &ftl->luns[(ftl->refresh_lun + tries) % ftl->geo.luns];
+		struct aftl_lun *lun = &ftl->luns[(ftl->refresh.lun + tries) % ftl->geo.luns];
 
 		if (refresh_scan_pending(ftl, lun))
 			return lun;
@@ -92,7 +92,7 @@ static void refresh_set_timer(struct aftl *ftl)
 {
 	u64 slice_ns = refresh_next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
 
-	aftl_events_set(&ftl->events, ftl->event_clock, min(slice_ns, ftl->next_day_ns));
+	aftl_events_set(&ftl->events, ftl->event_clock, min(slice_ns, ftl->refresh.next_day_ns));
 }
 
 /**
@@ -104,7 +104,7 @@ void aftl_refresh_set_clock(struct aftl *ftl)
 	u64 into_day = (ftl->age_ns + ftl->now_ns) % AFTL_DAY_NS;
 	bool counts = ftl->config.refresh || ftl->type->retention_hours;
 
-	ftl->next_day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
+	ftl->refresh.next_day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
 	refresh_set_timer(ftl);
 }
 
@@ -149,10 +149,10 @@ void aftl_refresh_scan_event(struct aftl *ftl)
 	struct aftl_lun *lun = refresh_next_lun(ftl);
 
 	if (lun) {
-		ftl->refresh_lun = (lun->index + 1) % ftl->geo.luns;
+		ftl->refresh.lun = (lun->index + 1) % ftl->geo.luns;
 		refresh_scan_slice(ftl, lun);
 	}
-	if (ftl->now_ns < ftl->next_day_ns) {
+	if (ftl->now_ns < ftl->refresh.next_day_ns) {
 		refresh_set_timer(ftl);
 		return;
 	}
@@ -192,7 +192,7 @@ void aftl_refresh_suspend(struct aftl *ftl)
 {
 	u32 i;
 
-	ftl->refresh_lun = 0;
+	ftl->refresh.lun = 0;
 	for (i = 0; i < ftl->geo.luns; i++) {
 		ftl->luns[i].refresh_due = false;
 		ftl->luns[i].disturbed = NULL;

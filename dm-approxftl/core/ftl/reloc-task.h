@@ -68,4 +68,36 @@ struct aftl_reloc {
 	aftl_ppn_t slots[AFTL_RELOC_PPNS_MAX];
 };
 
+/**
+ * struct aftl_gc_pace - budget of paced GC in a LUN
+ * @rate: pages to relocate for each page that the host writes, in 1/256
+ * @credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
+ */
+struct aftl_gc_pace {
+	u32 rate;
+	s64 credit;
+};
+
+/**
+ * struct aftl_wear - erase counts of a LUN, for wear levelling
+ * @due: erases since the last move of wear levelling began, or fewer: see wear-level.c
+ * @most: highest erase count of a block that is not bad
+ * @least: lower bound of the erase counts of these blocks
+ */
+struct aftl_wear {
+	u32 due;
+	u32 most;
+	u32 least;
+};
+
+/**
+ * struct aftl_refresh - daily search for old data
+ * @next_day_ns: device time of the next one
+ * @lun: LUN that is being searched
+ */
+struct aftl_refresh {
+	u64 next_day_ns;
+	u32 lun;
+};
+
 #endif

@@ -279,7 +279,7 @@ static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
-	lun->wear_due = 0;
+	lun->wear.due = 0;
 	ftl->stats.counters.wear_blocks++;
 	return true;
 }

@@ -30,7 +30,7 @@ static bool exceeds_gap(const struct aftl *ftl, const struct aftl_lun *lun, u32 
 {
 	u32 gap = (u32)ftl->config.wear_gap;
 
-	return lun->wear_most - erases > gap - min(gap / 4, (u32)WEAR_MARGIN_MAX);
+	return lun->wear.most - erases > gap - min(gap / 4, (u32)WEAR_MARGIN_MAX);
 }
 
 /*
@@ -68,12 +68,12 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;
 
-	if (!ftl->config.wear_gap || lun->wear_due < WEAR_PERIOD || !lun->free_blocks ||
+	if (!ftl->config.wear_gap || lun->wear.due < WEAR_PERIOD || !lun->free_blocks ||
 	    lun->free_blocks < aftl_gc_reserve(ftl) ||
-	    !exceeds_gap(ftl, lun, lun->wear_least))
+	    !exceeds_gap(ftl, lun, lun->wear.least))
 		return NULL;
 	/* If no block is found, search again after the next erase. */
-	lun->wear_due = WEAR_PERIOD - 1;
+	lun->wear.due = WEAR_PERIOD - 1;
 	block = find_coldest_block(ftl, lun);
 	if (block && block->state == AFTL_BLOCK_OPEN)
 		aftl_block_close_partial(ftl, lun, block);

@@ -24,7 +24,7 @@ static inline u32 aftl_used_write_commands(const struct aftl *ftl)
 /* Return true if a request waits for a write command or for space. */
 static inline bool aftl_write_waits(const struct aftl *ftl)
 {
-	return ftl->wait_head[1] && likely(!ftl->waits_for_rest);
+	return ftl->wait_head[1] && likely(!ftl->rest.awaited);
 }
 
 /* Fill level of the write buffer in 1/10000. */

@@ -11,6 +11,8 @@
 #include "core/ftl/wait.h"
 #include "core/ftl/write-buffer.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
+#include "core/hif/host-write.h"
 
 /* Charge one request to @queue. A queue that takes over begins with its full weight. */
 static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
@@ -119,9 +121,9 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
  */
 static void admission_blocked(struct aftl *ftl, bool write)
 {
-	if (likely(!write || !ftl->rest_read_ended) || ftl->waits_for_rest)
+	if (likely(!write || !ftl->rest.ended) || ftl->rest.awaited)
 		return;
-	ftl->rest_read_ended = false;
+	ftl->rest.ended = false;
 	aftl_wake_buffered_writes(ftl);
 }
 
@@ -160,13 +162,13 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request)
 {
 	request->parts = 1;
-	request->epoch = ftl->epoch;
+	request->epoch = ftl->epochs.newest;
 	if (aftl_has_write_buffer(ftl) && ftl->config.buffer_safe) {
 		aftl_request_part_done(ftl, request, 0);
 		return;
 	}
 	aftl_flush_wait(ftl, request);
-	if (ftl->flushes)
+	if (ftl->epochs.flushes)
 		aftl_wake_buffered_writes(ftl);
 }
 
@@ -225,7 +227,7 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 	/*
 	 * The buffer is full: partial pages that it holds back must be programmed to free commands.
 	 */
-	if (write && !queued && likely(!ftl->waits_for_rest))
+	if (write && !queued && likely(!ftl->rest.awaited))
 		aftl_wake_buffered_writes(ftl);
 }
 
@@ -237,7 +239,7 @@ static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *req
 		return;
 	}
 	submit_data(ftl, request, false);
-	if (ftl->prefetch_units)
+	if (ftl->read_ahead.units)
 		aftl_read_ahead(ftl, request);
 }
 
@@ -263,7 +265,7 @@ void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 	aftl_request_arrive(ftl, request);
 	switch (request->op) {
 	case AFTL_OP_READ:
-		if (ftl->geo.zones | ftl->prefetch_units)
+		if (ftl->geo.zones | ftl->read_ahead.units)
 			submit_host_read(ftl, request);
 		else
 			submit_data(ftl, request, false);

@@ -9,7 +9,7 @@
 
 static void completion_set_event(struct aftl *ftl, u32 line)
 {
-	const struct aftl_request *head = ftl->completions[line].head;
+	const struct aftl_request *head = ftl->completion.queues[line].head;
 
 	aftl_events_set(&ftl->events, ftl->event_completions + line,
 			head ? head->complete_ns : AFTL_NEVER);
@@ -20,9 +20,9 @@ static u64 controller_process_ns(struct aftl *ftl, bool inward)
 {
 	if (!ftl->config.controller_command)
 		return ftl->now_ns;
-	ftl->command_ns[inward] = max(ftl->command_ns[inward], ftl->now_ns) +
+	ftl->completion.command_ns[inward] = max(ftl->completion.command_ns[inward], ftl->now_ns) +
 				  ftl->config.controller_command;
-	return ftl->command_ns[inward];
+	return ftl->completion.command_ns[inward];
 }
 
 static u64 link_data_ns(const struct aftl *ftl, const struct aftl_request *request)
@@ -48,8 +48,8 @@ static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request
 
 	if (ftl->unit_link_ns)
 		ns += ftl->config.link_command;
-	ftl->link_ns[inward] = max(ftl->link_ns[inward], ready_ns) + ns;
-	return ftl->link_ns[inward];
+	ftl->completion.link_ns[inward] = max(ftl->completion.link_ns[inward], ready_ns) + ns;
+	return ftl->completion.link_ns[inward];
 }
 
 static u32 completion_line_of(const struct aftl_request *request)
@@ -64,7 +64,7 @@ static u32 completion_line_of(const struct aftl_request *request)
 static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_request *request,
 					    u32 index)
 {
-	struct aftl_completion_queue *line = &ftl->completions[index];
+	struct aftl_completion_queue *line = &ftl->completion.queues[index];
 	struct aftl_request **at = &line->head;
 
 	request->complete_ns = ftl->now_ns + line->delay_ns;
@@ -81,7 +81,7 @@ static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_reques
 static inline void completion_append(struct aftl *ftl, struct aftl_request *request, u32 index,
 				     u64 crossed_ns)
 {
-	struct aftl_completion_queue *line = &ftl->completions[index];
+	struct aftl_completion_queue *line = &ftl->completion.queues[index];
 
 	request->complete_ns = crossed_ns + line->delay_ns;
 	aftl_request_append(&line->head, &line->tail, request);
@@ -95,14 +95,14 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 {
 	u64 crossed_ns = ftl->now_ns;
 
-	if (ftl->link_paced) {
+	if (ftl->completion.link_paced) {
 		crossed_ns = link_transfer_ns(ftl, request);
 		if (request->op != AFTL_OP_READ)
 			index = AFTL_COMPLETION_WRITE;
 	}
 	if (ftl->waits)
 		aftl_wait_done(ftl, request, crossed_ns,
-			       crossed_ns + ftl->completions[index].delay_ns);
+			       crossed_ns + ftl->completion.queues[index].delay_ns);
 	completion_append(ftl, request, index, crossed_ns);
 }
 
@@ -115,7 +115,7 @@ static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 		index = AFTL_COMPLETION_CACHE_HIT;
 	if (request->rest == AFTL_REST_READING)
 		completion_insert_rest(ftl, request, index);
-	else if (ftl->completion_is_special)
+	else if (ftl->completion.special)
 		completion_enqueue_special(ftl, request, index);
 	else
 		completion_append(ftl, request, index, ftl->now_ns);
@@ -187,9 +187,9 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 {
 	u32 i = 0;
 
-	while (ftl->rest_reads[i] != request)
+	while (ftl->rest.requests[i] != request)
 		i++;
-	ftl->rest_reads[i] = ftl->rest_reads[--ftl->rest_read_count];
+	ftl->rest.requests[i] = ftl->rest.requests[--ftl->rest.count];
 	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
 	request->rest = AFTL_REST_READ;
@@ -200,8 +200,8 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 	if (!ftl->wait_head[1])
 		ftl->wait_tail[1] = request;
 	ftl->wait_head[1] = request;
-	ftl->waits_for_rest = false;
-	ftl->rest_read_ended = true;
+	ftl->rest.awaited = false;
+	ftl->rest.ended = true;
 	ftl->retry = true;
 }
 
@@ -223,7 +223,7 @@ static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
  */
 void aftl_completion_line_event(struct aftl *ftl, u32 line)
 {
-	struct aftl_request *request = aftl_request_pop(&ftl->completions[line].head);
+	struct aftl_request *request = aftl_request_pop(&ftl->completion.queues[line].head);
 
 	completion_set_event(ftl, line);
 	complete_to_host(ftl, request);
@@ -240,7 +240,8 @@ void aftl_completion_line_event(struct aftl *ftl, u32 line)
  */
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
 {
-	u64 complete_ns = ftl->now_ns + ftl->completions[completion_line_of(request)].delay_ns;
+	u64 complete_ns = ftl->now_ns +
+			  ftl->completion.queues[completion_line_of(request)].delay_ns;
 
 	request->parts = 0;
 	request->service_ns = service_ns;
@@ -267,8 +268,8 @@ static u32 next_epoch(u32 epoch)
 /* Every flush after the loss of buffered data fails: it covers the lost writes, too. */
 static void complete_flushes(struct aftl *ftl, u32 epoch)
 {
-	while (ftl->flushes && ftl->flushes->epoch == epoch) {
-		struct aftl_request *flush = aftl_request_pop(&ftl->flushes);
+	while (ftl->epochs.flushes && ftl->epochs.flushes->epoch == epoch) {
+		struct aftl_request *flush = aftl_request_pop(&ftl->epochs.flushes);
 
 		if (ftl->buffer_lost)
 			flush->status = -EIO;
@@ -282,23 +283,23 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
  */
 static void epoch_advance(struct aftl *ftl)
 {
-	if (next_epoch(ftl->epoch) != ftl->oldest_epoch)
-		ftl->epoch = next_epoch(ftl->epoch);
+	if (next_epoch(ftl->epochs.newest) != ftl->epochs.oldest)
+		ftl->epochs.newest = next_epoch(ftl->epochs.newest);
 }
 
 static void epoch_retire_finished(struct aftl *ftl)
 {
-	while (!ftl->outstanding[ftl->oldest_epoch]) {
-		complete_flushes(ftl, ftl->oldest_epoch);
-		if (ftl->oldest_epoch == ftl->epoch)
+	while (!ftl->epochs.outstanding[ftl->epochs.oldest]) {
+		complete_flushes(ftl, ftl->epochs.oldest);
+		if (ftl->epochs.oldest == ftl->epochs.newest)
 			return;
-		ftl->oldest_epoch = next_epoch(ftl->oldest_epoch);
+		ftl->epochs.oldest = next_epoch(ftl->epochs.oldest);
 	}
 }
 
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
 {
-	if (!--ftl->outstanding[epoch])
+	if (!--ftl->epochs.outstanding[epoch])
 		epoch_retire_finished(ftl);
 }
 
@@ -311,7 +312,7 @@ void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
 		aftl_wait_for(ftl, request, AFTL_WAIT_FLUSH);
-	aftl_request_append(&ftl->flushes, &ftl->last_flush, request);
+	aftl_request_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
 	epoch_advance(ftl);
 	epoch_retire_finished(ftl);
 }

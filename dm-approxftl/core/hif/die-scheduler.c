@@ -22,6 +22,8 @@
 #include "core/ftl/write-buffer.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
+#include "core/hif/host-write.h"
 
 static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves)
 {
@@ -263,7 +265,7 @@ static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *l
 {
 	u32 lanes = lun->pending_write_lanes;
 
-	if (lanes && (ftl->flushes || aftl_write_waits(ftl)))
+	if (lanes && (ftl->epochs.flushes || aftl_write_waits(ftl)))
 		return true;
 	for (; lanes; lanes &= lanes - 1)
 		if (lun->writes[__ffs(lanes)].waited)

@@ -17,6 +17,8 @@
 #include "core/ftl/zone.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
+#include "core/hif/host-write.h"
 
 int aftl_fail_block(struct aftl *ftl, u32 index)
 {

@@ -15,9 +15,7 @@
 
 #include "core/ftl/controller.h"
 
-struct aftl_fine_pending;
 struct aftl_lun;
-struct aftl_reconstruct;
 
 /* State of the logical pages that a write covers in part. */
 enum aftl_rest {
@@ -107,40 +105,6 @@ enum aftl_rest_step {
 
 enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *request);
 void aftl_rest_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn);
-
-/* host-write.c and host-read.c */
-
-bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
-u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
-bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
-			      u64 *retry_ns);
-void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
-				struct aftl_fine_pending *held);
-int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
-void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
-void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
-void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
-void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
-bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
-void aftl_read_rest(struct aftl *ftl, struct aftl_request *request);
-void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request);
-bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
-struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
-u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
-void aftl_read_next_plane(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
-void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_reconstruct *repair);
-void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
 
 /* read-ahead.c */
 

@@ -11,6 +11,7 @@
 #include "core/ftl/write-buffer.h"
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
 
 static void process_event(struct aftl *ftl, u32 source)
 {
@@ -241,8 +242,8 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
  */
 static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_request *request)
 {
-	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->prefetch_units | ftl->foggy_blocks |
-	    ftl->reads_are_tracked | ftl->link_paced)
+	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
+	    ftl->reads_are_tracked | ftl->completion.link_paced)
 		return false;
 	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_when(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;

@@ -20,6 +20,7 @@
 #include "core/ftl/translation-page.h"
 #include "core/ftl/wait.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
 
 static void read_deliver(struct aftl *ftl, struct aftl_request *request,
 			 const struct aftl_read *read)

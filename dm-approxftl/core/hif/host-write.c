@@ -26,13 +26,14 @@
 #include "core/ftl/write-buffer.h"
 #include "core/ftl/zone.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-write.h"
 #include "core/base/random.h"
 
 /* Return the LUN that the next page of this stream goes to; NULL if none can take more data. */
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
 						aftl_lpn_t lpn)
 {
-	struct aftl_lane_lun *bind = &ftl->lane_luns[aftl_write_stream(class, stream)];
+	struct aftl_lane_lun *bind = &ftl->allocation.lanes[aftl_write_stream(class, stream)];
 	struct aftl_lun *lun;
 
 	if (ftl->geo.zones)
@@ -43,7 +44,7 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 	if (!lun)
 		return NULL;
 	bind->lun = lun->index;
-	bind->left = ftl->allocation_units;
+	bind->left = ftl->allocation.units;
 	return lun;
 }
 
@@ -138,8 +139,8 @@ static void write_wake(struct aftl *ftl, struct aftl_lun *lun)
 static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 {
 	write_queue_append(ftl, lun, lane, index);
-	if (ftl->lane_luns[lane].left)
-		ftl->lane_luns[lane].left--;
+	if (ftl->allocation.lanes[lane].left)
+		ftl->allocation.lanes[lane].left--;
 	write_wake(ftl, lun);
 }
 
@@ -187,7 +188,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	command->lun = AFTL_NIL;
 	command->flags = 0;
 	command->hint = request->hint;
-	ftl->outstanding[epoch]++;
+	ftl->epochs.outstanding[epoch]++;
 	aftl_pending_add(ftl, index);
 	if (ftl->geo.zones)
 		ftl->zones.pending[aftl_zone_slot(ftl, command->stream)]++;
@@ -232,7 +233,7 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
 static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 			   struct aftl_lun *lun, u32 lane, u32 older)
 {
-	u32 epoch = older == AFTL_NIL ? ftl->epoch : ftl->commands[older].epoch;
+	u32 epoch = older == AFTL_NIL ? ftl->epochs.newest : ftl->commands[older].epoch;
 	u32 index = write_take_lpn(ftl, request, lpn, epoch);
 	bool waits = ftl->commands[index].request;
 
@@ -366,7 +367,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
  */
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 {
-	if (ftl->rest_read_count | request->head_skip | request->tail_skip) {
+	if (ftl->rest.count | request->head_skip | request->tail_skip) {
 		enum aftl_rest_step step = aftl_rest_next_step(ftl, request);
 
 		if (step != AFTL_REST_STEP_ADMIT)
@@ -434,8 +435,8 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
 	if (full && aftl_used_write_commands(ftl) >= ftl->buffer_high)
 		return true;
-	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->flushes || ftl->draining ||
-	       ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
+	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->epochs.flushes ||
+	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
 }
 
 /**
@@ -476,7 +477,8 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 /* Return true if a flush waits for writes of @epoch. */
 static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
 {
-	return ftl->flushes && (epoch != ftl->epoch || ftl->last_flush->epoch == epoch);
+	return ftl->epochs.flushes &&
+	       (epoch != ftl->epochs.newest || ftl->epochs.last_flush->epoch == epoch);
 }
 
 /*
@@ -536,7 +538,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 		return false;
 	waited = write_held_awaited(ftl, lun, &due_ns);
 	if (lane != AFTL_WRITE_STREAMS)
-		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epoch;
+		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
 	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
 		return true;
 	*retry_ns = min(*retry_ns, due_ns);
@@ -849,7 +851,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	if (!lun || !ftl->free_write_count ||
 	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
 		return AFTL_NIL;
-	index = write_take_lpn(ftl, &request, what->lpn, ftl->epoch);
+	index = write_take_lpn(ftl, &request, what->lpn, ftl->epochs.newest);
 	write_enqueue(ftl, lun, aftl_write_stream(class, request.stream), index);
 	return index;
 }

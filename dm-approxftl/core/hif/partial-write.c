@@ -13,6 +13,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
 
 static bool rest_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
 {
@@ -23,8 +24,8 @@ static bool rest_in_progress(const struct aftl *ftl, const struct aftl_request *
 {
 	u32 i;
 
-	for (i = 0; i < ftl->rest_read_count; i++)
-		if (rest_ranges_overlap(ftl->rest_reads[i], request))
+	for (i = 0; i < ftl->rest.count; i++)
+		if (rest_ranges_overlap(ftl->rest.requests[i], request))
 			return true;
 	return false;
 }
@@ -49,7 +50,7 @@ static u32 rest_count_pages(const struct aftl *ftl, const struct aftl_request *r
 
 static enum aftl_rest_step rest_wait(struct aftl *ftl)
 {
-	ftl->waits_for_rest = true;
+	ftl->rest.awaited = true;
 	return AFTL_REST_STEP_WAIT;
 }
 
@@ -65,7 +66,7 @@ enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *r
 	bool flash;
 	u32 pages;
 
-	ftl->waits_for_rest = false;
+	ftl->rest.awaited = false;
 	if (request->admitted || request->rest == AFTL_REST_READ || ftl->read_only)
 		return AFTL_REST_STEP_ADMIT;
 	if (rest_in_progress(ftl, request))
@@ -78,9 +79,9 @@ enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *r
 		request->rest = AFTL_REST_READ;
 		return AFTL_REST_STEP_ADMIT;
 	}
-	if (ftl->rest_read_count == AFTL_REST_READS)
+	if (ftl->rest.count == AFTL_REST_READS)
 		return rest_wait(ftl);
-	ftl->rest_reads[ftl->rest_read_count++] = request;
+	ftl->rest.requests[ftl->rest.count++] = request;
 	request->rest = AFTL_REST_READING;
 	request->parts = pages;
 	aftl_read_rest(ftl, request);

@@ -15,6 +15,7 @@
 #include "core/ftl/run-queue.h"
 #include "core/ftl/translation-page.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
 
 /*
  * Flash pages or unmapped pages that one request may queue; a window opens over several requests.
@@ -25,10 +26,11 @@
 static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 						       const struct aftl_request *request)
 {
-	struct aftl_read_stream *oldest = ftl->read_streams;
+	struct aftl_read_stream *oldest = ftl->read_ahead.streams;
 	struct aftl_read_stream *reader;
 
-	for (reader = ftl->read_streams; reader < ftl->read_streams + AFTL_READ_STREAMS; reader++) {
+	for (reader = ftl->read_ahead.streams;
+	     reader < ftl->read_ahead.streams + AFTL_READ_STREAMS; reader++) {
 		if (reader->turn && reader->next == request->unit)
 			return reader;
 		if (reader->turn < oldest->turn)
@@ -107,12 +109,12 @@ void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 	u32 steps = STEPS;
 	u32 end;
 
-	reader->turn = ++ftl->read_stream_turn;
+	reader->turn = ++ftl->read_ahead.turn;
 	reader->next = request->unit + request->units;
 	if (!goes_on)
 		reader->ahead = 0;
 	reader->ahead = max(reader->ahead, reader->next);
-	end = reader->next + min(ftl->prefetch_units, ftl->geo.units - reader->next);
+	end = reader->next + min(ftl->read_ahead.units, ftl->geo.units - reader->next);
 	while (goes_on && steps-- && reader->ahead < end && read_ahead_step(ftl, reader, end))
 		;
 }

@@ -11,6 +11,7 @@
 #include "core/ftl/run-queue.h"
 #include "core/ftl/superblock.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-read.h"
 
 /* All members have been read: the host read ends, or the background task goes on. */
 static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)

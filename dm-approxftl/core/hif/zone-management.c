@@ -8,6 +8,7 @@
 #include "core/ftl/translation-page.h"
 #include "core/ftl/zone.h"
 #include "core/hif/hif.h"
+#include "core/hif/host-write.h"
 
 /**
  * aftl_zone_read_offline() - does a read touch a zone that is offline?

@@ -126,7 +126,7 @@ static void unbind_unsaved_lanes(struct aftl *ftl)
 
 	for (i = 0; i < AFTL_WRITE_STREAMS; i++)
 		if (i % AFTL_STREAMS >= SAVED_STREAMS)
-			ftl->lane_luns[i].left = 0;
+			ftl->allocation.lanes[i].left = 0;
 }
 
 static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
@@ -143,10 +143,10 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 	stream_put(stream, ftl->age_ns, 8);
 	stream_put(stream, ftl->seq, 8);
 	stream_put(stream, ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0, 8);
-	stream_put(stream, ftl->rotation, 4);
+	stream_put(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		stream_put(stream, ftl->lane_luns[saved_lane(i)].lun, 4);
-		stream_put(stream, ftl->lane_luns[saved_lane(i)].left, 4);
+		stream_put(stream, ftl->allocation.lanes[saved_lane(i)].lun, 4);
+		stream_put(stream, ftl->allocation.lanes[saved_lane(i)].left, 4);
 	}
 }
 
@@ -241,7 +241,7 @@ static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
 		   (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) |
 			   (lun->below_reserve ? FLAG_BELOW_RESERVE : 0),
 		   1);
-	stream_put(stream, lun->wear_due, 4);
+	stream_put(stream, lun->wear.due, 4);
 	stream_put(stream, lun->refresh_block, 4);
 	stream_put(stream, lun->free_blocks, 4);
 	save_block_list(stream, ftl, lun->free_head);
@@ -620,7 +620,7 @@ static int load_free(struct snapshot_stream *stream, struct aftl *ftl, struct af
 	u8 flags = (u8)stream_get(stream, 1);
 	u32 count;
 
-	lun->wear_due = (u32)stream_get(stream, 4);
+	lun->wear.due = (u32)stream_get(stream, 4);
 	lun->refresh_block = (u32)stream_get(stream, 4);
 	count = (u32)stream_get(stream, 4);
 	for (; count && !stream->ret; count--) {
@@ -743,9 +743,9 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 	memory = stream_get(stream, 8);
 	if (stream->same && ftl->type->restore_word)
 		ftl->type->restore_word(ftl->policy, memory);
-	ftl->rotation = (u32)stream_get(stream, 4);
+	ftl->allocation.turn = (u32)stream_get(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		struct aftl_lane_lun *bind = &ftl->lane_luns[saved_lane(i)];
+		struct aftl_lane_lun *bind = &ftl->allocation.lanes[saved_lane(i)];
 
 		bind->lun = (u32)stream_get(stream, 4);
 		bind->left = (u32)stream_get(stream, 4);
