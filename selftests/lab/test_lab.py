@@ -39,19 +39,23 @@ class Stage:
         (place / "bin/qemu-system-x86_64").write_text(DOUBLE)
         (place / "bin/qemu-system-x86_64").chmod(0o755)
         self.kernel = place / "kernel"
-        modules = self.kernel / "lib/modules" / RELEASE
-        modules.mkdir(parents=True)
-        (self.kernel / "boot").mkdir()
-        (self.kernel / f"boot/vmlinuz-{RELEASE}").write_text("")
-        names = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-        (modules / "modules.builtin").write_text("".join(f"kernel/{n}.ko\n" for n in names))
-        subprocess.run(["depmod", "-b", self.kernel, RELEASE], check=True,
-                       env={"PATH": "/usr/sbin:/sbin"})
+        self.make_kernel(RELEASE, "virtio_pci", "9pnet_virtio", "9p", "overlay")
         self.temporary = place / "tmp"
         self.temporary.mkdir()
         self.environment = {
             "PATH": f"{place}/bin:{os.environ['PATH']}", "PLACE": str(place), "AFTL_KVM": "no",
             "XDG_CACHE_HOME": str(place / "cache"), "TMPDIR": str(self.temporary)}
+
+    def make_kernel(self, release: str, *builtin: str) -> Path:
+        modules = self.kernel / "lib/modules" / release
+        modules.mkdir(parents=True)
+        (modules / "modules.builtin").write_text("".join(f"kernel/{n}.ko\n" for n in builtin))
+        subprocess.run(["depmod", "-b", self.kernel, release], check=True,
+                       env={"PATH": "/usr/sbin:/sbin"})
+        image = self.kernel / f"boot/vmlinuz-{release}"
+        image.parent.mkdir(exist_ok=True)
+        image.write_text("")
+        return image
 
     def words(self) -> list[str]:
         """Return the arguments that QEMU got."""
@@ -180,11 +184,31 @@ def test_list_names_the_kernels(stage: Stage) -> None:
     said = run_program(LAB, "--list", environment=stage.environment)
     assert (said.code, said.err) == (0, "")
     told = [line.split(maxsplit=2) for line in said.out.splitlines()]
-    assert told[:5] == [["6.1", "-", "is fetched when asked for"],
+    assert told[:7] == [["6.1", "-", "is fetched when asked for"],
                         ["6.12", "6.12.10+deb12-amd64", str(kernels / "6.12.10+deb12-amd64")],
                         ["newest", "-", "is fetched when asked for"],
                         ["debug", "-", "is built when asked for"],
-                        ["races", "-", "is built when asked for"]]
+                        ["races", "-", "is built when asked for"],
+                        ["uml", "-", "is built when asked for"],
+                        ["uml-debug", "-", "is built when asked for"]]
+
+
+def test_user_mode_linux_is_run_as_a_program(stage: Stage) -> None:
+    shutil.rmtree(stage.kernel)
+    image = stage.make_kernel("1.2.3-uml", "overlay")
+    image.write_text(DOUBLE.replace("local,id=share,path=", "share=").replace(",security.*", ""))
+    image.chmod(0o755)
+    for options, text in ([], "needs --real-time"), (["--parallel", "--disk", "1MiB"], "--disk"):
+        done = stage.run(*options)
+        assert (done.code, done.out) == (2, "")
+        assert text in done.err
+    done = stage.run("--real-time", do='echo "$@"; echo 7 >"$share/status"')
+    assert done.code == 7, done.err
+    assert {"mem=256M", "ssl1=null,fd:1"} <= {*done.out.split()}
+    done = stage.run("--real-time", do="echo Oops: 1 >&2; exit 134")
+    assert done.code == 98
+    assert done.err == ("Oops: 1\n"
+                        "approxftl lab: the guest died; above is what its kernel said last\n")
 
 
 HOMELESS = ("env", "-u", "HOME", "-u", "XDG_CACHE_HOME")
