@@ -311,6 +311,7 @@ blktests: others = $(abspath $(BLKTESTS)) $(or $(TESTS),block)
 dmtest: others = $(abspath $(DMTEST)) $(or $(TESTS),--rx thin/)
 xfstests blktests dmtest: deps $(PROGRAM)
 	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab --real-time --udev --memory 6GiB \
+		$(if $(KERNEL),--kernel $(KERNEL)) \
 		--results $(O)/$@ --cmd "FSTYP=$(FSTYP) AFTL_ON='$(ON)' selftests/kernel/others.sh $@ $(others)"
 
 MANUALS := $(wildcard userspace/*/*.[1-8].rst trace-tools/*/*.[1-8].rst)

@@ -19,7 +19,7 @@ directory=$2
 shift 2
 first=/dev/mapper/aftl-first
 second=/dev/mapper/aftl-second
-pair='channels 2 chips 1 blocks 96 word_lines 32 op 20'
+pair='channels 2 chips 1 blocks 384 word_lines 32 op 20'
 sectors=$(capacity $pair)
 mkdir "$scratch/first" "$scratch/second" "$scratch/verdicts"
 needs_module brd
@@ -38,7 +38,7 @@ make_one()
 make_pair() # STORE TIMING
 {
 	udevadm settle
-	ram_disks 2 1048576 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
+	ram_disks 2 1572864 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
 }
 
 remove_pair()
