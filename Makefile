@@ -210,7 +210,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench theory,$(AREAS))
+FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench theory league,$(AREAS))
 # These areas only read the sources and need no built program.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
@@ -342,6 +342,10 @@ theory: $(PROGRAM) ## write amplification and waiting beside published forms (mi
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/theory/theory.py \
 		$(NAMES) $(if $(CONTROLS),--controls)
 
+league: $(PROGRAM) ## policies ranked by write amplification beside the optimum (minutes): POLICIES='./mine.so' TRACES=DIR SEEDS=3
+	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/league/league.py --output $(O)/league \
+		$(addprefix --policy ,$(POLICIES)) $(if $(TRACES),--traces '$(TRACES)') $(if $(SEEDS),--seeds $(SEEDS)) $(NAMES)
+
 bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=/an/older/approxftl
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py \
 		$(if $(BESIDE),--beside "$(BESIDE)")
@@ -393,7 +397,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
-	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid retention selftests selftests-debug site tables xfstests \
+	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

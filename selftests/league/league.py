@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A league of policies: write amplification as a factor of the offline optimum, and tails.
+
+Each entry runs each load with the same seeds. The optimum is the upper end of the simulator's
+--yardstick for the same stream: what an offline collector reaches that knows the future.
+
+    league.py                        all built-in entries on all built-in loads
+    league.py --policy ./mine.so     with a policy of your own
+    league.py --traces DIR           with every file of DIR as a load
+    league.py uniform zipf           loads whose names begin so
+
+Results are kept in the folder of --output, so that a run that was stopped goes on where it was, and
+a new entry costs only its own runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
+
+from approxftl_tools import command  # noqa: E402
+from approxftl_tools.figure import Dots, Figure  # noqa: E402
+from approxftl_tools.measures import BY_KEY, value_as_text  # noqa: E402
+from approxftl_tools.page import figure_template_data, render_page  # noqa: E402
+from approxftl_tools.refusal import Refusal  # noqa: E402
+from approxftl_tools.row_list import align_columns  # noqa: E402
+from approxftl_tools.statistics import Estimate, estimate_mean  # noqa: E402
+from approxftl_tools.study import parse_jobs  # noqa: E402
+from approxftl_tools.study_engine import Processes  # noqa: E402
+from approxftl_tools.study_plan import (  # noqa: E402
+    Point,
+    derived_seeds,
+    make_point,
+    simulator_and_digest,
+)
+from approxftl_tools.study_run import Progress, run_points  # noqa: E402
+from approxftl_tools.study_store import DONE, Store  # noqa: E402
+
+Json = dict[str, Any]
+Options = tuple[str, ...]
+
+#: 2,048 blocks of 64 pages on 4 dies. GC waits until it must, and a small buffer absorbs little.
+DEVICE = ("--channels=2", "--layers=16", "--word_lines=4", "--blocks=512", "--page=4KiB",
+          "--op=12%", "--gc=0%", "--gc_idle_valid=0%", "--buffer=256KiB", "--depth=8",
+          "--arrival=closed")
+#: Victim selectors on one log, then policies that separate data.
+ENTRIES: dict[str, Options] = {
+    **{f"baseline, {victim}": ("--policy=baseline", f"--victim={victim}")
+       for victim in ("greedy", "cost_benefit", "fifo", "d_choices", "windowed")},
+    **{f"{policy}, {victim}": (f"--policy={policy}", f"--victim={victim}")
+       for policy in ("separated", "streams") for victim in ("greedy", "cost_benefit")},
+    "sepbit": ("--policy=sepbit",),
+    "midas": ("--policy=midas",),
+}
+WRITES = "--write-share=70%"
+LOADS: dict[str, Options] = {
+    "uniform": (WRITES,),
+    "80-20": (WRITES, "--hot-share=80%", "--hot-range=20%"),
+    "90-10": (WRITES, "--hot-share=90%", "--hot-range=10%", "--scatter"),
+    "80-20 with hints": (WRITES, "--hot-share=80%", "--hot-range=20%", "--hot-stream=1"),
+    "zipf 0.9": (WRITES, "--workload=zipf"),
+    "zipf 1.2": (WRITES, "--workload=zipf", "--zipf-skew=1.2"),
+    "sequential": (WRITES, "--workload=sequential"),
+    "zones": (WRITES, "--workload=zones", "--zone-size=8MiB", "--open-zones=8"),
+    "drift": (WRITES, "--workload=drift", "--drift-requests=50000"),
+    "read-only part": (WRITES, "--footprint=50%"),
+    "discards": (WRITES, "--discard-share=10%"),
+    "mixed sizes": (WRITES, "--size=4KiB:70,64KiB:30", "--hot-share=50%", "--hot-range=10%"),
+}
+MEASURES = ("write_amplification", "write_response_p99_ns", "write_response_p99_9_ns",
+            "read_response_p99_ns", "read_response_p99_9_ns")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An entry on a load: its factor of the optimum, and its measures."""
+
+    entry: str
+    load: str
+    factor: Estimate | None
+    measures: Mapping[str, Estimate]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Games:
+    """The points of a league by entry, load and seed, and those of the yardstick by load, seed."""
+
+    entries: dict[str, Options]
+    loads: dict[str, Options]
+    seeds: Sequence[int]
+    points: dict[tuple[str, str, int], Point]
+    yardsticks: dict[tuple[str, int], Point]
+
+    def all_points(self) -> list[Point]:
+        """Return all points."""
+        return [*self.yardsticks.values(), *self.points.values()]
+
+
+def trace_loads(folder: Path | None, requests: int) -> Iterator[tuple[str, Options]]:
+    """Yield a load for each file of a folder, played until it has the number of requests."""
+    if not folder:
+        return
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    if not files:
+        raise Refusal(f"{folder}: no traces in it", command.NOT_FOUND)
+    for path in files:
+        yield path.name, (f"--trace={path.absolute()}", "--fold", "--repeat=1000",
+                          f"--requests={requests}")
+
+
+def policy_entries(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
+    """Yield an entry for each shared object."""
+    for path in files:
+        if not path.is_file():
+            raise Refusal(f"{path}: no such file", command.NOT_FOUND)
+        yield path.name, (f"--policy={path.absolute()}",)
+
+
+def make_games(arguments: argparse.Namespace, program: Path) -> Games:
+    """Return the points of the league."""
+    own = simulator_and_digest(program)
+    length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
+    loads = {name: (*options, *length) for name, options in LOADS.items()} | {
+        name: (*options, length[0]) for name, options in
+        trace_loads(arguments.traces, arguments.requests)}
+    loads = {name: options for name, options in loads.items()
+             if not arguments.loads or name.startswith(tuple(arguments.loads))}
+    if not loads:
+        raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
+    entries = ENTRIES | dict(policy_entries(arguments.policy))
+    seeds = [int(seed) for seed in derived_seeds(1, arguments.seeds)]
+
+    def point(options: Options, load: str, entry: str, seed: int) -> Point:
+        return make_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
+                          (("entry", entry), ("load", load), ("seed", seed)))
+    return Games(entries, loads, seeds, {
+        (entry, load, seed): point(options, load, entry, seed)
+        for load in loads for entry, options in entries.items() for seed in seeds}, {
+        (load, seed): point(("--yardstick=optimum",), load, "optimum", seed)
+        for load in loads for seed in seeds})
+
+
+def run_of(store: Store, point: Point) -> Json | None:
+    """Return the run of a finished point; None if it failed."""
+    if store.point_state(point) != DONE:
+        return None
+    run: Json = store.result(point)["runs"][0]
+    return run
+
+
+def estimates(runs: Sequence[Json]) -> dict[str, Estimate]:
+    """Return the measures that all runs have."""
+    found = {}
+    for key in MEASURES:
+        values = [BY_KEY[key].value(run) for run in runs]
+        if None not in values:
+            found[key] = estimate_mean(values, key.endswith("_ns"))
+    return found
+
+
+def cell_of(games: Games, store: Store, entry: str, load: str) -> Cell:
+    """Return the cell of an entry and a load."""
+    points = [games.points[entry, load, seed] for seed in games.seeds]
+    runs = [run for point in points if (run := run_of(store, point))]
+    bounds = [run["yardstick"] for seed in games.seeds
+              if (run := run_of(store, games.yardsticks[load, seed]))]
+    if len(runs) < len(points):
+        return Cell(entry, load, None, {}, next(
+            store.failure_of(point) for point in points if store.point_state(point) != DONE))
+    factor = None
+    if len(bounds) == len(runs) and all(bound.get("reached") for bound in bounds):
+        factor = estimate_mean([run["write_amplification"]["total"] / bound["reached"]
+                                for run, bound in zip(runs, bounds, strict=True)])
+    return Cell(entry, load, factor, estimates(runs))
+
+
+def standing(games: Games, cells: Mapping[tuple[str, str], Cell]) -> list[tuple[str, float, int]]:
+    """Return the entries, best first: geometric mean of their factors, number of best factors."""
+    rows = []
+    best = {load: min((one.factor.mean for entry in games.entries
+                       if (one := cells[entry, load]).factor), default=math.nan)
+            for load in games.loads}
+    for entry in games.entries:
+        factors = {load: found.mean for load in games.loads
+                   if (found := cells[entry, load].factor)}
+        mean = math.exp(sum(map(math.log, factors.values())) / len(factors)) \
+            if len(factors) == len(games.loads) else math.nan
+        rows.append((entry, mean, sum(value == best[load] for load, value in factors.items())))
+    return sorted(rows, key=lambda row: (math.isnan(row[1]), row[1], row[0]))
+
+
+def optimum_rows(games: Games, store: Store) -> list[list[str]]:
+    """Return a row for each load: both ends of the optimum."""
+    rows = []
+    for load in games.loads:
+        bounds = [run["yardstick"] for seed in games.seeds
+                  if (run := run_of(store, games.yardsticks[load, seed]))]
+        rows.append([load, *(estimate_text(estimate_mean([bound[key] for bound in bounds]))
+                             if bounds and all(key in bound for bound in bounds) else "\u2013"
+                             for key in ("lower", "reached"))])
+    return rows
+
+
+def estimate_text(found: Estimate | None, key: str = "") -> str:
+    """Return an estimate as text with the half width of its interval."""
+    if not found:
+        return "\u2013"
+    if key.endswith("_ns"):
+        half = f" \u00b1{100 * found.half / found.mean:.2g} %" if found.half and found.mean else ""
+        return value_as_text(BY_KEY[key], found.mean) + half
+    return f"{found.mean:.3f}" + ("" if found.half is None else f" \u00b1{found.half:.3f}")
+
+
+def grid(games: Games, order: Sequence[str], cells: Mapping[tuple[str, str], Cell],
+         key: str) -> list[list[str]]:
+    """Return a table of a measure, or of the factor: a row for each load, a column for each."""
+    return [[load, *(estimate_text(cells[entry, load].measures.get(key) if key else
+                                   cells[entry, load].factor, key) for entry in order)]
+            for load in games.loads]
+
+
+def standing_rows(rows: Sequence[tuple[str, float, int]], loads: int) -> list[list[str]]:
+    """Return the standing as text."""
+    return [[str(place), entry, "failed" if math.isnan(mean) else f"{mean:.3f}",
+             f"{best} of {loads}"] for place, (entry, mean, best) in enumerate(rows, 1)]
+
+
+STANDING = ("place", "entry", "factor", "best on")
+OPTIMUM = ("load", "no less is possible", "with knowledge of the future")
+
+
+def league_text(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
+    """Return the tables as text, entries in the order of the standing."""
+    rows = standing(games, cells)
+    order = [entry for entry, _, _ in rows]
+    parts = ["Write amplification as a factor of the optimum, geometric mean over the loads\n",
+             align_columns([STANDING, *standing_rows(rows, len(games.loads))],
+                           [True, False, True, True]),
+             "\nThe optimum: write amplification\n",
+             align_columns([OPTIMUM, *optimum_rows(games, store)], [False, True, True]),
+             "\nFactors, with intervals of 95 % over the seeds\n"]
+    for begin in range(0, len(order), 4):
+        shown = order[begin:begin + 4]
+        parts.append(align_columns([("load", *shown), *grid(games, shown, cells, "")],
+                                   [False, *[True] * len(shown)]) + "\n")
+    return "".join([*parts, *failure_lines(cells)])
+
+
+def failure_lines(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
+    """Return a line for each cell without a result."""
+    return [f"{one.entry} on {one.load}: no result: {one.why}\n" for one in cells.values()
+            if one.why]
+
+
+def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
+                argv: Sequence[str]) -> Json:
+    """Return the league as JSON."""
+    return {**command.document_head("league", argv),
+            "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
+                          "best_on": best} for entry, mean, best in standing(games, cells)],
+            "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
+                        for row in optimum_rows(games, store)],
+            "cells": [{"entry": one.entry, "load": one.load,
+                       "factor": asdict(one.factor) if one.factor else None,
+                       **{key: asdict(value) for key, value in one.measures.items()},
+                       **({"why": one.why} if one.why else {}),
+                       "command": games.points[one.entry, one.load, games.seeds[0]].command()}
+                      for one in cells.values()]}
+
+
+def league_page(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell]) -> str:
+    """Return the HTML page."""
+    rows = standing(games, cells)
+    order = [entry for entry, _, _ in rows]
+    figure = Figure("factors", "Write amplification as a factor of the optimum",
+                    "Means over the seeds with their intervals of 95 %.",
+                    Dots([*games.loads], [(entry, [cells[entry, load].factor
+                                                   for load in games.loads]) for entry in order],
+                         "factor", 1.0))
+    first = games.points[order[0], next(iter(games.loads)), games.seeds[0]]
+    tables = [{"caption": "Standing", "head": STANDING,
+               "rows": standing_rows(rows, len(games.loads))},
+              {"caption": "The optimum: write amplification", "head": OPTIMUM,
+               "rows": optimum_rows(games, store)}]
+    tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
+                "head": ["load", *order], "rows": grid(games, order, cells, key)}
+               for key in ("", *MEASURES)]
+    return render_page(
+        "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],
+        answer=f"{order[0]} is first, with {rows[0][1]:.3f} times the write amplification of the "
+               "optimum in the geometric mean.",
+        said=[line.strip() for line in failure_lines(cells)],
+        figures=[figure_template_data(figure)], tables=tables,
+        points=len(games.all_points()), runs=len(games.all_points()),
+        count=len(cells), first=" ".join(first.arguments))
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description="A league of policies.")
+    parser.add_argument("loads", nargs="*", metavar="LOAD", help="loads, or how they begin")
+    parser.add_argument("--policy", action="append", type=Path, default=[], metavar="FILE.so",
+                        help="an entry of your own; may be repeated")
+    parser.add_argument("--traces", type=Path, metavar="DIR", help="its files are loads, too")
+    parser.add_argument("--seeds", type=parse_jobs, default=3, metavar="N", help="default 3")
+    parser.add_argument("--requests", type=int, default=300000, metavar="N",
+                        help="of each run, after half as many again of warm-up")
+    parser.add_argument("--jobs", type=parse_jobs, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--output", type=Path, default=TOP / "build/league", metavar="DIR",
+                        help="results, league.txt, league.json and league.html go there")
+    parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    return parser.parse_args(argv)
+
+
+def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Run the missing points and write the outputs."""
+    program = command.simulator_path()
+    store = Store(arguments.output / "results")
+    games = make_games(arguments, program)
+    store.prepare()
+    missing = [point for point in games.all_points() if store.point_state(point) != DONE]
+    progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
+    if not run_points(missing, store, Processes(program, arguments.jobs), progress):
+        raise KeyboardInterrupt
+    cells = {(entry, load): cell_of(games, store, entry, load)
+             for entry in games.entries for load in games.loads}
+    text = league_text(games, store, cells)
+    command.write_file(arguments.output / "league.txt", text)
+    command.write_json_answer(arguments.output / "league.json",
+                              league_json(games, store, cells, argv))
+    command.write_file(arguments.output / "league.html", league_page(games, store, cells))
+    sys.stdout.write(f"{text}\n{arguments.output / 'league.html'}\n")
+    return command.FAILED if failure_lines(cells) else command.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return command.run_command("league", lambda: run_league(parse_arguments(words), words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
