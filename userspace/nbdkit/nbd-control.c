@@ -70,10 +70,12 @@ static void answer_list(struct nbd_device *device, FILE *out)
 
 		while (unit < units && (device->pages[unit] & NBD_PAGE_LEVEL) == level)
 			unit++;
-		if (level)
-			fprintf(out, "%llu %llu %u\n", (unsigned long long)(first * unit_bytes),
-				(unsigned long long)(min(unit * unit_bytes, device->bytes) -
-						     first * unit_bytes), level);
+		if (level) {
+			unsigned long long offset = first * unit_bytes;
+			unsigned long long end = min(unit * unit_bytes, device->bytes);
+
+			fprintf(out, "%llu %llu %u\n", offset, end - offset, level);
+		}
 	}
 	nbd_device_leave(device);
 	fputs("ok\n", out);
