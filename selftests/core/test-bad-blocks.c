@@ -305,7 +305,9 @@ static void blocks_wear_out(const char *policy, const char *params)
 	send_with_bad_blocks(300);
 	test_drain(&device);
 	check_read_only();
-	CHECK_RANGE(test_counters(&device)->retired_blocks, 11, U32_MAX);
+	/* MiDAS collects blocks with much valid data, but not when the reserve has failed. */
+	CHECK_RANGE(test_counters(&device)->retired_blocks, strcmp(policy, "midas") ? 11 : 50,
+		    U32_MAX);
 }
 
 static void with_every_policy(const char *what,
