@@ -37,11 +37,11 @@ def build_library(target: Path, folder: Path) -> None:
     objects = [folder / f"{number}-{path.stem}.o" for number, path in enumerate(sources)]
     folder.mkdir(parents=True, exist_ok=True)
 
-    def compile_one(source: Path, made: Path) -> None:
+    def compile_source(source: Path, made: Path) -> None:
         subprocess.run([*compiler, *flags, "-flto", "-c", "-o", made, source], check=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_one, sources, objects))
+        list(pool.map(compile_source, sources, objects))
     subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs,-Bsymbolic-functions",
                     "-Wl,--version-script="
                     f"{TOP / 'userspace/libsim/libsim.map'}", "-o", target, *objects,

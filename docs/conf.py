@@ -17,7 +17,7 @@ html_copy_source = False
 myst_heading_anchors = 4
 
 
-def leave_the_tree_out(_app: object, _name: str, text: list[str]) -> None:
+def unlink_source_files(_app: object, _name: str, text: list[str]) -> None:
     """Turn links to files of the source tree, which are not of the site, into plain text."""
     text[0] = re.sub(r"\[([^]]*)\]\((?:\.\./)+(?:userspace|selftests|dm-approxftl|README|CHANGELOG|"
                      r"CONTRIBUTING)[^)]*\)", r"\1", text[0])
@@ -25,4 +25,4 @@ def leave_the_tree_out(_app: object, _name: str, text: list[str]) -> None:
 
 def setup(app: Any) -> None:
     """Register the step."""
-    app.connect("source-read", leave_the_tree_out)
+    app.connect("source-read", unlink_source_files)

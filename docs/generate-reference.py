@@ -52,25 +52,25 @@ those of the profile `demo`; [the profiles](#profiles) say how the others differ
 Json = dict[str, Any]
 
 
-def ask(program: Path, *arguments: str) -> Json:
+def run_program_for_json(program: Path, *arguments: str) -> Json:
     """Run the program and return its JSON."""
     done = subprocess.run([program, *arguments, "--json"], capture_output=True, check=True)
     answer: Json = json.loads(done.stdout)
     return answer
 
 
-def row(*cells: str) -> str:
+def markdown_row(*cells: str) -> str:
     """Return one line of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def table(*titles: str) -> Iterator[str]:
+def markdown_table_head(*titles: str) -> Iterator[str]:
     """Return the head of a table."""
-    yield row(*titles)
-    yield row(*("---" for _ in titles))
+    yield markdown_row(*titles)
+    yield markdown_row(*("---" for _ in titles))
 
 
-def sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def read_macro_sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Return the comment above each group of a table of macros, and the group's arguments."""
     pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
     title, members = "", list[tuple[str, str]]()
@@ -84,7 +84,7 @@ def sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]
     yield title, members
 
 
-def extent(parameter: Json) -> str:
+def parameter_range(parameter: Json) -> str:
     """Return the values that a parameter may have."""
     words = parameter.get("words")
     if words:
@@ -92,76 +92,77 @@ def extent(parameter: Json) -> str:
     return f"{parameter['smallest']} .. {parameter['largest']}"
 
 
-def parameters(program: Path) -> Iterator[str]:
+def parameter_tables(program: Path) -> Iterator[str]:
     """Return the tables of parameters, grouped as in their source."""
-    known = {one["key"]: one for one in ask(program, "params")["parameters"]}
+    known = {one["key"]: one for one in run_program_for_json(program, "params")["parameters"]}
     groups = [
         (title, [known.pop(key) for key, _ in members])
-        for title, members in sections(TABLE, "PARAM")
+        for title, members in read_macro_sections(TABLE, "PARAM")
     ]
     for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
-        yield from table("key", "value", "type", "range", "meaning")
+        yield from markdown_table_head("key", "value", "type", "range", "meaning")
         for one in members:
-            yield row(f"`{one['key']}`", one["value"], one["type"], extent(one), one["help"])
+            yield markdown_row(f"`{one['key']}`", one["value"], one["type"], parameter_range(one),
+                               one["help"])
 
 
-def differences(program: Path, profile: str, standard: dict[str, str]) -> str:
+def profile_differences(program: Path, profile: str, standard: dict[str, str]) -> str:
     """Return how a profile differs from the standard one."""
-    values = ask(program, "params", "--profile", profile)["parameters"]
+    values = run_program_for_json(program, "params", "--profile", profile)["parameters"]
     changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
     return " ".join(changed)
 
 
-def profiles(program: Path) -> Iterator[str]:
+def profile_table(program: Path) -> Iterator[str]:
     """Return the table of profiles."""
-    standard = {v["key"]: v["value"] for v in ask(program, "params")["parameters"]}
+    standard = {v["key"]: v["value"] for v in run_program_for_json(program, "params")["parameters"]}
     yield "\n## Profiles\n"
-    yield from table("profile", "device", "differs from `demo` in")
-    for one in ask(program, "profiles")["profiles"]:
+    yield from markdown_table_head("profile", "device", "differs from `demo` in")
+    for one in run_program_for_json(program, "profiles")["profiles"]:
         name = one["name"]
-        yield row(f"`{name}`", one["about"], differences(program, name, standard))
+        yield markdown_row(f"`{name}`", one["about"], profile_differences(program, name, standard))
 
 
-def policies(program: Path) -> Iterator[str]:
+def policy_table(program: Path) -> Iterator[str]:
     """Return the table of policies."""
     yield "\n## Policies\n"
-    yield from table("policy", "what it does")
-    for one in ask(program, "policies")["policies"]:
-        yield row(f"`{one['name']}`", one["about"])
+    yield from markdown_table_head("policy", "what it does")
+    for one in run_program_for_json(program, "policies")["policies"]:
+        yield markdown_row(f"`{one['name']}`", one["about"])
 
 
-def counters() -> Iterator[str]:
+def counter_tables() -> Iterator[str]:
     """Return the tables of counters, grouped as in their source."""
     yield "\n## Counters\n"
     yield "The object `counters` of each run in `approxftl sim --json`. The unit is in the name."
-    for title, members in sections(COUNTERS, "COUNTER"):
+    for title, members in read_macro_sections(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
-        yield from table("counter", "meaning")
+        yield from markdown_table_head("counter", "meaning")
         for name, rest in members:
-            yield row(f"`{name}`", rest.strip().strip('"'))
+            yield markdown_row(f"`{name}`", rest.strip().strip('"'))
     yield "\n### Of each placement handle\n"
-    yield from table("counter", "meaning")
-    for _, members in sections(HANDLES, "HANDLE_COUNTER"):
+    yield from markdown_table_head("counter", "meaning")
+    for _, members in read_macro_sections(HANDLES, "HANDLE_COUNTER"):
         for name, rest in members:
-            yield row(f"`{name}`", rest.strip().strip('"'))
+            yield markdown_row(f"`{name}`", rest.strip().strip('"'))
 
 
-def status_words() -> Iterator[str]:
+def status_word_table() -> Iterator[str]:
     """Return the table of the status line's words."""
     yield "\n## Status line\n"
     yield "The words that `dmsetup status` prints after the target's name. New ones are appended.\n"
-    yield from table("position", "word", "meaning")
+    yield from markdown_table_head("position", "word", "meaning")
     pattern = re.compile(r'^STATUS_(TEXT|NUMBER|PAIR)\(([^"]*), "([^"]*)"\)$', re.M)
     for position, (_, names, text) in enumerate(pattern.findall(STATUS.read_text()), 1):
-        yield row(str(position), f"`{names.replace(', ', '/')}`", text)
+        yield markdown_row(str(position), f"`{names.replace(', ', '/')}`", text)
 
 
-def messages() -> Iterator[str]:
+def message_table() -> Iterator[str]:
     """Return the table of messages, from the comment above their code."""
     yield "\n## Messages\n"
     yield "`approxftl message NAME ...`, or `dmsetup message NAME 0 ...`.\n"
-    yield from table("message", "meaning")
+    yield from markdown_table_head("message", "meaning")
     meanings = dict[str, str]()
     verb = ""
     for line in MESSAGES.read_text().split("*/")[0].splitlines():
@@ -170,13 +171,13 @@ def messages() -> Iterator[str]:
             verb = name or verb
             meanings[verb] = f"{meanings.get(verb, '')} {text}".strip()
     for name, text in meanings.items():
-        yield row(f"`{name}`", text)
+        yield markdown_row(f"`{name}`", text)
 
 
-def document(program: Path) -> str:
+def reference_document(program: Path) -> str:
     """Return the whole reference."""
-    parts = [*parameters(program), *profiles(program), *policies(program), *counters(),
-             *status_words(), *messages()]
+    parts = [*parameter_tables(program), *profile_table(program), *policy_table(program),
+             *counter_tables(), *status_word_table(), *message_table()]
     return HEAD + "\n".join(parts) + "\n"
 
 
@@ -186,7 +187,7 @@ def main() -> None:
     parser.add_argument("--program", type=Path, default=TOP / "build/approxftl")
     parser.add_argument("--out", type=Path, default=TOP / "docs/reference.md")
     options = parser.parse_args()
-    options.out.write_text(document(options.program.absolute()))
+    options.out.write_text(reference_document(options.program.absolute()))
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ FORMAT: Schema = {"const": [1, 0]}
 
 
 class Parser:
-    """Reads the definitions of a text; what they refer to is resolved by schema()."""
+    """Reads the definitions of a text; what they refer to is resolved by load_schema()."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, str]] = []
@@ -84,49 +84,49 @@ class Parser:
         self.tokens.append(("end", ""))
         self.definitions: dict[str, Schema] = {}
         self.title = ""
-        while self.peek()[0] != "end":
-            self.definition()
+        while self.peek_token()[0] != "end":
+            self.parse_definition()
 
-    def peek(self) -> tuple[str, str]:
+    def peek_token(self) -> tuple[str, str]:
         """Return the next token."""
         return self.tokens[0]
 
-    def take(self, *marks: str) -> bool:
+    def skip_if_token(self, *marks: str) -> bool:
         """Skip the next token if it is one of these marks."""
-        if self.peek()[0] == "mark" and self.peek()[1] in marks:
+        if self.peek_token()[0] == "mark" and self.peek_token()[1] in marks:
             self.tokens.pop(0)
             return True
         return False
 
-    def need(self, kind: str, value: str = "") -> str:
+    def expect_token(self, kind: str, value: str = "") -> str:
         """Return the next token, which must be of a kind."""
         token = self.tokens.pop(0)
         if token[0] != kind or value not in ("", token[1]):
             raise ValueError(f"{value or kind} expected, not {token[1]!r}")
         return token[1]
 
-    def skip_lines(self) -> None:
+    def skip_newlines(self) -> None:
         """Skip newlines."""
-        while self.take("\n"):
+        while self.skip_if_token("\n"):
             pass
 
-    def definition(self) -> None:
+    def parse_definition(self) -> None:
         """Read the title, or one `name = TYPE`."""
-        if self.take("\n"):
+        if self.skip_if_token("\n"):
             return
-        name = self.need("name")
+        name = self.expect_token("name")
         if name == "title":
-            self.title = " ".join(self.need("string")[1:-1].split())
+            self.title = " ".join(self.expect_token("string")[1:-1].split())
         else:
-            self.need("mark", "=")
-            self.definitions[name] = self.type()
+            self.expect_token("mark", "=")
+            self.definitions[name] = self.parse_type()
 
-    def type(self) -> Schema:
+    def parse_type(self) -> Schema:
         """Read alternatives."""
-        several = [self.single()]
-        while self.take("|"):
-            self.skip_lines()
-            several.append(self.single())
+        several = [self.parse_single_type()]
+        while self.skip_if_token("|"):
+            self.skip_newlines()
+            several.append(self.parse_single_type())
         if len(several) == 1:
             return several[0]
         if all(set(one) == {"const"} for one in several):
@@ -135,90 +135,90 @@ class Parser:
             return {"type": [one["type"] for one in several]}
         return {"oneOf": several}
 
-    def single(self) -> Schema:
+    def parse_single_type(self) -> Schema:
         """Read a type without alternatives."""
-        kind, value = self.peek()
+        kind, value = self.peek_token()
         if kind in ("string", "number") or value in ("true", "false"):
             self.tokens.pop(0)
             return {"const": json.loads(value)}
-        if self.take("{"):
-            return self.fields()
-        if self.take("["):
-            items = self.type()
-            self.need("mark", "]")
-            return {"type": "array", "items": items} | self.bounds("minItems", "maxItems")
-        name = self.need("name")
+        if self.skip_if_token("{"):
+            return self.parse_object()
+        if self.skip_if_token("["):
+            items = self.parse_type()
+            self.expect_token("mark", "]")
+            return {"type": "array", "items": items} | self.parse_bounds("minItems", "maxItems")
+        name = self.expect_token("name")
         if name not in SIMPLE:
             return {"$ref": name}
-        if name == "text" and self.take("("):
-            pattern = self.need("pattern").replace("\\n", "\n")
-            self.need("mark", ")")
+        if name == "text" and self.skip_if_token("("):
+            pattern = self.expect_token("pattern").replace("\\n", "\n")
+            self.expect_token("mark", ")")
             return SIMPLE[name] | {"pattern": pattern}
-        return SIMPLE[name] | self.bounds("minimum", "maximum")
+        return SIMPLE[name] | self.parse_bounds("minimum", "maximum")
 
-    def bounds(self, least: str, most: str) -> Schema:
+    def parse_bounds(self, least: str, most: str) -> Schema:
         """Read (A..B), of which either may be left out, or nothing."""
         found: Schema = {}
-        if self.take("("):
-            if self.peek()[0] == "number":
-                found[least] = int(self.need("number"))
-            self.need("mark", "..")
-            if self.peek()[0] == "number":
-                found[most] = int(self.need("number"))
-            self.need("mark", ")")
+        if self.skip_if_token("("):
+            if self.peek_token()[0] == "number":
+                found[least] = int(self.expect_token("number"))
+            self.expect_token("mark", "..")
+            if self.peek_token()[0] == "number":
+                found[most] = int(self.expect_token("number"))
+            self.expect_token("mark", ")")
         return found
 
-    def fields(self) -> Schema:
+    def parse_object(self) -> Schema:
         """Read an object up to its closing brace."""
         result: Schema = {"type": "object", "...": [], "properties": {}, "required": [],
                           "additionalProperties": False}
         while True:
-            while self.take("\n", ","):
+            while self.skip_if_token("\n", ","):
                 pass
-            if self.take("}"):
+            if self.skip_if_token("}"):
                 return result
-            if self.take("..."):
+            if self.skip_if_token("..."):
                 # Fields keep their order: those before a spread go in front of it.
-                result["..."].append((self.need("name"), len(result["properties"])))
-            elif self.take("*"):
-                result |= self.bounds("minProperties", "maxProperties")
-                if self.peek()[0] == "pattern":
-                    result["propertyNames"] = {"pattern": self.need("pattern")}
-                elif self.peek()[0] == "string":
-                    result["propertyNames"] = self.type()
-                self.need("mark", ":")
-                self.skip_lines()
-                result["additionalProperties"] = self.type()
+                result["..."].append((self.expect_token("name"), len(result["properties"])))
+            elif self.skip_if_token("*"):
+                result |= self.parse_bounds("minProperties", "maxProperties")
+                if self.peek_token()[0] == "pattern":
+                    result["propertyNames"] = {"pattern": self.expect_token("pattern")}
+                elif self.peek_token()[0] == "string":
+                    result["propertyNames"] = self.parse_type()
+                self.expect_token("mark", ":")
+                self.skip_newlines()
+                result["additionalProperties"] = self.parse_type()
             else:
-                self.named_fields(result)
+                self.parse_named_fields(result)
 
-    def named_fields(self, result: Schema) -> None:
+    def parse_named_fields(self, result: Schema) -> None:
         """Read `a, b?, c: TYPE`."""
         names: list[tuple[str, bool]] = []
         while True:
-            self.skip_lines()
-            if self.take("@"):
-                source = (TOP / self.need("string")[1:-1]).read_text(encoding="utf-8")
-                found = re.findall(self.need("pattern"), source, re.M)
+            self.skip_newlines()
+            if self.skip_if_token("@"):
+                source = (TOP / self.expect_token("string")[1:-1]).read_text(encoding="utf-8")
+                found = re.findall(self.expect_token("pattern"), source, re.M)
                 names += [(name, False) for name in found]
             else:
-                name = self.need("name")
-                names.append((name, self.take("?")))
-            if self.take(":"):
+                name = self.expect_token("name")
+                names.append((name, self.skip_if_token("?")))
+            if self.skip_if_token(":"):
                 break
-            self.need("mark", ",")
-        self.skip_lines()
-        described = self.type()
+            self.expect_token("mark", ",")
+        self.skip_newlines()
+        described = self.parse_type()
         for name, optional in names:
             result["properties"][name] = described
             if not optional:
                 result["required"].append(name)
 
 
-def finish(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
+def resolve_type(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
     """Return a type with its spreads inserted; `used` collects the definitions it refers to."""
     if isinstance(node, list):
-        return [finish(one, definitions, used) for one in node]
+        return [resolve_type(one, definitions, used) for one in node]
     if not isinstance(node, dict) or "const" in node or "enum" in node:
         return node
     if "$ref" in node:
@@ -227,14 +227,14 @@ def finish(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> A
             return FORMAT
         if name not in used:
             used[name] = None
-            used[name] = finish(definitions[name], definitions, used)
+            used[name] = resolve_type(definitions[name], definitions, used)
         return {"$ref": f"#/$defs/{name}"}
     if "..." not in node:
-        return {key: finish(value, definitions, used) for key, value in node.items()}
-    spread = expand(node, definitions)
-    properties = {key: finish(value, definitions, used)
+        return {key: resolve_type(value, definitions, used) for key, value in node.items()}
+    spread = expand_spreads(node, definitions)
+    properties = {key: resolve_type(value, definitions, used)
                   for key, value in spread["properties"].items()}
-    rest = {key: finish(value, definitions, used)
+    rest = {key: resolve_type(value, definitions, used)
             for key, value in node.items() if key not in ("...", "properties", "required")}
     result = {"type": rest.pop("type")}
     if properties:
@@ -244,14 +244,14 @@ def finish(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> A
     return result | rest
 
 
-def expand(node: Schema, definitions: dict[str, Schema]) -> Schema:
+def expand_spreads(node: Schema, definitions: dict[str, Schema]) -> Schema:
     """Return the properties of an object and of those it spreads, in order."""
     own = list(node["properties"].items())
     properties: Schema = {}
     required: list[str] = []
     at = 0
     for name, before in node["..."]:
-        inner = expand(definitions[name], definitions)
+        inner = expand_spreads(definitions[name], definitions)
         properties |= dict(own[at:before]) | inner["properties"]
         required += inner["required"]
         at = before
@@ -259,7 +259,7 @@ def expand(node: Schema, definitions: dict[str, Schema]) -> Schema:
 
 
 @cache
-def schema(path: Path) -> Schema:
+def load_schema(path: Path) -> Schema:
     """Return the JSON schema of a .fields file."""
     parser = Parser(COMMON)
     common = parser.definitions
@@ -267,7 +267,7 @@ def schema(path: Path) -> Schema:
         parser = Parser(path.read_text(encoding="utf-8"))
         definitions = common | parser.definitions
         used: dict[str, Any] = {}
-        document = finish(definitions["document"], definitions, used)
+        document = resolve_type(definitions["document"], definitions, used)
     except (KeyError, ValueError) as error:
         raise SystemExit(f"make_schema: {path}: {error}") from error
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": parser.title,
@@ -276,7 +276,7 @@ def schema(path: Path) -> Schema:
 
 def main(fields: str, out: str) -> int:
     """Write the schema of a file."""
-    text = json.dumps(schema(Path(fields)), indent=2) + "\n"
+    text = json.dumps(load_schema(Path(fields)), indent=2) + "\n"
     Path(out).write_text(text, encoding="utf-8")
     return 0
 

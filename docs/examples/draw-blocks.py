@@ -40,11 +40,11 @@ class Block:
     erases: int
     pages: list[Page] = field(default_factory=list)
 
-    def valid(self) -> int:
+    def count_valid_slots(self) -> int:
         """Return how many slots hold current data."""
         return sum(page.valid for page in self.pages)
 
-    def programmed(self) -> int:
+    def count_programmed_pages(self) -> int:
         """Return how many pages have been programmed since the erase."""
         return sum(page.mode is not None for page in self.pages)
 
@@ -56,14 +56,14 @@ class Reader:
         self.data = data
         self.at = 0
 
-    def take(self, size: int) -> bytes:
+    def read_bytes(self, size: int) -> bytes:
         """Return the next bytes."""
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def number(self, size: int) -> int:
+    def read_number(self, size: int) -> int:
         """Return the next number."""
-        return int.from_bytes(self.take(size), "little")
+        return int.from_bytes(self.read_bytes(size), "little")
 
 
 class Device:
@@ -71,22 +71,22 @@ class Device:
 
     def __init__(self, data: bytes) -> None:
         reader = Reader(data)
-        if reader.take(8) != MAGIC or reader.number(2) != 2:
+        if reader.read_bytes(8) != MAGIC or reader.read_number(2) != 2:
             raise SystemExit("this is not a snapshot of a device in format 2")
-        reader.take(2)
-        self.policy = reader.take(16).rstrip(b"\0").decode()
-        self.parameters = dict(self._parameter(reader) for _ in range(reader.number(4)))
-        self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.take(24))
-        reader.take(4 + 8 * STREAMS + 8)
-        self._shape()
-        self.blocks = [self._block(reader) for _ in range(self.block_count)]
+        reader.read_bytes(2)
+        self.policy = reader.read_bytes(16).rstrip(b"\0").decode()
+        self.parameters = dict(self._read_parameter(reader) for _ in range(reader.read_number(4)))
+        self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.read_bytes(24))
+        reader.read_bytes(4 + 8 * STREAMS + 8)
+        self._derive_geometry()
+        self.blocks = [self._read_block(reader) for _ in range(self.block_count)]
 
     @staticmethod
-    def _parameter(reader: Reader) -> tuple[str, int]:
-        key = reader.take(reader.number(1)).decode()
-        return key, reader.number(8)
+    def _read_parameter(reader: Reader) -> tuple[str, int]:
+        key = reader.read_bytes(reader.read_number(1)).decode()
+        return key, reader.read_number(8)
 
-    def _shape(self) -> None:
+    def _derive_geometry(self) -> None:
         p = self.parameters
         if p["plane_mode"] == 2:
             raise SystemExit("blocks that are wide over several planes are not drawn")
@@ -95,50 +95,50 @@ class Device:
         self.block_pages = p["layers"] * self.row_pages
         self.page_units = p["page"] // (p["unit"] or p["page"])
 
-    def _block(self, reader: Reader) -> Block:
-        state, order, kind, flags = reader.take(4)
-        reader.take(2)
-        programmed, _, erases, _, _, _, _ = struct.unpack("<IIIIIIQ", reader.take(32))
+    def _read_block(self, reader: Reader) -> Block:
+        state, order, kind, flags = reader.read_bytes(4)
+        reader.read_bytes(2)
+        programmed, _, erases, _, _, _, _ = struct.unpack("<IIIIIIQ", reader.read_bytes(32))
         block = Block(state, order, kind, flags & 1, erases)
         if programmed:
-            block.pages = [self._page(reader) for _ in range(self.block_pages)]
+            block.pages = [self._read_page(reader) for _ in range(self.block_pages)]
         return block
 
-    def _page(self, reader: Reader) -> Page:
-        attr = reader.number(1)
-        reader.take(2)
+    def _read_page(self, reader: Reader) -> Page:
+        attr = reader.read_number(1)
+        reader.read_bytes(2)
         valid = 0
         for _ in range(self.page_units):
-            valid += reader.number(1)
-            reader.take(8 if self.parameters["errors"] else 4)
+            valid += reader.read_number(1)
+            reader.read_bytes(8 if self.parameters["errors"] else 4)
         return Page(attr >> 3 & 7 if attr & 1 else None, valid)
 
 
-def letter(page: Page) -> str:
+def page_symbol(page: Page) -> str:
     """Return the sign of one page."""
     if page.mode is None:
         return "."
     return MODES[page.mode] if page.valid else MODES[page.mode].lower()
 
 
-def head(device: Device, number: int, block: Block) -> str:
+def block_heading(device: Device, number: int, block: Block) -> str:
     """Return the line above a block."""
     slots = device.block_pages * device.page_units
     return (
         f"block {number}: {STATES[block.state]}, {ORDERS[block.order]}, kind {block.kind}, "
         f"flip {block.flip}, {block.erases} erases, "
-        f"{block.programmed()} of {device.block_pages} pages written, "
-        f"{block.valid()} of {slots} slots valid"
+        f"{block.count_programmed_pages()} of {device.block_pages} pages written, "
+        f"{block.count_valid_slots()} of {slots} slots valid"
     )
 
 
-def draw(device: Device, number: int) -> None:
+def print_block(device: Device, number: int) -> None:
     """Print one block, a layer in each row."""
     block = device.blocks[number]
-    print(head(device, number, block))
+    print(block_heading(device, number, block))
     for start in range(0, len(block.pages), device.row_pages):
         row = block.pages[start : start + device.row_pages]
-        print("  " + " ".join(letter(page) for page in row))
+        print("  " + " ".join(page_symbol(page) for page in row))
 
 
 def main() -> None:
@@ -155,13 +155,13 @@ def main() -> None:
     numbers = [n for n, block in enumerate(device.blocks) if block.pages]
     if options.emptiest:
         numbers = [n for n in numbers if STATES[device.blocks[n].state] == "closed"]
-        numbers.sort(key=lambda n: device.blocks[n].valid())
+        numbers.sort(key=lambda n: device.blocks[n].count_valid_slots())
     print(f"{device.policy}: {len(numbers)} blocks; {LEGEND}")
     for number in numbers[: options.limit]:
         if options.list:
-            print(head(device, number, device.blocks[number]))
+            print(block_heading(device, number, device.blocks[number]))
         else:
-            draw(device, number)
+            print_block(device, number)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
 
 PROGRAM = BUILD / "approxftl-app"
@@ -51,25 +51,25 @@ def run_app(*arguments: str | Path) -> Done:
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def run_for_report(app: str, folder: Path, *arguments: str | Path, code: int = 0) -> Json:
+def run_app_for_report(app: str, folder: Path, *arguments: str | Path, code: int = 0) -> Json:
     done = run_app(app, folder, *arguments, "--json")
     assert done.code == code, done.err
-    return document_of(SCHEMA, done.out)
+    return parse_document(SCHEMA, done.out)
 
 
-def written_files(app: str, folder: Path, *arguments: str) -> None:
-    run_for_report(app, folder, "--phase", "write", *SMALL[app], *arguments)
+def write_app_files(app: str, folder: Path, *arguments: str) -> None:
+    run_app_for_report(app, folder, "--phase", "write", *SMALL[app], *arguments)
 
 
-def computed_result(app: str, folder: Path, *arguments: str) -> Json:
-    return run_for_report(app, folder, "--phase", "compute", *arguments)
+def compute_app_result(app: str, folder: Path, *arguments: str) -> Json:
+    return run_app_for_report(app, folder, "--phase", "compute", *arguments)
 
 
-def read_words(path: Path) -> Words:
+def read_float_values(path: Path) -> Words:
     return np.fromfile(path, dtype=np.float64, offset=HEADER)
 
 
-def read_integers(path: Path) -> NDArray[np.uint64]:
+def read_integer_values(path: Path) -> NDArray[np.uint64]:
     return np.fromfile(path, dtype=np.uint64, offset=HEADER)
 
 
@@ -108,7 +108,7 @@ def quality_loss(app: str, document: Json) -> float:
 def test_without_errors_the_result_is_right(app: str, way: str, tmp_path: Path) -> None:
     folder = BUILD / "tests" / f"apps-{app}-{way}"  # some kernels lack O_DIRECT on tmpfs
     folder.mkdir(parents=True, exist_ok=True)
-    document = run_for_report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
+    document = run_app_for_report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
     assert document["check"]["passed"]
     assert not document["device_active"]
     assert quality_loss(app, document) == 0
@@ -128,9 +128,10 @@ def split_into_tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex
 
 @pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
 def test_fft_equals_numpys(size: int, rows: int, tmp_path: Path) -> None:
-    run_for_report("fft", tmp_path, "--size", str(size))
-    signal = split_into_tiles(read_words(tmp_path / "signal"), rows, size // rows).ravel()
-    spectrum = split_into_tiles(read_words(tmp_path / "spectrum"), rows, size // rows).T.ravel()
+    run_app_for_report("fft", tmp_path, "--size", str(size))
+    signal = split_into_tiles(read_float_values(tmp_path / "signal"), rows, size // rows).ravel()
+    spectrum = split_into_tiles(read_float_values(tmp_path / "spectrum"), rows,
+                                size // rows).T.ravel()
     assert np.allclose(spectrum, np.fft.fft(signal), rtol=0, atol=1e-9)
     assert 0.5 < np.abs(signal.real).mean() * 2 < 1.5
 
@@ -140,9 +141,9 @@ def split_into_blocks(data: Words, side: int) -> Words:
 
 
 def test_lu_factors_multiply_to_the_matrix(tmp_path: Path) -> None:
-    run_for_report("lu", tmp_path, "--size", "192")
-    matrix = split_into_blocks(read_words(tmp_path / "matrix"), 3)
-    factors = split_into_blocks(read_words(tmp_path / "factors"), 3)
+    run_app_for_report("lu", tmp_path, "--size", "192")
+    matrix = split_into_blocks(read_float_values(tmp_path / "matrix"), 3)
+    factors = split_into_blocks(read_float_values(tmp_path / "factors"), 3)
     product = (np.tril(factors, -1) + np.eye(192)) @ np.triu(factors)
     assert np.allclose(product, matrix, rtol=0, atol=1e-10)
     assert np.linalg.matrix_rank(matrix) == 192
@@ -150,43 +151,43 @@ def test_lu_factors_multiply_to_the_matrix(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
 def test_smm_equals_the_matrix_product(rounds: int, tmp_path: Path) -> None:
-    run_for_report("smm", tmp_path, "--size", "500", "--degree", "7", "--rounds", str(rounds))
-    begins = read_integers(tmp_path / "rows")[:501].astype(int)
-    columns = read_integers(tmp_path / "columns").astype(int)
-    values = read_words(tmp_path / "values")
-    vector = read_words(tmp_path / "vector")[:500]
+    run_app_for_report("smm", tmp_path, "--size", "500", "--degree", "7", "--rounds", str(rounds))
+    begins = read_integer_values(tmp_path / "rows")[:501].astype(int)
+    columns = read_integer_values(tmp_path / "columns").astype(int)
+    values = read_float_values(tmp_path / "values")
+    vector = read_float_values(tmp_path / "vector")[:500]
     for _ in range(rounds):
         vector = np.array([
             values[a:b] @ vector[columns[a:b]] for a, b in pairwise(begins)
         ])
-    assert np.allclose(read_words(tmp_path / "product")[:500], vector, rtol=1e-13)
+    assert np.allclose(read_float_values(tmp_path / "product")[:500], vector, rtol=1e-13)
     assert len(set(np.diff(begins))) > 5
     assert len(set(columns)) > 400
 
 
 @pytest.mark.parametrize("rounds", [1, 15, 17, 40])
 def test_sor_equals_the_textbook_iteration(rounds: int, tmp_path: Path) -> None:
-    run_for_report("sor", tmp_path, "--size", "32", "--rounds", str(rounds))
-    grid = read_words(tmp_path / "grid")[:1024].reshape(32, 32)
+    run_app_for_report("sor", tmp_path, "--size", "32", "--rounds", str(rounds))
+    grid = read_float_values(tmp_path / "grid")[:1024].reshape(32, 32)
     omega = 2 / (1 + math.sin(math.pi / 31))
     for _ in range(rounds):
         for i in range(1, 31):
             for j in range(1, 31):
                 around = grid[i - 1, j] + grid[i + 1, j] + grid[i, j - 1] + grid[i, j + 1]
                 grid[i, j] += omega * (around / 4 - grid[i, j])
-    relaxed = read_words(tmp_path / "relaxed")[:1024].reshape(32, 32)
+    relaxed = read_float_values(tmp_path / "relaxed")[:1024].reshape(32, 32)
     assert np.allclose(relaxed, grid, rtol=0, atol=1e-12)
 
 
 def test_mc_estimates_pi_from_its_points(tmp_path: Path) -> None:
-    run_for_report("mc", tmp_path, "--size", "8192")
-    points = read_words(tmp_path / "samples").reshape(4, 2048, 2)
+    run_app_for_report("mc", tmp_path, "--size", "8192")
+    points = read_float_values(tmp_path / "samples").reshape(4, 2048, 2)
     inside = ((points**2).sum(axis=2) <= 1).mean(axis=1) * 4
-    assert np.array_equal(read_words(tmp_path / "estimates")[:4], inside)
+    assert np.array_equal(read_float_values(tmp_path / "estimates")[:4], inside)
 
 
 def test_raw_pictures_are_pgm(tmp_path: Path) -> None:
-    written_files("vid", tmp_path)
+    write_app_files("vid", tmp_path)
     data = (tmp_path / "video").read_bytes()
     for frame in range(12):
         image = data[frame * (HEADER + 128 * 64):]
@@ -197,17 +198,17 @@ def test_raw_pictures_are_pgm(tmp_path: Path) -> None:
 
 
 def test_stored_pixel_differences_are_small(tmp_path: Path) -> None:
-    written_files("vid", tmp_path, "--segment", "4")
+    write_app_files("vid", tmp_path, "--segment", "4")
     frames = np.fromfile(tmp_path / "video", dtype=np.uint8).reshape(12, -1)[:, HEADER:]
     spread = np.abs(frames.astype(np.int8).astype(int)).mean(axis=1)
     assert all(spread[frame] < 30 for frame in range(12) if frame % 4)
-    assert computed_result("vid", tmp_path)["quality"]["psnr_db"] is None
+    assert compute_app_result("vid", tmp_path)["quality"]["psnr_db"] is None
 
 
 def test_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     contents = []
     for seed in ("7", "7", "8"):
-        written_files("lu", tmp_path, "--seed", seed)
+        write_app_files("lu", tmp_path, "--seed", seed)
         contents.append((tmp_path / "matrix").read_bytes())
     assert contents[0] == contents[1]
     assert contents[0][HEADER:] != contents[2][HEADER:]
@@ -223,9 +224,9 @@ def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
     for rate in (1e-5, 2e-4, 4e-3, 5e-2):
         found = []
         for seed in range(3):
-            written_files(app, tmp_path)
+            write_app_files(app, tmp_path)
             flips = flip_bits(app, tmp_path, rate, seed)
-            document = computed_result(app, tmp_path)
+            document = compute_app_result(app, tmp_path)
             assert document["inputs"]["flipped_bits"] == flips
             assert document["inputs"]["damaged_precise_bits"] == 0
             assert document["check"]["passed"]
@@ -238,7 +239,7 @@ def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("content", ["00", "ff", "7ff0000000000001", "random"])
 def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Path) -> None:
-    written_files(app, tmp_path)
+    write_app_files(app, tmp_path)
     for name in INPUTS[app]:
         data = np.fromfile(tmp_path / name, dtype=np.uint8)
         offsets = approximate_offsets(app, data, name)
@@ -247,16 +248,16 @@ def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Pa
         data[offsets] = np.resize(pattern, len(offsets)) if content != "random" else (
             np.random.default_rng(5).integers(0, 256, len(offsets)))
         data.tofile(tmp_path / name)
-    document = computed_result(app, tmp_path)
+    document = compute_app_result(app, tmp_path)
     assert quality_loss(app, document) > 0
     if app in NUMERIC and content.startswith(("ff", "7f")):
         assert document["quality"]["repaired_values"] >= len(offsets) // 8
 
 
 def test_psnr_follows_from_the_flipped_bits(tmp_path: Path) -> None:
-    written_files("img", tmp_path, "--width", "1024", "--height", "1024")
+    write_app_files("img", tmp_path, "--width", "1024", "--height", "1024")
     flips = flip_bits("img", tmp_path, 7.2e-4, 3)
-    quality = computed_result("img", tmp_path)["quality"]
+    quality = compute_app_result("img", tmp_path)["quality"]
     expected = 10 * math.log10(255**2 / (flips / 2**23 * sum(4**bit for bit in range(8))))
     assert quality["expected_psnr_db"] == pytest.approx(expected, abs=1e-3)
     # The mean square of 2^20 pixels has a standard deviation of 2.8 %.
@@ -271,7 +272,7 @@ def test_psnr_follows_from_the_flipped_bits(tmp_path: Path) -> None:
 ])
 def test_damage_to_precise_data_is_reported(
         app: str, name: str, offset: int, tmp_path: Path) -> None:
-    written_files(app, tmp_path)
+    write_app_files(app, tmp_path)
     data = bytearray((tmp_path / name).read_bytes())
     data[offset] ^= 0x40
     (tmp_path / name).write_bytes(data)
@@ -284,7 +285,7 @@ def test_damage_to_precise_data_is_reported(
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("kept", [0, 1000, HEADER, HEADER + 5000])
 def test_truncated_files_are_refused(app: str, kept: int, tmp_path: Path) -> None:
-    written_files(app, tmp_path)
+    write_app_files(app, tmp_path)
     name = next(iter(INPUTS[app]))
     path = tmp_path / name
     path.write_bytes(path.read_bytes()[:kept])
@@ -295,7 +296,7 @@ def test_truncated_files_are_refused(app: str, kept: int, tmp_path: Path) -> Non
 
 
 def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
-    written_files("lu", tmp_path)
+    write_app_files("lu", tmp_path)
     (tmp_path / "signal").write_bytes((tmp_path / "matrix").read_bytes())
     done = run_app("fft", tmp_path, "--phase", "compute")
     assert done.code == 1
@@ -306,9 +307,9 @@ def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
 
 
 def test_separate_phases_give_the_same_report(tmp_path: Path) -> None:
-    whole = run_for_report("sor", tmp_path, *SMALL["sor"])
-    written_files("sor", tmp_path)
-    later = computed_result("sor", tmp_path)
+    whole = run_app_for_report("sor", tmp_path, *SMALL["sor"])
+    write_app_files("sor", tmp_path)
+    later = compute_app_result("sor", tmp_path)
     assert whole["parameters"] == later["parameters"]
     assert {"write_ns", "compute_ns"} <= set(whole)
     assert "write_ns" not in later
@@ -327,10 +328,10 @@ def test_text_report_has_quality_and_errors(tmp_path: Path) -> None:
 def test_manual_pages_show_the_report(tmp_path: Path) -> None:
     files = []
     for policy, rate in (("baseline", 0.0), ("approxftl", 1e-3)):
-        written_files("img", tmp_path)
+        write_app_files("img", tmp_path)
         flip_bits("img", tmp_path, rate, 1)
         files.append(tmp_path / f"{policy}.app.json")
-        files[-1].write_text(json.dumps(computed_result("img", tmp_path)))
+        files[-1].write_text(json.dumps(compute_app_result("img", tmp_path)))
     page = tmp_path / "page.html"
     done = subprocess.run([BUILD / "approxftl-report", *files, "-O", page],
                           capture_output=True, check=False, text=True)
@@ -375,7 +376,7 @@ def test_compute_needs_the_files_of_the_write_phase(tmp_path: Path) -> None:
     done = run_app("lu", tmp_path, "--phase", "compute")
     assert done.code == 3
     assert "matrix: there is none; --phase write makes it" in done.err
-    written_files("lu", tmp_path)
+    write_app_files("lu", tmp_path)
     done = run_app("lu", tmp_path, "--phase", "compute", "--seed", "9")
     assert done.code == 1
     assert "other parameters" in done.err
@@ -410,13 +411,13 @@ def test_foreign_files_are_not_overwritten(app: str, content: str, tmp_path: Pat
     assert done.err == (f"approxftl app: {path}: is another program's; "
                         "name another directory or --force\n")
     assert path.read_bytes() == FOREIGN[content]
-    run_for_report(app, tmp_path, *SMALL[app], "--force")
-    run_for_report(app, tmp_path, *SMALL[app])
+    run_app_for_report(app, tmp_path, *SMALL[app], "--force")
+    run_app_for_report(app, tmp_path, *SMALL[app])
 
 
 def test_an_empty_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "samples").touch()
-    run_for_report("mc", tmp_path, *SMALL["mc"])
+    run_app_for_report("mc", tmp_path, *SMALL["mc"])
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
@@ -424,7 +425,7 @@ def test_an_empty_file_is_overwritten(tmp_path: Path) -> None:
 def test_links_are_not_followed(name: str, force: tuple[str, ...], tmp_path: Path) -> None:
     folder, precious = tmp_path / "d", tmp_path / "precious"
     folder.mkdir()
-    written_files("mc", folder)
+    write_app_files("mc", folder)
     (folder / "samples").rename(precious)
     before = precious.read_bytes()
     for target in ("../precious", "../nowhere"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from selftests.apps.test_weights import SCHEMA, flip_plane_bits
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools import vectors
@@ -21,10 +21,10 @@ def run_app(*words: str | Path) -> Done:
     return run_program(BUILD / "approxftl", "app", "embeddings", *words)
 
 
-def run_for_report(folder: Path, *words: str | Path) -> Any:
+def run_app_for_report(folder: Path, *words: str | Path) -> Any:
     done = run_app(folder, *words, "--json")
     assert (done.code, done.err) == (0, "")
-    return document_of(SCHEMA, done.out)
+    return parse_document(SCHEMA, done.out)
 
 
 def test_nearest_vectors_equal_a_plain_search() -> None:
@@ -34,8 +34,8 @@ def test_nearest_vectors_equal_a_plain_search() -> None:
     for query, indices in zip(queries, found, strict=True):
         apart = np.linalg.norm(among - query, axis=1)
         assert set(indices) == set(np.argsort(apart)[:10])
-    assert vectors.nearest_recall(among, 3) == 1
-    assert vectors.nearest_recall(among[::-1].copy(), 3) < 0.5
+    assert vectors.recall_of_nearest(among, 3) == 1
+    assert vectors.recall_of_nearest(among[::-1].copy(), 3) < 0.5
 
 
 def test_damaged_vectors_are_not_found() -> None:
@@ -43,9 +43,9 @@ def test_damaged_vectors_are_not_found() -> None:
     found = vectors.nearest_indices(among, queries)
     gone = among.copy()
     gone[found[:, :5]] = np.nan
-    assert vectors.nearest_recall(gone, 3) <= 0.5
+    assert vectors.recall_of_nearest(gone, 3) <= 0.5
     gone[found] = np.nan
-    assert vectors.nearest_recall(gone, 3) == 0
+    assert vectors.recall_of_nearest(gone, 3) == 0
 
 
 @pytest.mark.parametrize(("kind", "planes", "rate"), [
@@ -53,10 +53,10 @@ def test_damaged_vectors_are_not_found() -> None:
 def test_recall_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
                                         ) -> None:
     for seed in range(3):
-        run_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
-                       *SMALL)
+        run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
+                           *SMALL)
         flips = flip_plane_bits(tmp_path, range(planes), rate, seed, "embeddings")
-        found = run_for_report(tmp_path, "--phase", "read", "--draws", "40")
+        found = run_app_for_report(tmp_path, "--phase", "read", "--draws", "40")
         assert found["inputs"]["flipped_bits"] == flips > 0
         guess = found["share"]["predicted"]
         assert found["share"]["stored"] < found["share"]["precise"]
@@ -64,7 +64,7 @@ def test_recall_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp
 
 
 def test_files_of_another_program_are_refused(tmp_path: Path) -> None:
-    run_for_report(tmp_path, "--phase", "write", *SMALL)
+    run_app_for_report(tmp_path, "--phase", "write", *SMALL)
     for name in ("", ".precise"):
         (tmp_path / f"embeddings{name}").rename(tmp_path / f"weights{name}")
     done = run_program(BUILD / "approxftl", "app", "weights", tmp_path, "--phase", "read")

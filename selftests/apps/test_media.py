@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from selftests.apps.test_apps import HEADER, WAYS, Json, run_app, run_for_report
+from selftests.apps.test_apps import HEADER, WAYS, Json, run_app, run_app_for_report
 
 Bytes = NDArray[np.uint8]
 Pictures = NDArray[np.int64]
@@ -30,31 +30,31 @@ NAMES = {"img": "image", "vid": "video", "log": "series"}
 SLOW_INPUTS = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-def setup_options(setup: Setup) -> list[str]:
+def setup_as_options(setup: Setup) -> list[str]:
     return [word for name, value in setup.items() for word in (f"--{name}", str(value))]
 
 
-def written_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
-    run_for_report(app, folder, "--phase", "write", *setup_options(setup), *more)
+def write_media_file(app: str, folder: Path, setup: Setup, *more: str) -> Path:
+    run_app_for_report(app, folder, "--phase", "write", *setup_as_options(setup), *more)
     return folder / NAMES[app]
 
 
-def computed_result(app: str, folder: Path, code: int = 0) -> Json:
-    return run_for_report(app, folder, "--phase", "compute", code=code)
+def compute_media_result(app: str, folder: Path, code: int = 0) -> Json:
+    return run_app_for_report(app, folder, "--phase", "compute", code=code)
 
 
 # Layouts
 
 
-def scan_sizes(setup: Setup) -> list[int]:
+def image_scan_sizes(setup: Setup) -> list[int]:
     """Return the bytes of each scan without its header: runs of one bit plane of a coefficient."""
     late = (setup["scans"] - 1) // 2
     runs = [8 + 63 * (8 - late)] + [9, 54] * late
     return [-(-count * setup["width"] * setup["height"] // 512 // UNIT) * UNIT for count in runs]
 
 
-def split_scans(data: Bytes, setup: Setup) -> list[Bytes]:
-    ends = np.cumsum([HEADER + size for size in scan_sizes(setup)])
+def split_image_scans(data: Bytes, setup: Setup) -> list[Bytes]:
+    ends = np.cumsum([HEADER + size for size in image_scan_sizes(setup)])
     assert ends[-1] == len(data)
     parts = np.split(data, ends[:-1])
     for number, part in enumerate(parts):
@@ -62,7 +62,7 @@ def split_scans(data: Bytes, setup: Setup) -> list[Bytes]:
     return [part[HEADER:] for part in parts]
 
 
-def planes_of(scan: int, late: int) -> list[tuple[int, int]]:
+def scan_bit_planes(scan: int, late: int) -> list[tuple[int, int]]:
     """Return the coefficients and bit planes of a scan, in order."""
     if scan == 0:
         return [(cell, plane) for cell in range(64)
@@ -76,9 +76,9 @@ def decode_scans(data: Bytes, setup: Setup, count: int | None = None) -> Picture
     width, height = setup["width"], setup["height"]
     blocks = width * height // 64
     cells = np.zeros((64, blocks), dtype=np.int64)
-    for number, scan in enumerate(split_scans(data, setup)[:count]):
+    for number, scan in enumerate(split_image_scans(data, setup)[:count]):
         bits = np.unpackbits(scan, bitorder="little")
-        for run_at, (cell, plane) in enumerate(planes_of(number, (setup["scans"] - 1) // 2)):
+        for run_at, (cell, plane) in enumerate(scan_bit_planes(number, (setup["scans"] - 1) // 2)):
             cells[cell] |= bits[run_at * blocks:][:blocks].astype(np.int64) << plane
     places = sorted(((row, column) for row in range(8) for column in range(8)),
                     key=lambda place: (sum(place), place[0]))
@@ -101,7 +101,7 @@ def decode_video(data: Bytes, setup: Setup) -> Pictures:
     return result.reshape(setup["frames"], setup["height"], setup["width"])
 
 
-def decode_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
+def decode_time_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
     """Return the decoded samples, and the number of samples that could not be decoded."""
     stored = np.fromfile(folder / "series", dtype="<u2", offset=HEADER).astype(np.int64)
     index = np.fromfile(folder / "index", dtype="<i8", offset=HEADER)
@@ -124,16 +124,16 @@ def decode_series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
     return np.array(values), repaired
 
 
-def raw_pictures(app: str, setup: Setup) -> Pictures:
+def read_raw_pictures(app: str, setup: Setup) -> Pictures:
     """Return the pictures of the raw form."""
     plain = {key: value for key, value in setup.items() if key not in {"scans", "group"}}
     with TemporaryDirectory() as folder:
-        data = np.fromfile(written_file(app, Path(folder), plain), dtype=np.uint8)
+        data = np.fromfile(write_media_file(app, Path(folder), plain), dtype=np.uint8)
     frames = data.reshape(setup.get("frames", 1), -1)[:, HEADER:]
     return frames.reshape(-1, setup["height"], setup["width"]).astype(np.int64)
 
 
-def precise_units(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
+def precise_unit_mask(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
     """Return a mask of the units of a file in which no bits may flip."""
     units = np.arange(len(data) // UNIT)
     if app == "log":
@@ -142,7 +142,7 @@ def precise_units(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
         frame, place = np.divmod(units, 1 + setup["width"] * setup["height"] // UNIT)
         intra: NDArray[np.bool_] = frame % setup["group"] == 0
         return intra | np.equal(place, 0)
-    marks = [np.arange(1 + size // UNIT) == 0 for size in scan_sizes(setup)]
+    marks = [np.arange(1 + size // UNIT) == 0 for size in image_scan_sizes(setup)]
     marks[0][:] = True
     return np.concatenate(marks)
 
@@ -175,13 +175,13 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
-        path = written_file(app, folder, setup, "--io", way)
-        document = computed_result(app, folder)
+        path = write_media_file(app, folder, setup, "--io", way)
+        document = compute_media_result(app, folder)
         data = np.fromfile(path, dtype=np.uint8)
         quality = document["quality"]
         assert document["check"]["passed"]
         assert document["check"]["error"] == 0
-        precise = precise_units(app, data, setup)
+        precise = precise_unit_mask(app, data, setup)
         assert document["inputs"]["approximate_bytes"] == UNIT * int((~precise).sum())
         if app == "log":
             assert quality["mean_absolute_error"] == quality["repaired_values"] == 0
@@ -189,9 +189,9 @@ def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
             assert quality["mean_square_error"] == 0
             assert quality["ssim"] == 1
         if app == "vid":
-            assert np.array_equal(decode_video(data, setup), raw_pictures(app, setup))
+            assert np.array_equal(decode_video(data, setup), read_raw_pictures(app, setup))
         if app == "img":
-            coded = ((decode_scans(data, setup) - raw_pictures(app, setup)[0]) ** 2).mean()
+            coded = ((decode_scans(data, setup) - read_raw_pictures(app, setup)[0]) ** 2).mean()
             assert 10 * math.log10(255**2 / coded) == pytest.approx(
                 quality["coding_psnr_db"], abs=0.001)
             assert quality["coding_psnr_db"] > 38
@@ -206,14 +206,14 @@ def test_memory_limits_do_not_change_files(app: str, setup: Setup, way: str,
     first, second = tmp_path / "a", tmp_path / "b"
     for folder, how in ((first, "buffered"), (second, way)):
         folder.mkdir()
-        run_for_report(app, folder, "--io", how, *setup_options(setup))
+        run_app_for_report(app, folder, "--io", how, *setup_as_options(setup))
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
 
 
 def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
-    written_file("log", tmp_path, {"size": 9000})
-    values, repaired = decode_series(tmp_path, 9000)
+    write_media_file("log", tmp_path, {"size": 9000})
+    values, repaired = decode_time_series(tmp_path, 9000)
     assert repaired == 0
     jumps = np.abs(values - np.median(values)) > 60000
     assert 5 < jumps.sum() < 40
@@ -224,8 +224,8 @@ def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
 
 def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
     setup = {"width": 256, "height": 256, "scans": 11}
-    data = np.fromfile(written_file("img", tmp_path, setup), dtype=np.uint8)
-    original = raw_pictures("img", setup)[0]
+    data = np.fromfile(write_media_file("img", tmp_path, setup), dtype=np.uint8)
+    original = read_raw_pictures("img", setup)[0]
     errors = [float(((decode_scans(data, setup, count) - original) ** 2).mean())
               for count in range(1, 12)]
     assert errors == sorted(errors, reverse=True)
@@ -237,7 +237,7 @@ def test_each_scan_makes_the_picture_better(tmp_path: Path) -> None:
 
 def test_an_error_reaches_no_further_than_its_group(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 64, "frames": 11, "group": 4}
-    path = written_file("vid", tmp_path, setup)
+    path = write_media_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
     frame = HEADER + 64 * 64
     for hit in range(11):
@@ -249,17 +249,17 @@ def test_an_error_reaches_no_further_than_its_group(tmp_path: Path) -> None:
         spoilt = np.flatnonzero((decode_video(data, setup) != decode_video(clean,
                                                                            setup)).any(axis=(1, 2)))
         assert spoilt.tolist() == list(range(hit, min(hit // 4 * 4 + 4, 11)))
-        squares = computed_result("vid", tmp_path)["quality"]["mean_square_by_position"]
+        squares = compute_media_result("vid", tmp_path)["quality"]["mean_square_by_position"]
         assert [value > 0 for value in squares] == [
             position >= hit % 4 and hit // 4 * 4 + position < 11 for position in range(4)]
 
 
 def test_errors_grow_along_a_group_and_spare_its_first(tmp_path: Path) -> None:
     setup = {"width": 320, "height": 192, "frames": 24, "group": 6}
-    path = written_file("vid", tmp_path, setup)
+    path = write_media_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)
-    flip_bits(path, precise_units("vid", data, setup), 7.2e-4, 1)
-    quality = computed_result("vid", tmp_path)["quality"]
+    flip_bits(path, precise_unit_mask("vid", data, setup), 7.2e-4, 1)
+    quality = compute_media_result("vid", tmp_path)["quality"]
     squares = quality["mean_square_by_position"]
     assert squares[0] == 0
     assert squares == sorted(squares)
@@ -281,10 +281,10 @@ COINCIDENCES = 0.04
 ])
 def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float,
                                              tmp_path: Path) -> None:
-    path = written_file(app, tmp_path, setup)
-    precise = precise_units(app, np.fromfile(path, dtype=np.uint8), setup)
+    path = write_media_file(app, tmp_path, setup)
+    precise = precise_unit_mask(app, np.fromfile(path, dtype=np.uint8), setup)
     flips = flip_bits(path, precise, rate, 11)
-    document = computed_result(app, tmp_path)
+    document = compute_media_result(app, tmp_path)
     inputs, quality = document["inputs"], document["quality"]
     assert inputs["flipped_bits"] == flips
     assert inputs["damaged_precise_bits"] == 0
@@ -304,7 +304,7 @@ def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float
 
 def test_the_prediction_flips_each_bit_of_a_group(tmp_path: Path) -> None:
     setup = {"width": 64, "height": 128, "frames": 8, "group": 3}
-    path = written_file("vid", tmp_path, setup)
+    path = write_media_file("vid", tmp_path, setup)
     clean = np.fromfile(path, dtype=np.uint8)
     stored, pixels = clean.reshape(8, -1)[:, HEADER:], decode_video(clean, setup).reshape(8, -1)
     total, squared = 0.0, 0.0
@@ -318,7 +318,7 @@ def test_the_prediction_flips_each_bit_of_a_group(tmp_path: Path) -> None:
     data = clean.copy()
     data[clean.size // 8 + HEADER] ^= 1
     data.tofile(path)
-    document = computed_result("vid", tmp_path)
+    document = compute_media_result("vid", tmp_path)
     rate = 1 / 8 / document["inputs"]["approximate_bytes"]
     quality = document["quality"]
     assert quality["expected_mean_square_error"] == pytest.approx(rate * total / pixels.size,
@@ -333,17 +333,17 @@ def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         setup = {"width": 512, "height": 512, **more}
-        path = written_file("img", folder, setup)
+        path = write_media_file("img", folder, setup)
         units = path.stat().st_size // UNIT
-        precise = (precise_units("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
+        precise = (precise_unit_mask("img", np.zeros(units * UNIT, dtype=np.uint8), setup)
                    if more else np.arange(units) == 0)
         flip_bits(path, precise, 7.2e-4, 5)
-        found[name] = computed_result("img", folder)["quality"]["psnr_db"]
+        found[name] = compute_media_result("img", folder)["quality"]["psnr_db"]
     assert found["progressive"] > found["raw"] + 5
 
 
 def test_an_unterminated_list_of_outliers_is_refused(tmp_path: Path) -> None:
-    written_file("log", tmp_path, {"size": 5000})
+    write_media_file("log", tmp_path, {"size": 5000})
     path = tmp_path / "outliers"
     words = (path.stat().st_size - HEADER) // 8
     endless = np.repeat(np.arange(words // 2, dtype="<u8"), 2).tobytes()
@@ -354,15 +354,15 @@ def test_an_unterminated_list_of_outliers_is_refused(tmp_path: Path) -> None:
 
 
 def test_impossible_samples_are_replaced_by_the_previous_ones(tmp_path: Path) -> None:
-    path = written_file("log", tmp_path, {"size": 5000})
-    before, _ = decode_series(tmp_path, 5000)
+    path = write_media_file("log", tmp_path, {"size": 5000})
+    before, _ = decode_time_series(tmp_path, 5000)
     data = np.fromfile(path, dtype=np.uint8)
     random = np.random.default_rng(2)
     data[HEADER:] = np.where(random.random(len(data) - HEADER) < 0.05,
                              random.integers(0, 256, len(data) - HEADER), data[HEADER:])
     data.tofile(path)
-    values, repaired = decode_series(tmp_path, 5000)
-    quality = computed_result("log", tmp_path)["quality"]
+    values, repaired = decode_time_series(tmp_path, 5000)
+    quality = compute_media_result("log", tmp_path)["quality"]
     assert quality["repaired_values"] == repaired > 50
     assert quality["mean_absolute_error"] == pytest.approx(
         float(np.abs(values - before).mean()), abs=1e-6)
@@ -372,7 +372,7 @@ Spots = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size
                  max_size=30)
 
 
-def spoil_bytes(path: Path, spots: list[tuple[float, bytes]]) -> None:
+def corrupt_bytes_at(path: Path, spots: list[tuple[float, bytes]]) -> None:
     data = bytearray(path.read_bytes())
     for place, content in spots:
         at = int(place * len(data))
@@ -387,10 +387,10 @@ def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.Dat
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
-        written_file(app, folder, setup)
+        write_media_file(app, folder, setup)
         paths = sorted(path for path in folder.iterdir())
         path = data.draw(st.sampled_from(paths))
-        spoil_bytes(path, data.draw(Spots))
+        corrupt_bytes_at(path, data.draw(Spots))
         if data.draw(st.booleans()):
             kept = int(data.draw(st.floats(0, 1)) * path.stat().st_size)
             path.write_bytes(path.read_bytes()[:kept])
@@ -411,7 +411,7 @@ def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.Dat
 ])
 def test_damage_to_precise_parts_is_reported(
         app: str, setup: Setup, name: str, offset: int, code: int, tmp_path: Path) -> None:
-    written_file(app, tmp_path, setup)
+    write_media_file(app, tmp_path, setup)
     data = bytearray((tmp_path / name).read_bytes())
     data[offset] ^= 0x40
     (tmp_path / name).write_bytes(data)
@@ -420,7 +420,7 @@ def test_damage_to_precise_parts_is_reported(
     assert done.err.count("\n") == 1
 
 
-def changed_headers(path: Path, **changes: int) -> None:
+def change_header_numbers(path: Path, **changes: int) -> None:
     """Change numbers in the header and keep its length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
@@ -446,7 +446,7 @@ def changed_headers(path: Path, **changes: int) -> None:
 ])
 def test_wrong_headers_are_refused(app: str, setup: Setup, changes: dict[str, int], sentence: str,
                                    tmp_path: Path) -> None:
-    changed_headers(written_file(app, tmp_path, setup), **changes)
+    change_header_numbers(write_media_file(app, tmp_path, setup), **changes)
     done = run_app(app, tmp_path, "--phase", "compute")
     assert done.code == 1
     assert sentence in done.err
@@ -479,10 +479,10 @@ def test_the_output_shows_prediction_and_measurement(tmp_path: Path) -> None:
         "log": ({"size": 9000}, ("mean absolute error", "samples that could not be")),
     }
     for app, (setup, words) in lines.items():
-        path = written_file(app, tmp_path, setup)
+        path = write_media_file(app, tmp_path, setup)
         assert "to be expected" not in run_app(app, tmp_path, "--phase", "read").out
         data: Any = np.fromfile(path, dtype=np.uint8)
-        flip_bits(path, precise_units(app, data, {"frames": 32, **setup}), 1e-3, 1)
+        flip_bits(path, precise_unit_mask(app, data, {"frames": 32, **setup}), 1e-3, 1)
         done = run_app(app, tmp_path, "--phase", "read")
         assert done.code == 0
         for word in (*words, "  to be expected of the flipped bits"):

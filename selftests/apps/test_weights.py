@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.lib.json_schema import document_of
-from selftests.lib.programs import BUILD, TOP, Done, run_program, without_module
+from selftests.lib.json_schema import parse_document
+from selftests.lib.programs import BUILD, TOP, Done, install_without_module, run_program
 
-from approxftl.models import parse
+from approxftl.models import parse_model
 from approxftl.models.planes import PlaneFile
 from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
@@ -25,10 +25,10 @@ def run_app(*words: str | Path) -> Done:
     return run_program(BUILD / "approxftl", "app", "weights", *words)
 
 
-def run_for_report(folder: Path, *words: str | Path) -> Any:
+def run_app_for_report(folder: Path, *words: str | Path) -> Any:
     done = run_app(folder, *words, "--json")
     assert (done.code, done.err) == (0, "")
-    return document_of(SCHEMA, done.out)
+    return parse_document(SCHEMA, done.out)
 
 
 def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
@@ -36,10 +36,11 @@ def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
     """Flip bits of whole units in some bit planes, 0 the lowest; return the number of flips."""
     path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
-    for one in PlaneFile(parse(MemorySource(path.read_bytes()))).planes:
+    for one in PlaneFile(parse_model(MemorySource(path.read_bytes()))).planes:
         for bit in planes:
-            begin = one.end - (bit + 1) * one.each
-            hit = np.unique(chance.integers(0, 8 * one.each, int(8 * one.each * rate)))
+            begin = one.end_of_planes - (bit + 1) * one.bytes_of_plane
+            hit = np.unique(chance.integers(0, 8 * one.bytes_of_plane,
+                                            int(8 * one.bytes_of_plane * rate)))
             np.bitwise_xor.at(data, begin + hit // 8, (1 << hit % 8).astype(np.uint8))
             count += len(hit)
     data.tofile(path)
@@ -48,7 +49,7 @@ def flip_plane_bits(folder: Path, planes: range, rate: float, seed: int,
 
 @pytest.mark.parametrize("kind", ["int8", "bfloat16"])
 def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> None:
-    found = run_for_report(tmp_path, "--type", kind, "--label", "cycles=1000,months=3", *SMALL)
+    found = run_app_for_report(tmp_path, "--type", kind, "--label", "cycles=1000,months=3", *SMALL)
     assert found["labels"] == {"cycles": "1000", "months": "3"}
     assert found["share"]["precise"] == found["share"]["stored"] > 0.95
     assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
@@ -75,10 +76,10 @@ def test_rounding_is_to_the_nearest_even() -> None:
 def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
                                           ) -> None:
     for seed in SEEDS:
-        run_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
-                       *SMALL[:2])
+        run_app_for_report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes),
+                           *SMALL[:2])
         flips = flip_plane_bits(tmp_path, range(planes), rate, seed)
-        found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
+        found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
         assert found["inputs"]["flipped_bits"] == flips > 0
         assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["arrays"])
         guess = found["share"]["predicted"]
@@ -87,10 +88,10 @@ def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, t
 
 def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
     words = ("--planes", "12", "--level", "2:8", "--level", "3:7")
-    run_for_report(tmp_path, "--phase", "write", *words, *SMALL[:2])
+    run_app_for_report(tmp_path, "--phase", "write", *words, *SMALL[:2])
     flips = [flip_plane_bits(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((
         (range(8, 12), 1e-4), (range(7, 8), 2e-3), (range(7), 0.3)))]
-    found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
+    found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     assert found["parameters"]["levels"] == 7 * [3] + [2] + 4 * [1]
     assert found["inputs"]["flipped_bits_by_level"] == flips and min(flips) > 0
     guess = found["share"]["predicted"]
@@ -104,30 +105,31 @@ def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
 def test_exponent_errors_cost_more_than_mantissa_errors(tmp_path: Path) -> None:
     found = {}
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
-        run_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+        run_app_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
         flip_plane_bits(tmp_path, planes, 5e-3, 1)
-        found[name] = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
+        found[name] = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
     assert found["mantissa"]["stored"] > found["mantissa"]["precise"] - 0.02
     assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1
 
 
 def test_damage_to_one_layer_is_attributed_to_it(tmp_path: Path) -> None:
-    run_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+    run_app_for_report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
     path = tmp_path / "weights"
-    last = PlaneFile(parse(MemorySource(path.read_bytes()))).planes[-1]
+    last = PlaneFile(parse_model(MemorySource(path.read_bytes()))).planes[-1]
     data = np.fromfile(path, dtype=np.uint8)
-    data[last.at:last.end] = np.random.default_rng(1).integers(0, 256, last.end - last.at)
+    data[last.at:last.end_of_planes] = np.random.default_rng(1).integers(0, 256, last.end_of_planes
+                                                                         - last.at)
     data.tofile(path)
-    found = run_for_report(tmp_path, "--phase", "read", *SMALL[2:])
+    found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     layers = [one["share"] for one in found["arrays"]]
     assert layers[:2] == [found["share"]["precise"]] * 2
     assert layers[2] == found["share"]["stored"] < 0.5
 
 
 def test_damage_to_precise_data_is_reported(tmp_path: Path) -> None:
-    run_for_report(tmp_path, "--phase", "write", *SMALL[:2])
+    run_app_for_report(tmp_path, "--phase", "write", *SMALL[:2])
     before = (tmp_path / "weights").read_bytes()
-    model = parse(MemorySource(before))
+    model = parse_model(MemorySource(before))
     one = PlaneFile(model).planes[0]
     for name, at, sentence in (("weights", one.at, "precise data are damaged: the device"),
                                ("weights", model.tensors[0].offset + 100, "it is damaged"),
@@ -163,7 +165,7 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
         assert (done.code, done.out) == (code, ""), done
         assert sentence in done.err and done.err.count("\n") == 1
     assert (tmp_path / "full/weights").read_text() == "mine"
-    run_for_report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
+    run_app_for_report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
     done = run_app(tmp_path / "full", "--phase", "read", "--planes", "3")
     assert done.code == 2 and "was made with 7" in done.err
     done = run_app(tmp_path / "full", "--phase", "read", "--level", "2:1")
@@ -171,7 +173,7 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_digits_package_is_reported(tmp_path: Path) -> None:
-    program = without_module(tmp_path, "weights", "sklearn")
+    program = install_without_module(tmp_path, "weights", "sklearn")
     (tmp_path / "lib/approxftl/python/sklearn.py").rename(tmp_path / "sklearn.py")
     empty = tmp_path / "lib/approxftl/python/sklearn"
     empty.mkdir()

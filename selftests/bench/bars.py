@@ -19,19 +19,19 @@ class Bar:
     least: bool = True
 
     @property
-    def met(self) -> bool:
+    def is_limit_met(self) -> bool:
         """Tell whether the value is within the limit."""
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
-    def as_json(self) -> dict[str, Any]:
+    def limit_as_json(self) -> dict[str, Any]:
         """Return the members of the JSON object."""
         return {
             "what": self.what, "ours": self.ours, "limit": self.limit,
-            "at_least": self.least, "unit": self.unit, "met": self.met,
+            "at_least": self.least, "unit": self.unit, "met": self.is_limit_met,
         }
 
 
-def put_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
+def print_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
     """Print aligned columns, the first ones to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -40,9 +40,9 @@ def put_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
         print("  ".join(cells).rstrip())
 
 
-def put_bars(bars: Sequence[Bar]) -> None:
+def print_limits(bars: Sequence[Bar]) -> None:
     """Print the limits and whether each is met."""
-    put_columns([("bar", "ours", "limit", "unit", "")] + [
+    print_columns([("bar", "ours", "limit", "unit", "")] + [
         (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
-         "met" if b.met else "missed") for b in bars
+         "met" if b.is_limit_met else "missed") for b in bars
     ])

@@ -28,8 +28,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bars import Bar, put_bars, put_columns
-from benchmark import BUILD, exit_status, need, options, put_result
+from bars import Bar, print_columns, print_limits
+from benchmark import (
+    BUILD,
+    benchmark_exit_status,
+    benchmark_parser,
+    require_built_program,
+    write_result_json,
+)
 
 BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
@@ -79,14 +85,14 @@ class Sample:
     result: Json
 
     @property
-    def create_s(self) -> float:
+    def creation_time_s(self) -> float:
         """Processor time of creating the device in seconds."""
         return float(self.result["runs"][0]["fill_cpu_ns"]) / 1e9
 
     @property
-    def rest_s(self) -> float:
+    def request_time_s(self) -> float:
         """Processor time after that: requests, digest and exit."""
-        return self.cpu_s - self.create_s
+        return self.cpu_s - self.creation_time_s
 
 
 @dataclass
@@ -100,73 +106,73 @@ class Case:
     samples: list[Sample] = field(default_factory=list)
     startups: list[Sample] = field(default_factory=list)
 
-    def arguments(self, requests: int) -> list[str]:
+    def command_arguments(self, requests: int) -> list[str]:
         """Return the command line."""
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
-    def measure(self) -> None:
+    def measure_case_once(self) -> None:
         """Run once; the first time, also run with a single request."""
         if not self.startups:
-            self.startups.append(run(self.program, self.arguments(1)))
-        self.samples.append(run(self.program, self.arguments(self.requests)))
+            self.startups.append(run_simulator(self.program, self.command_arguments(1)))
+        self.samples.append(run_simulator(self.program, self.command_arguments(self.requests)))
 
     @property
-    def create_s(self) -> float:
+    def median_creation_s(self) -> float:
         """Median time of creating the device."""
-        return statistics.median(s.create_s for s in self.startups + self.samples)
+        return statistics.median(s.creation_time_s for s in self.startups + self.samples)
 
     @property
-    def net_s(self) -> float:
+    def median_request_s(self) -> float:
         """Median net time of the requests."""
-        overhead_s = statistics.median(s.rest_s for s in self.startups)
-        return max(1e-9, statistics.median(s.rest_s for s in self.samples) - overhead_s)
+        overhead_s = statistics.median(s.request_time_s for s in self.startups)
+        return max(1e-9, statistics.median(s.request_time_s for s in self.samples) - overhead_s)
 
     @property
     def us_per_request(self) -> float:
         """Microseconds per request, which equals seconds per million."""
-        return self.net_s / self.requests * 1e6
+        return self.median_request_s / self.requests * 1e6
 
     @property
-    def per_second(self) -> float:
+    def requests_per_second(self) -> float:
         """Requests per second of processor time."""
-        return self.requests / self.net_s
+        return self.requests / self.median_request_s
 
     @property
-    def peak_mib(self) -> float:
+    def peak_memory_mib(self) -> float:
         """Peak resident memory."""
         return max(sample.peak_kib for sample in self.samples) / 1024
 
     @property
-    def run(self) -> Json:
+    def only_policy_result(self) -> Json:
         """Results of the run's only policy."""
         first: Json = self.samples[0].result["runs"][0]
         return first
 
     @property
-    def bytes_per_page(self) -> float:
+    def memory_per_page_bytes(self) -> float:
         """Memory of the device per physical page."""
         geo = self.samples[0].result["geometry"]
         pages = geo["blocks"] * geo["pages_per_block"]
-        return float(self.run["memory_bytes"] / pages)
+        return float(self.only_policy_result["memory_bytes"] / pages)
 
-    def as_json(self) -> Json:
+    def case_as_json(self) -> Json:
         """Return all measured values."""
         return {
             "name": self.name,
-            "args": self.arguments(self.requests),
+            "args": self.command_arguments(self.requests),
             "profile": self.samples[0].result["profile"],
-            "policy": self.run["policy"],
+            "policy": self.only_policy_result["policy"],
             "requests": self.requests,
             "cpu_s": [s.cpu_s for s in self.samples],
             "startup_cpu_s": [s.cpu_s for s in self.startups],
-            "create_cpu_s": self.create_s,
+            "create_cpu_s": self.median_creation_s,
             "peak_kib": [s.peak_kib for s in self.samples],
             "cpu_s_per_million_requests": self.us_per_request,
-            "requests_per_cpu_s": self.per_second,
-            "memory_bytes": self.run["memory_bytes"],
-            "bytes_per_page": self.bytes_per_page,
-            "write_amplification": self.run["write_amplification"]["total"],
-            "unmapped_read_units": self.run["counters"]["unmapped_read_units"],
+            "requests_per_cpu_s": self.requests_per_second,
+            "memory_bytes": self.only_policy_result["memory_bytes"],
+            "bytes_per_page": self.memory_per_page_bytes,
+            "write_amplification": self.only_policy_result["write_amplification"]["total"],
+            "unmapped_read_units": self.only_policy_result["counters"]["unmapped_read_units"],
         }
 
 
@@ -174,7 +180,7 @@ class RunError(Exception):
     """The program failed."""
 
 
-def run(program: Path, arguments: Sequence[str]) -> Sample:
+def run_simulator(program: Path, arguments: Sequence[str]) -> Sample:
     """Run the simulator; wait4() returns the rusage of this child alone."""
     with tempfile.TemporaryFile() as out:
         command = [str(program), "sim", "--fill=none", *arguments, "--json", "--quiet", "--cpu"]
@@ -188,29 +194,29 @@ def run(program: Path, arguments: Sequence[str]) -> Sample:
     return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
 
 
-def listed(what: str) -> list[str]:
+def listed_names(what: str) -> list[str]:
     """Return the names that the program lists."""
     out = subprocess.run([BINARY, what], capture_output=True, text=True, check=True).stdout
     return [line.split()[0] for line in out.splitlines() if line.strip()]
 
 
 @functools.cache
-def schemes() -> dict[str, str]:
+def policy_options() -> dict[str, str]:
     """Return all policies, and each part of hybrid alone, with their options."""
-    parts = [name for name in listed("params") if name.startswith("hybrid_")]
+    parts = [name for name in listed_names("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":
             " ".join(["--policy hybrid", *(f"--{p} {'on' if p == part else 'off'}" for p in parts)])
         for part in parts
     }
-    return {policy: f"--policy {policy}" for policy in listed("policies")} | only
+    return {policy: f"--policy {policy}" for policy in listed_names("policies")} | only
 
 
-def make_cases(scale: float) -> dict[str, Case]:
+def make_device_cases(scale: float) -> dict[str, Case]:
     """Return all cases by name."""
     cases: dict[str, Case] = {}
 
-    def add(name: str, options: str, requests: int) -> None:
+    def add_device_case(name: str, options: str, requests: int) -> None:
         cases[name] = Case(name, options, max(10, round(requests * scale)))
 
     # A shrunken run only tests this program, so it does not fill half a terabyte.
@@ -218,49 +224,52 @@ def make_cases(scale: float) -> dict[str, Case]:
     steady = STEADY if scale >= 0.1 else f"--op 10% {FULL}"
     for policy in ("baseline", "approxftl"):
         for writes in (5, 37):
-            add(f"512 GiB, {writes} % writes, {policy}",
-                f"{SHAPE_512G} {full} --write-share {writes}% --policy {policy}", 2_000_000)
+            add_device_case(f"512 GiB, {writes} % writes, {policy}",
+                            f"{SHAPE_512G} {full} --write-share {writes}% --policy {policy}",
+                            2_000_000)
     for policy in ("baseline", "approxftl"):
-        add(f"16 GiB, steady collection, {policy}",
-            f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
+        add_device_case(f"16 GiB, steady collection, {policy}",
+                        f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
     for policy in ("baseline", "approxftl", "sepbit", "midas", "vertftl", "cubeftl", "hybrid"):
         few = "" if scale >= 0.1 else "--fill_valid 0.1% --footprint 0.1%"
-        add(f"{RANDOM_FILL}, {policy}",
-            f"{SHAPE_512G} --allocate rotate --fill random {few} --policy {policy}", 1)
-    add("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
+        add_device_case(f"{RANDOM_FILL}, {policy}",
+                        f"{SHAPE_512G} --allocate rotate --fill random {few} --policy {policy}", 1)
+    add_device_case("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
     for name, shape, same in (("16 GiB", SHAPE_16G, "100%"), ("1 TiB", SHAPE_1T, "1.56%")):
         # The same footprint on both sizes isolates the cost of capacity.
-        add(f"{name}, same range, 37 % writes",
-            f"{shape} {ROOMY} --footprint {same} --write-share 37%", 2_000_000)
-        add(f"{name}, empty, 37 % writes", f"{shape} {ROOMY} --write-share 37%", 2_000_000)
-        add(f"{name}, full, 37 % writes", f"{shape} {ROOMY} {full} --write-share 37%", 2_000_000)
-    add("16 GiB of as many LUNs, full, 37 % writes",
-        f"{SHAPE_16G_WIDE} {ROOMY} {full} --write-share 37%", 2_000_000)
-    add(MAPPED, f"{SHAPES['16 GiB']} --write-share 37% --map_cache 3MiB", 1_000_000)
+        add_device_case(f"{name}, same range, 37 % writes",
+                        f"{shape} {ROOMY} --footprint {same} --write-share 37%", 2_000_000)
+        add_device_case(f"{name}, empty, 37 % writes", f"{shape} {ROOMY} --write-share 37%",
+                        2_000_000)
+        add_device_case(f"{name}, full, 37 % writes", f"{shape} {ROOMY} {full} --write-share 37%",
+                        2_000_000)
+    add_device_case("16 GiB of as many LUNs, full, 37 % writes",
+                    f"{SHAPE_16G_WIDE} {ROOMY} {full} --write-share 37%", 2_000_000)
+    add_device_case(MAPPED, f"{SHAPES['16 GiB']} --write-share 37% --map_cache 3MiB", 1_000_000)
     for size, shape in SHAPES.items():
-        for name, policy in schemes().items():
-            add(f"{size}, 37 % writes, {name}",
-                f"{shape} --write-share 37% {policy}", 1_000_000)
+        for name, policy in policy_options().items():
+            add_device_case(f"{size}, 37 % writes, {name}",
+                            f"{shape} --write-share 37% {policy}", 1_000_000)
     return cases
 
 
-def make_bars(cases: dict[str, Case]) -> list[Bar]:
+def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare the results with the project's limits."""
     bars = [
-        Bar(name, case.per_second / 1e6, 2.2, "M requests/CPU-s")
+        Bar(name, case.requests_per_second / 1e6, 2.2, "M requests/CPU-s")
         for name, case in cases.items() if name.startswith("512 GiB") and "writes" in name
     ]
     bars += [
-        Bar(name, case.per_second / 1e6, 1.5, "M host writes/CPU-s")
+        Bar(name, case.requests_per_second / 1e6, 1.5, "M host writes/CPU-s")
         for name, case in cases.items() if "steady" in name
     ]
     empty = cases["512 GiB, empty"]
-    bars.append(Bar("512 GiB start-up, empty", empty.create_s, 0.1, "CPU-s", least=False))
+    bars.append(Bar("512 GiB start-up, empty", empty.median_creation_s, 0.1, "CPU-s", least=False))
     filled = cases["512 GiB, 5 % writes, baseline"]
-    bars.append(Bar("512 GiB fill, baseline", filled.create_s, 0.5, "CPU-s", least=False))
-    bars += [Bar(name, case.create_s, 0.5, "CPU-s", least=False)
+    bars.append(Bar("512 GiB fill, baseline", filled.median_creation_s, 0.5, "CPU-s", least=False))
+    bars += [Bar(name, case.median_creation_s, 0.5, "CPU-s", least=False)
              for name, case in cases.items() if name.startswith(RANDOM_FILL)]
-    bars += [Bar(f"{name}, memory", case.bytes_per_page, 12, "bytes/page", least=False)
+    bars += [Bar(f"{name}, memory", case.memory_per_page_bytes, 12, "bytes/page", least=False)
              for name, case in cases.items() if name.startswith("512 GiB")]
     for small, fill, limit in (("16 GiB", "same range", 1.3), ("16 GiB", "empty", 1.3),
                                ("16 GiB", "full", 1.5), ("16 GiB of as many LUNs", "full", 1.5)):
@@ -268,28 +277,29 @@ def make_bars(cases: dict[str, Case]) -> list[Bar]:
         ratio = pair[0].us_per_request / pair[1].us_per_request
         bars.append(Bar(f"1 TiB against {small}, {fill}", ratio, limit, "x cost", least=False))
     bars += [Bar(f"{size}, {name} against baseline", cost, SCHEME_LIMIT, "x cost", least=False)
-             for size in SHAPES for name, cost in policy_costs(cases, size).items()]
+             for size in SHAPES for name, cost in relative_policy_costs(cases, size).items()]
     mapped = cases[MAPPED].us_per_request / cases["16 GiB, 37 % writes, baseline"].us_per_request
     bars.append(Bar(f"{MAPPED}, against all of it", mapped, SCHEME_LIMIT, "x cost", least=False))
     return bars
 
 
-def policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
+def relative_policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
     """Cost of a request relative to policy baseline."""
-    costs = {name: cases[f"{size}, 37 % writes, {name}"].us_per_request for name in schemes()}
+    costs = {name: cases[f"{size}, 37 % writes, {name}"].us_per_request
+             for name in policy_options()}
     return {name: cost / costs["baseline"] for name, cost in costs.items()}
 
 
-def beside_bars(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
+def compare_with_other_program(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
     """Compare each case with the other program's."""
-    def cost(case: Case) -> float:
-        return case.create_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
+    def case_cost(case: Case) -> float:
+        return case.median_creation_s if case.name.startswith(RANDOM_FILL) else case.us_per_request
 
-    return [Bar(f"{name}, against the other", cost(cases[name]) / cost(other), BESIDE_LIMIT,
-                "x cost", least=False) for name, other in beside.items()]
+    return [Bar(f"{name}, against the other", case_cost(cases[name]) / case_cost(other),
+                BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
 
 
-def processor() -> str:
+def processor_name() -> str:
     """Return the name of the machine's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -299,42 +309,42 @@ def processor() -> str:
     return next(models, platform.machine())
 
 
-def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
+def print_tables_and_limits(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
     """Print the tables and the limits."""
     base = cases["16 GiB, 37 % writes, baseline"].us_per_request
     lines = [("case", "us/request", "ratio", "start-up s", "peak MiB", "WAF")]
     lines += [
         (c.name, f"{c.us_per_request:.3f}", f"{c.us_per_request / base:.2f}",
-         f"{c.create_s:.3f}", f"{c.peak_mib:.0f}",
-         f"{c.run['write_amplification']['total']:.2f}")
+         f"{c.median_creation_s:.3f}", f"{c.peak_memory_mib:.0f}",
+         f"{c.only_policy_result['write_amplification']['total']:.2f}")
         for c in cases.values() if c is not cases["512 GiB, empty"]
     ]
-    put_columns(lines)
+    print_columns(lines)
     print()
-    put_bars(bars)
+    print_limits(bars)
 
 
-def measure_beside(beside: dict[str, Case], name: str) -> None:
+def measure_other_program(beside: dict[str, Case], name: str) -> None:
     """Run the other program, too, unless it lacks this device or policy."""
     try:
         if name in beside:
-            beside[name].measure()
+            beside[name].measure_case_once()
     except RunError:
         del beside[name]
 
 
-def measure(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
-            tell: Callable[[str], None]) -> None:
+def measure_all_cases(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
+                      tell: Callable[[str], None]) -> None:
     """Run all cases, round by round."""
     for number in range(1, rounds + 1):
         for name, case in cases.items():
             tell(f"\rround {number} of {rounds}: {name:50}")
-            case.measure()
-            measure_beside(beside, name)
+            case.measure_case_once()
+            measure_other_program(beside, name)
     tell(f"\r{'':70}\r")
 
 
-def tell_terminal(text: str) -> None:
+def print_progress(text: str) -> None:
     """Show progress on a terminal."""
     if sys.stderr.isatty():
         print(text, end="", file=sys.stderr, flush=True)
@@ -342,7 +352,7 @@ def tell_terminal(text: str) -> None:
 
 def main() -> int:
     """Entry point."""
-    parser = options("Cost of simulated requests.", "bench.json")
+    parser = benchmark_parser("Cost of simulated requests.", "bench.json")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (3)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
@@ -351,43 +361,45 @@ def main() -> int:
     parser.add_argument("--beside", type=Path, metavar="OTHER",
                         help="another approxftl, measured in turns with this one")
     args = parser.parse_args()
-    need(BINARY)
-    cases = {n: c for n, c in make_cases(args.scale).items() if args.only in n}
+    require_built_program(BINARY)
+    cases = {n: c for n, c in make_device_cases(args.scale).items() if args.only in n}
     if not cases:
         sys.exit(f'bench: no case has "{args.only}" in its name')
-    beside = {n: replace(c, program=need(args.beside.absolute()), samples=[], startups=[])
+    beside = {n: replace(c, program=require_built_program(args.beside.absolute()), samples=[],
+                         startups=[])
               for n, c in cases.items() if args.beside and c.requests > 1}
     known = len(beside)
     try:
-        measure(cases, beside, max(1, args.rounds), tell_terminal)
+        measure_all_cases(cases, beside, max(1, args.rounds), print_progress)
     except RunError as why:
         sys.exit(str(why))
-    compared = beside_bars(cases, beside)
-    bars = ([] if args.only else make_bars(cases)) + compared
-    costs = {} if args.only else {size: policy_costs(cases, size) for size in SHAPES}
+    compared = compare_with_other_program(cases, beside)
+    bars = ([] if args.only else compare_with_limits(cases)) + compared
+    costs = {} if args.only else {size: relative_policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
     if args.only:
-        put_columns([("case", "us/request", "M/CPU-s", "start-up s")] + [
-            (name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}", f"{c.create_s:.3f}")
+        print_columns([("case", "us/request", "M/CPU-s", "start-up s")] + [
+            (name, f"{c.us_per_request:.3f}", f"{c.requests_per_second / 1e6:.2f}",
+             f"{c.median_creation_s:.3f}")
             for name, c in (*cases.items(), *((f"{n}, the other", o) for n, o in beside.items()))])
-        put_bars(bars)
+        print_limits(bars)
     else:
-        put_tables(cases, bars)
+        print_tables_and_limits(cases, bars)
     if known > len(beside):
         print(f"{known - len(beside)} of {known} cases are unknown to {args.beside}")
-    print(f"\napproxftl {version} on {processor()}")
-    put_result(args.json, {
+    print(f"\napproxftl {version} on {processor_name()}")
+    write_result_json(args.json, {
         "approxftl_bench_format": FORMAT,
         "version": version,
-        "machine": {"cpu": processor(), "cpus": os.cpu_count(), "system": platform.platform()},
+        "machine": {"cpu": processor_name(), "cpus": os.cpu_count(), "system": platform.platform()},
         "rounds": args.rounds,
         "scale": args.scale,
-        "cases": [case.as_json() for case in cases.values()],
-        "beside": [case.as_json() for case in beside.values()],
+        "cases": [case.case_as_json() for case in cases.values()],
+        "beside": [case.case_as_json() for case in beside.values()],
         "policy_cost_to_baseline": costs,
-        "bars": [bar.as_json() for bar in bars],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

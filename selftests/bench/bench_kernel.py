@@ -22,8 +22,13 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bars import Bar, put_bars, put_columns
-from benchmark import exit_status, guest_says, options, put_result
+from bars import Bar, print_columns, print_limits
+from benchmark import (
+    benchmark_exit_status,
+    benchmark_parser,
+    guest_output_fields,
+    write_result_json,
+)
 
 OURS = ("baseline", "approxftl")
 YARDSTICK = "linear"
@@ -51,40 +56,41 @@ class Boot:
 
     costs: Costs
 
-    def ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
+    def cost_ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
         """Return the cost relative to that of the yardstick."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
-def boot_lab(requests: int) -> Boot:
+def measure_in_lab(requests: int) -> Boot:
     """Measure in the lab."""
     command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
-                 for device, operation, depth, ns in guest_says("cost", command)})
+                 for device, operation, depth, ns in guest_output_fields("cost", command)})
 
 
-def spread(boots: list[Boot], device: str, case: Case) -> float:
+def cost_spread(boots: list[Boot], device: str, case: Case) -> float:
     """Return the range of a cost over the boots, relative to its mean."""
     seen = [boot.costs[device, case] for boot in boots]
     return (max(seen) - min(seen)) / statistics.mean(seen)
 
 
-def widest(boots: list[Boot], case: Case, *devices: str) -> str:
+def largest_spread_text(boots: list[Boot], case: Case, *devices: str) -> str:
     """Return the largest spread among devices in a case."""
-    return f"{max(spread(boots, device, case) for device in devices):.2%}"
+    return f"{max(cost_spread(boots, device, case) for device in devices):.2%}"
 
 
-def dearest(boots: list[Boot], case: Case, device: str, yardstick: str = YARDSTICK) -> float:
+def largest_cost_ratio(boots: list[Boot], case: Case, device: str,
+                       yardstick: str = YARDSTICK) -> float:
     """Return the largest ratio in all boots, as a limit must hold in each of them."""
-    return max(boot.ratio(device, case, yardstick) for boot in boots)
+    return max(boot.cost_ratio(device, case, yardstick) for boot in boots)
 
 
-def name(case: Case) -> str:
+def case_title(case: Case) -> str:
     """Return the printed name of a case."""
     return f"{case[0]}, depth {case[1]}"
 
 
-def put_costs(boots: list[Boot]) -> list[Bar]:
+def print_device_costs(boots: list[Boot]) -> list[Bar]:
     """Print the costs of the first boot; return the limits."""
     cases = list(dict.fromkeys(case for _, case in boots[0].costs))
     with_ratio = ("null_blk", *OURS)
@@ -94,27 +100,28 @@ def put_costs(boots: list[Boot]) -> list[Bar]:
         cells = [f"{boots[0].costs[other, case]:.0f}" for other in ("brd", YARDSTICK)]
         for device in with_ratio:
             cells += [f"{boots[0].costs[device, case]:.0f}",
-                      f"{boots[0].ratio(device, case):.3f}"]
-        lines.append([name(case), *cells, widest(boots, case, *OTHERS, *OURS)])
-    put_columns(lines)
+                      f"{boots[0].cost_ratio(device, case):.3f}"]
+        lines.append([case_title(case), *cells, largest_spread_text(boots, case, *OTHERS, *OURS)])
+    print_columns(lines)
     print(f"spread: between {len(boots)} boots\n")
-    return [Bar(f"{name(case)}, to {TITLES[YARDSTICK]}",
-                max(dearest(boots, case, ours) for ours in OURS), LIMITS[case], "x", least=False)
+    return [Bar(f"{case_title(case)}, to {TITLES[YARDSTICK]}",
+                max(largest_cost_ratio(boots, case, ours) for ours in OURS), LIMITS[case], "x",
+                least=False)
             for case in cases]
 
 
-def put_tags(boots: list[Boot]) -> list[Bar]:
+def print_tag_costs(boots: list[Boot]) -> list[Bar]:
     """Print the cost of other files' and processes' tags for untagged writes; return the limits."""
     cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
     lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread"]]
-    lines += [[name(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
+    lines += [[case_title(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
                f"{boots[0].costs[ELSEWHERE, case]:.0f}",
-               f"{boots[0].ratio(ELSEWHERE, case, UNTAGGED):.3f}",
-               widest(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
-    put_columns(lines)
+               f"{boots[0].cost_ratio(ELSEWHERE, case, UNTAGGED):.3f}",
+               largest_spread_text(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
+    print_columns(lines)
     print()
-    return [Bar(f"untagged {name(case)}, with tags elsewhere",
-                dearest(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x", least=False)
+    return [Bar(f"untagged {case_title(case)}, with tags elsewhere",
+                largest_cost_ratio(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x", least=False)
             for case in cases]
 
 
@@ -130,7 +137,7 @@ class Writers:
 Measured = dict[str, Writers]  # by device
 
 
-def writers_of(said: list[list[str]]) -> Writers:
+def parse_writers(said: list[list[str]]) -> Writers:
     """Parse lines of one device: writers, requests a second, waits, millionths of time."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
@@ -140,82 +147,84 @@ def writers_of(said: list[list[str]]) -> Writers:
 
 def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
     """Measure one writer, and one on each processor, on all devices."""
-    said = guest_says("writers", f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
-                      "sh selftests/kernel/writers.sh", "--cpus", str(processors),
-                      "--memory", "4GiB", *how)
-    return {device: writers_of([words[1:] for words in said if words[0] == device])
+    said = guest_output_fields("writers",
+                               f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
+                               "sh selftests/kernel/writers.sh", "--cpus", str(processors),
+                               "--memory", "4GiB", *how)
+    return {device: parse_writers([words[1:] for words in said if words[0] == device])
             for device in WRITERS}
 
 
-def put_writers(processors: int, measured: Measured) -> None:
+def print_writer_gains(processors: int, measured: Measured) -> None:
     """Print the gain of several writers."""
     lines = [[f"{processors} writers to one", "median", "least", "most", "waits", "waited"]]
     lines += [[WRITERS[device], *(f"{of(told.ratios):.2f}" for of in (statistics.median, min, max)),
                f"{statistics.median(told.waits):.0f}", f"{statistics.median(told.waited):.2f} %"]
               for device, told in measured.items()]
-    put_columns(lines)
+    print_columns(lines)
     print()
 
 
-def as_json(measured: Measured) -> dict[str, Any]:
+def writers_as_json(measured: Measured) -> dict[str, Any]:
     """Return the members of the JSON object."""
     return {device: asdict(told) for device, told in measured.items()}
 
 
-def waited(processors: int, measured: Measured, how: str) -> Bar:
+def writer_wait_limit(processors: int, measured: Measured, how: str) -> Bar:
     """Return the limit on the time that writers wait for each other."""
     return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 
 
-def put_turns(processors: int, measured: Measured) -> list[Bar]:
+def print_alternating_writers(processors: int, measured: Measured) -> list[Bar]:
     """Report processors that take turns, all of whose time is work; return the limits."""
-    put_writers(processors, measured)
+    print_writer_gains(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
-                work, MORE_WORK, "x", least=False), waited(processors, measured, "in turn")]
+                work, MORE_WORK, "x", least=False),
+            writer_wait_limit(processors, measured, "in turn")]
 
 
-def put_at_once(measured: Measured) -> list[Bar]:
+def print_parallel_writers(measured: Measured) -> list[Bar]:
     """Report two processors that work in parallel; return the limits."""
-    put_writers(2, measured)
+    print_writer_gains(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
     of_apart = [ours / theirs for ours, theirs in zip(shards, apart, strict=True)]
     return [Bar(f"2 writers at once, {WRITERS['shards']}: to one writer",
                 statistics.median(shards), TWO, "x"),
             Bar(f"the same, to two {WRITERS['apart']}", statistics.median(of_apart), OF_APART, "x"),
-            waited(2, measured, "at once")]
+            writer_wait_limit(2, measured, "at once")]
 
 
 def main() -> int:
     """Entry point."""
-    parser = options("Cost of requests in the kernel.", "bench-kernel.json")
+    parser = benchmark_parser("Cost of requests in the kernel.", "bench-kernel.json")
     parser.add_argument("--boots", type=int, default=2, metavar="N", help="boots of the lab (2)")
     parser.add_argument("--requests", type=int, default=20000, metavar="N",
                         help="requests of the shorter of two measurements (20000)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
                         help="comparisons of one writer with two (7); 0 leaves out all of writers")
     args = parser.parse_args()
-    boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
-    bars = put_costs(boots) + put_tags(boots)
+    boots = [measure_in_lab(args.requests) for _ in range(max(1, args.boots))]
+    bars = print_device_costs(boots) + print_tag_costs(boots)
     in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
                for processors in MANY if args.rounds}
     for processors, measured in in_turn.items():
-        bars += put_turns(processors, measured)
+        bars += print_alternating_writers(processors, measured)
     at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
-    bars += put_at_once(at_once) if at_once else []
-    put_bars(bars)
-    put_result(args.json, {
+    bars += print_parallel_writers(at_once) if at_once else []
+    print_limits(bars)
+    write_result_json(args.json, {
         "approxftl_bench_kernel_format": [3, 0],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
-        "two_writers": as_json(at_once),
-        "writers_in_turn": {str(processors): as_json(measured)
+        "two_writers": writers_as_json(at_once),
+        "writers_in_turn": {str(processors): writers_as_json(measured)
                             for processors, measured in in_turn.items()},
-        "bars": [bar.as_json() for bar in bars],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

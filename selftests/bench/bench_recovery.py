@@ -14,8 +14,8 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 
-from bars import Bar, put_bars, put_columns
-from benchmark import BUILD, exit_status, options, put_result
+from bars import Bar, print_columns, print_limits
+from benchmark import BUILD, benchmark_exit_status, benchmark_parser, write_result_json
 
 PROGRAM = BUILD / "recovery-cost"
 TIB = 1 << 40
@@ -32,55 +32,56 @@ class Recovery:
     elapsed_ns: int
     read: int  # bytes
 
-    def of_a_tib(self, seconds: float) -> float:
+    def scale_to_tib(self, seconds: float) -> float:
         """Scale seconds from this volume to a TiB."""
         return seconds * TIB / self.flash
 
     @property
-    def elapsed_tib_s(self) -> float:
+    def elapsed_s_per_tib(self) -> float:
         """Return the elapsed time per TiB in seconds."""
-        return self.of_a_tib(self.elapsed_ns / 1e9)
+        return self.scale_to_tib(self.elapsed_ns / 1e9)
 
 
-def measure(blocks: int, runs: int) -> Recovery:
+def measure_recovery(blocks: int, runs: int) -> Recovery:
     """Return the best run with this number of blocks."""
     said = [subprocess.run([PROGRAM, str(blocks)], check=True, capture_output=True,
                            text=True).stdout.split() for _ in range(runs)]
     return min((Recovery(*map(int, words)) for words in said), key=lambda found: found.elapsed_ns)
 
 
-def put_recoveries(found: list[Recovery]) -> list[Bar]:
+def print_recoveries(found: list[Recovery]) -> list[Bar]:
     """Print the results; return the limit."""
     lines = [["flash, GiB", "cpu, s", "elapsed, s", "read, GB", "a TiB: cpu, s", "read, s",
               "elapsed, s"]]
     lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",
                f"{one.elapsed_ns / 1e9:.2f}", f"{one.read / 1e9:.2f}",
-               f"{one.of_a_tib(one.cpu_ns / 1e9):.1f}",
-               f"{one.of_a_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_tib_s:.1f}"]
+               f"{one.scale_to_tib(one.cpu_ns / 1e9):.1f}",
+               f"{one.scale_to_tib(one.read / READ_RATE):.1f}", f"{one.elapsed_s_per_tib:.1f}"]
               for one in found]
-    put_columns(lines)
+    print_columns(lines)
     print()
-    return [Bar("a TiB is found after a crash", max(one.elapsed_tib_s for one in found), LIMIT_S,
-                "s", least=False)]
+    return [Bar("a TiB is found after a crash", max(one.elapsed_s_per_tib for one in found),
+                LIMIT_S, "s", least=False)]
 
 
 def main() -> int:
     """Entry point."""
-    parser = options("What it takes to find a volume after a crash.", "bench-recovery.json")
+    parser = benchmark_parser("What it takes to find a volume after a crash.",
+                              "bench-recovery.json")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each size (5)")
     parser.add_argument("--blocks", type=int, default=512, metavar="N",
                         help="blocks of 64 MiB of the larger volume (512)")
     args = parser.parse_args()
-    found = [measure(blocks, max(1, args.runs))
+    found = [measure_recovery(blocks, max(1, args.runs))
              for blocks in (args.blocks // 2, args.blocks)]
-    bars = put_recoveries(found)
-    put_bars(bars)
-    put_result(args.json, {
+    bars = print_recoveries(found)
+    print_limits(bars)
+    write_result_json(args.json, {
         "approxftl_bench_recovery_format": [1, 0],
         "recoveries": [asdict(one) for one in found],
-        "bars": [bar.as_json() for bar in bars],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -30,8 +30,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bars import Bar, put_bars, put_columns
-from benchmark import BUILD, exit_status, guest_says, need, options, put_result
+from bars import Bar, print_columns, print_limits
+from benchmark import (
+    BUILD,
+    benchmark_exit_status,
+    benchmark_parser,
+    guest_output_fields,
+    require_built_program,
+    write_result_json,
+)
 
 PROGRAM = BUILD / "approxftl"
 
@@ -64,19 +71,20 @@ class Row:
     lags_us: list[float]
     span_s: float
 
-    def later_than(self, us: float) -> float:
+    def share_with_larger_lag(self, us: float) -> float:
         """Return the share of requests with a larger lag."""
         return sum(lag > us for lag in self.lags_us) / len(self.lags_us)
 
-    def quantile(self, share: float) -> float:
+    def lag_quantile(self, share: float) -> float:
         """Return the quantile of the lag."""
         ordered = sorted(self.lags_us)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
-    def line(self) -> str:
+    def row_as_line(self) -> str:
         """Format the row for the guest's output, which the host parses."""
-        numbers = (self.later_than(LATE_US), self.later_than(1000), self.quantile(0.5),
-                   self.quantile(0.99), max(self.lags_us), self.span_s, len(self.lags_us))
+        numbers = (self.share_with_larger_lag(LATE_US), self.share_with_larger_lag(1000),
+                   self.lag_quantile(0.5), self.lag_quantile(0.99), max(self.lags_us), self.span_s,
+                   len(self.lags_us))
         return " ".join([self.tool, *(f"{number:.6f}" for number in numbers)])
 
 
@@ -95,12 +103,12 @@ class Figures:
     issued: float
 
     @classmethod
-    def of(cls, place: str, tool: str, *numbers: str) -> Figures:
-        """Parse the output of Row.line()."""
+    def parse_lag_figures(cls, place: str, tool: str, *numbers: str) -> Figures:
+        """Parse the output of Row.row_as_line()."""
         return cls(place, tool, *(float(number) for number in numbers))
 
 
-def make_requests(path: Path, requests: int) -> list[tuple[int, int, int, int]]:
+def write_random_record(path: Path, requests: int) -> list[tuple[int, int, int, int]]:
     """Write a record; return time, sector, sectors and operation of each."""
     subprocess.run(
         [PROGRAM, "sim", "--quiet", "--fill=none", "--requests", str(requests), "--arrival", "open",
@@ -111,7 +119,7 @@ def make_requests(path: Path, requests: int) -> list[tuple[int, int, int, int]]:
     return [(t - found[0][0], sector, sectors, op) for t, sector, sectors, op in found]
 
 
-def write_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) -> None:
+def write_requests_as_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) -> None:
     """Write the requests as the events of one processor."""
     path.write_bytes(b"".join(
         EVENT.pack(EVENT_MAGIC, number, t, sector, sectors * 512,
@@ -119,7 +127,7 @@ def write_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) ->
         for number, (t, sector, sectors, op) in enumerate(requests)))
 
 
-def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]:
+def tool_commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]:
     """Return the command line of each tool."""
     return {
         "approxftl": [PROGRAM, "replay", "--quiet", "--overwrite", "--tags", "off", "--record", log,
@@ -130,7 +138,7 @@ def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]
     }
 
 
-def sleep_program() -> Path:
+def build_sleep_program() -> Path:
     """Build the sleeping program, unless it exists."""
     program = BUILD / "bench/timer-lateness"
     if not program.is_file() or program.stat().st_mtime < SLEEP.stat().st_mtime:
@@ -139,15 +147,16 @@ def sleep_program() -> Path:
     return program
 
 
-def sleeps(requests: int) -> Row:
+def measure_sleep_latencies(requests: int) -> Row:
     """Return the wake-up latencies of sleeps that last as long as a replay."""
     times = max(1, int(requests * SLEEP_SHARE))
-    lines = subprocess.run([sleep_program(), str(times), str(SLEEP_US)], check=True,
+    lines = subprocess.run([build_sleep_program(), str(times), str(SLEEP_US)], check=True,
                            capture_output=True, text=True).stdout.split()
     return Row("", "timer", [int(line) / 1000 for line in lines], times * SLEEP_US / 1e6)
 
 
-def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[float]) -> list[float]:
+def issue_lags(requests: Sequence[tuple[int, int, int, int]],
+               issued_us: Sequence[float]) -> list[float]:
     """Return the lag of each request, the least being 0. fio omits some at the end."""
     if not 0 < len(issued_us) <= len(requests):
         sys.exit(f"bench: {len(issued_us)} requests came, {len(requests)} were asked for")
@@ -155,7 +164,7 @@ def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[flo
     return [lag - min(lags) for lag in lags]
 
 
-def queued_us(device: str) -> list[float]:
+def traced_queue_times_us(device: str) -> list[float]:
     """Return the times at which requests for a device reached the kernel."""
     found = []
     for line in (EVENTS / "trace").read_text().splitlines():
@@ -165,17 +174,17 @@ def queued_us(device: str) -> list[float]:
     return found
 
 
-def run_judged(command: Sequence[str | Path], device: str) -> list[float]:
+def run_traced_tool(command: Sequence[str | Path], device: str) -> list[float]:
     """Run a tool while the kernel traces each request."""
     (EVENTS / "trace").write_text("")
     enable = EVENTS / "events/block/block_bio_queue/enable"
     enable.write_text("1")
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     enable.write_text("0")
-    return queued_us(device)
+    return traced_queue_times_us(device)
 
 
-def measure_guest(requests: int) -> None:
+def measure_in_guest(requests: int) -> None:
     """Measure on null_blk, and print lines that begin with "# fidelity"."""
     subprocess.run(["modprobe", "null_blk", "nr_devices=1", "gb=1", "queue_mode=0"], check=True)
     if not EVENTS.parent.is_dir():
@@ -186,27 +195,28 @@ def measure_guest(requests: int) -> None:
     device = f"{os.major(number)},{os.minor(number)}"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         place = Path(directory)
-        wanted = make_requests(place / "requests.aft", requests)
-        write_blktrace(place / "requests.blktrace", wanted)
-        print(f"# fidelity {sleeps(requests).line()}")
-        for tool, command in commands(place, "/dev/nullb0", place / "log").items():
-            issued = run_judged(command, device)
+        wanted = write_random_record(place / "requests.aft", requests)
+        write_requests_as_blktrace(place / "requests.blktrace", wanted)
+        print(f"# fidelity {measure_sleep_latencies(requests).row_as_line()}")
+        for tool, command in tool_commands(place, "/dev/nullb0", place / "log").items():
+            issued = run_traced_tool(command, device)
             span_s = (issued[-1] - issued[0]) / 1e6
-            print(f"# fidelity {Row('', tool, align(wanted, issued), span_s).line()}", flush=True)
+            print(f"# fidelity {Row('', tool, issue_lags(wanted, issued), span_s).row_as_line()}",
+                  flush=True)
     EVENTS.rmdir()
 
 
-def boot(requests: int) -> list[Figures]:
+def measure_in_lab(requests: int) -> list[Figures]:
     """Measure in the lab."""
-    sleep_program()  # the guest may lack a compiler, and cannot write here
+    build_sleep_program()  # the guest may lack a compiler, and cannot write here
     command = f"python3 selftests/bench/bench_replay.py --guest --requests {requests}"
-    said = guest_says("fidelity", command)
+    said = guest_output_fields("fidelity", command)
     if len(said) != len(TOOLS):
         sys.exit(f"bench: the guest measured {len(said)} of {len(TOOLS)} tools")
-    return [Figures.of("null_blk in the lab", *words) for words in said]
+    return [Figures.parse_lag_figures("null_blk in the lab", *words) for words in said]
 
 
-def logged_us(tool: str, place: Path) -> list[float]:
+def logged_issue_times_us(tool: str, place: Path) -> list[float]:
     """Return the times at which a tool logged that it issued each request."""
     if tool == "approxftl":
         entries = LOG_ENTRY.iter_unpack((place / "log").read_bytes()[RECORD_HEADER:])
@@ -216,26 +226,28 @@ def logged_us(tool: str, place: Path) -> list[float]:
     return sorted(int(ms) * 1000 - int(ns) / 1000 for ms, ns in ended)
 
 
-def measure_here(requests: int) -> list[Figures]:
+def measure_on_host(requests: int) -> list[Figures]:
     """Measure on a file in this machine's memory."""
     found = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         place = Path(directory)
         disk = place / "disk"
         disk.write_bytes(bytes(DISK_BYTES))  # allocate it before the measurement
-        wanted = make_requests(place / "requests.aft", requests)
-        write_blktrace(place / "requests.blktrace", wanted)
-        found.append(Figures.of("file in memory, here", *sleeps(requests).line().split()))
-        for tool, command in commands(place, str(disk), place / "log").items():
+        wanted = write_random_record(place / "requests.aft", requests)
+        write_requests_as_blktrace(place / "requests.blktrace", wanted)
+        found.append(Figures.parse_lag_figures(
+            "file in memory, here", *measure_sleep_latencies(requests).row_as_line().split()))
+        for tool, command in tool_commands(place, str(disk), place / "log").items():
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            issued = logged_us(tool, place)
+            issued = logged_issue_times_us(tool, place)
             span_s = (issued[-1] - issued[0]) / 1e6
-            row = Row("", tool, align(wanted, issued), span_s)
-            found.append(Figures.of("file in memory, here", *row.line().split()))
+            row = Row("", tool, issue_lags(wanted, issued), span_s)
+            found.append(Figures.parse_lag_figures("file in memory, here",
+                                                   *row.row_as_line().split()))
     return found
 
 
-def put_table(rows: Sequence[Figures], span_s: float) -> None:
+def print_lag_table(rows: Sequence[Figures], span_s: float) -> None:
     """Print the measurements as a table."""
     lines = [("target", "tool", f"in {LATE_US} us", "in 1 ms", "lag p50", "p99", "max, us",
               "span", "issued")]
@@ -246,10 +258,10 @@ def put_table(rows: Sequence[Figures], span_s: float) -> None:
                       f"{1 - row.late_1ms:.2%}", f"{row.p50_us:.0f}", f"{row.p99_us:.0f}",
                       f"{row.max_us:.0f}", f"{row.span_s / span_s:.3f}x",
                       "-" if row.tool == "timer" else f"{row.issued:.0f}"))
-    put_columns(lines, left=2)
+    print_columns(lines, left=2)
 
 
-def make_bars(rows: Sequence[Figures]) -> list[Bar]:
+def compare_with_limit(rows: Sequence[Figures]) -> list[Bar]:
     """Compare with the limit; only the lab has timers that allow it."""
     judged = [1 - row.late for row in rows if row.tool == "approxftl" and "lab" in row.place]
     return [Bar(f"within {LATE_US} us in the lab", 100 * statistics.median(judged),
@@ -258,7 +270,7 @@ def make_bars(rows: Sequence[Figures]) -> list[Bar]:
 
 def main() -> int:
     """Entry point."""
-    parser = options("Fidelity of replays.", "bench-replay.json")
+    parser = benchmark_parser("Fidelity of replays.", "bench-replay.json")
     parser.add_argument("--guest", action="store_true", help="measure on null_blk, now")
     parser.add_argument("--requests", type=int, default=20000, metavar="N", help="(20000)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
@@ -266,24 +278,24 @@ def main() -> int:
     parser.add_argument("--boots", type=int, default=1, metavar="N",
                         help="of the lab (1); 0 leaves it out")
     args = parser.parse_args()
-    need(PROGRAM.with_name("approxftl-replay"))
+    require_built_program(PROGRAM.with_name("approxftl-replay"))
     if args.guest:
-        measure_guest(args.requests)
+        measure_in_guest(args.requests)
         return 0
-    rows = [row for _ in range(args.boots) for row in boot(args.requests)]
-    rows += [row for _ in range(args.rounds) for row in measure_here(args.requests)]
-    put_table(rows, args.requests / RATE)
-    bars = make_bars(rows)
+    rows = [row for _ in range(args.boots) for row in measure_in_lab(args.requests)]
+    rows += [row for _ in range(args.rounds) for row in measure_on_host(args.requests)]
+    print_lag_table(rows, args.requests / RATE)
+    bars = compare_with_limit(rows)
     if bars:
-        put_bars(bars)
-    put_result(args.json, {
+        print_limits(bars)
+    write_result_json(args.json, {
         "approxftl_bench_replay_format": [1, 1],
         "requests": args.requests,
         "rate_per_s": RATE,
         "rows": [vars(row) for row in rows],
-        "bars": [bar.as_json() for bar in bars],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -33,9 +33,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bars import Bar, put_bars, put_columns
-from bench import BINARY, SHAPE_512G, processor
-from benchmark import exit_status, need, options, put_result
+from bars import Bar, print_columns, print_limits
+from bench import BINARY, SHAPE_512G, processor_name
+from benchmark import (
+    benchmark_exit_status,
+    benchmark_parser,
+    require_built_program,
+    write_result_json,
+)
 
 #: Half of this device has half of the resources that its channels share, too.
 DEVICE = (f"--profile tcad18 --size 8KiB {SHAPE_512G} --allocate static --fill sequential "
@@ -47,7 +52,7 @@ WANTED, OF_LIMIT = 1.7, 0.95
 SHARDS = (1, 2, 4, 8)
 
 
-def busiest_s(pid: int) -> float:
+def busiest_thread_s(pid: int) -> float:
     """Return the processor time of the busiest thread so far."""
     times = [0.0]
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
@@ -56,7 +61,7 @@ def busiest_s(pid: int) -> float:
     return max(times)
 
 
-def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
+def run_programs_in_parallel(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
     """Run COUNT programs in parallel.
 
     Return elapsed seconds, processor seconds, those of the busiest thread, and the results.
@@ -67,7 +72,7 @@ def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
         before, begin, busiest = os.times(), time.monotonic(), 0.0
         running = [subprocess.Popen(command, stdout=file) for file in files]
         while any(process.poll() is None for process in running):
-            busiest = max(busiest, *(busiest_s(process.pid) for process in running), 0)
+            busiest = max(busiest, *(busiest_thread_s(process.pid) for process in running), 0)
             time.sleep(0.005)
         wall, after = time.monotonic() - begin, os.times()
         if any(process.returncode for process in running):
@@ -81,7 +86,7 @@ def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
 
 
 @contextlib.contextmanager
-def company(count: int) -> Iterator[None]:
+def idle_priority_programs(count: int) -> Iterator[None]:
     """Run programs of idle priority, which use only idle processor time."""
     command = [str(BINARY), "sim", *DEVICE, *HALF, *LITTLE, "--requests", "1000000000000",
                "--quiet", "--die-with-parent"]
@@ -105,35 +110,36 @@ class Case:
         self.shared_out = 0.0
         self.said: list[Any] = []
 
-    def measure(self, requests: int) -> None:
+    def measure_round(self, requests: int) -> None:
         """Measure one more round."""
-        wall, cpu, busiest, self.said = run(self.count, *self.arguments,
-                                            "--requests", str(requests))
+        wall, cpu, busiest, self.said = run_programs_in_parallel(self.count, *self.arguments,
+                                                                 "--requests", str(requests))
         self.whole = min(self.whole[0], wall), min(self.whole[1], cpu)
         # The last sample misses some milliseconds; the busiest thread has at least half of the
         # work.
         self.shared_out = max(self.shared_out, cpu / max(busiest, cpu / 2))
-        wall, cpu, _, _ = run(self.count, *self.arguments, "--requests", "1")
+        wall, cpu, _, _ = run_programs_in_parallel(self.count, *self.arguments, "--requests", "1")
         self.empty = min(self.empty[0], wall), min(self.empty[1], cpu)
 
     @property
-    def wall_s(self) -> float:
+    def elapsed_request_s(self) -> float:
         """Elapsed seconds of the requests."""
         return max(1e-9, self.whole[0] - self.empty[0])
 
     @property
-    def cpu_s(self) -> float:
+    def processor_request_s(self) -> float:
         """Processor seconds of the requests."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
-    def as_json(self, requests: int) -> dict[str, Any]:
+    def case_as_json(self, requests: int) -> dict[str, Any]:
         """Return all measured values."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
-                "requests": requests, "wall_s": self.wall_s, "cpu_s": self.cpu_s,
+                "requests": requests, "wall_s": self.elapsed_request_s,
+                "cpu_s": self.processor_request_s,
                 "startup_wall_s": self.empty[0], "work_to_busiest_thread": self.shared_out}
 
 
-def make_cases(scale: float) -> dict[str, Case]:
+def make_shard_cases(scale: float) -> dict[str, Case]:
     """Return all cases by name."""
     size = () if scale >= 0.1 else LITTLE
     cases = [
@@ -147,15 +153,15 @@ def make_cases(scale: float) -> dict[str, Case]:
     return {case.name: case for case in cases}
 
 
-def make_bars(cases: dict[str, Case]) -> list[Bar]:
+def compare_with_limits(cases: dict[str, Case]) -> list[Bar]:
     """Compare with the limits, as far as the machine can reach them."""
     one, two = cases["one thread"], cases["two threads"]
-    most = 2 * cases["half alone"].wall_s / cases["two halves"].wall_s
-    costs = {1: cases["1 shards"].cpu_s, 2: one.cpu_s, 4: cases["4 shards"].cpu_s,
-             8: cases["8 shards"].cpu_s}
+    most = 2 * cases["half alone"].elapsed_request_s / cases["two halves"].elapsed_request_s
+    costs = {1: cases["1 shards"].processor_request_s, 2: one.processor_request_s,
+             4: cases["4 shards"].processor_request_s, 8: cases["8 shards"].processor_request_s}
     return [
-        Bar("one run on two processors", one.wall_s / two.wall_s, min(WANTED, OF_LIMIT * most),
-            f"x as fast; unrelated runs: {most:.2f}"),
+        Bar("one run on two processors", one.elapsed_request_s / two.elapsed_request_s,
+            min(WANTED, OF_LIMIT * most), f"x as fast; unrelated runs: {most:.2f}"),
         Bar("the same, of their own", two.shared_out, WANTED, "x the work of the busier thread"),
         *(Bar(f"{shards} shards in one thread", costs[shards] / costs[1], 1.25, "x cost",
               least=False) for shards in SHARDS[1:]),
@@ -164,36 +170,36 @@ def make_bars(cases: dict[str, Case]) -> list[Bar]:
 
 def main() -> int:
     """Entry point."""
-    parser = options("Shards on one and on several processors.", "bench-shards.json")
+    parser = benchmark_parser("Shards on one and on several processors.", "bench-shards.json")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
     parser.add_argument("--alone", action="store_true",
                         help="with nothing on the processors that are left")
     args = parser.parse_args()
-    need(Path(BINARY))
+    require_built_program(Path(BINARY))
     requests = max(10, round(4_000_000 * args.scale))
-    cases = make_cases(args.scale)
-    with company(0 if args.alone else os.cpu_count() or 1):
+    cases = make_shard_cases(args.scale)
+    with idle_priority_programs(0 if args.alone else os.cpu_count() or 1):
         for _ in range(max(1, args.rounds)):
             for case in cases.values():
-                case.measure(requests)
+                case.measure_round(requests)
     if cases["one thread"].said != cases["two threads"].said:
         sys.exit("bench: two threads do not say what one says")
-    put_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
-        (c.name, f"{c.wall_s:.2f}", f"{c.cpu_s:.2f}",
-         f"{c.cpu_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
+    print_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
+        (c.name, f"{c.elapsed_request_s:.2f}", f"{c.processor_request_s:.2f}",
+         f"{c.processor_request_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
         for c in cases.values()])
-    bars = make_bars(cases)
-    put_bars(bars)
-    print(f"\none thread and two say the same; {processor()}, {os.cpu_count()} processors")
-    put_result(args.json, {
+    bars = compare_with_limits(cases)
+    print_limits(bars)
+    print(f"\none thread and two say the same; {processor_name()}, {os.cpu_count()} processors")
+    write_result_json(args.json, {
         "approxftl_bench_shards_format": [1, 0],
-        "machine": {"cpu": processor(), "cpus": os.cpu_count()},
-        "cases": [case.as_json(requests) for case in cases.values()],
-        "bars": [bar.as_json() for bar in bars],
+        "machine": {"cpu": processor_name(), "cpus": os.cpu_count()},
+        "cases": [case.case_as_json(requests) for case in cases.values()],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -25,8 +25,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from bars import Bar, put_bars, put_columns
-from benchmark import BUILD, exit_status, need, options, put_result
+from bars import Bar, print_columns, print_limits
+from benchmark import (
+    BUILD,
+    benchmark_exit_status,
+    benchmark_parser,
+    require_built_program,
+    write_result_json,
+)
 
 BINARY = BUILD / "approxftl-trace"
 
@@ -56,7 +62,7 @@ class Case:
     cpu_s: list[float] = field(default_factory=list)
     peak_kib: int = 0
 
-    def measure(self) -> None:
+    def measure_round(self) -> None:
         """Run it once."""
         with Path(os.devnull).open("wb") as null:
             child = os.posix_spawnp(self.command[0], self.command, os.environ, file_actions=[
@@ -68,24 +74,24 @@ class Case:
         self.peak_kib = max(self.peak_kib, usage.ru_maxrss)
 
     @property
-    def seconds(self) -> float:
+    def median_seconds(self) -> float:
         """Median of the rounds."""
         return statistics.median(self.cpu_s)
 
     @property
-    def millions(self) -> float:
+    def million_items_per_s(self) -> float:
         """Millions of items per second of processor time."""
-        return self.items / self.seconds / 1e6 if self.seconds else 0.0
+        return self.items / self.median_seconds / 1e6 if self.median_seconds else 0.0
 
-    def as_json(self) -> Json:
+    def case_as_json(self) -> Json:
         """Return all measured values."""
         return {
             "name": self.name, "items": self.items, "of": self.what, "cpu_s": self.cpu_s,
-            "peak_kib": self.peak_kib, "millions_per_cpu_s": self.millions,
+            "peak_kib": self.peak_kib, "millions_per_cpu_s": self.million_items_per_s,
         }
 
 
-def capture(name: Path, requests: int, actions: Sequence[int]) -> int:
+def write_capture(name: Path, requests: int, actions: Sequence[int]) -> int:
     """Write a capture: two processors, a request every 2 us, 30 in flight; return its events.
 
     Each action follows the previous one after some time. The first occurs on the submitting
@@ -120,7 +126,7 @@ def capture(name: Path, requests: int, actions: Sequence[int]) -> int:
 Numbers = npt.NDArray[np.int64]
 
 
-def texts(requests: int) -> dict[str, Callable[[], list[str]]]:
+def text_format_generators(requests: int) -> dict[str, Callable[[], list[str]]]:
     """Return the generator of each text format's lines."""
     draw = np.random.default_rng(2)
     t: Numbers = np.cumsum(draw.integers(1, 2000, requests)) + 128166372003061629
@@ -147,75 +153,77 @@ def texts(requests: int) -> dict[str, Callable[[], list[str]]]:
     }
 
 
-def make_cases(directory: Path, scale: float) -> list[Case]:
+def make_trace_cases(directory: Path, scale: float) -> list[Case]:
     """Write all files, and return the cases."""
     cases = []
     for name, actions in (("bios", (QUEUE, COMPLETE)),
                           ("requests", (QUEUE, GET, INSERT, ISSUE, COMPLETE))):
         path = directory / name
-        events = capture(path, max(100, round(2_000_000 * scale)), actions)
+        events = write_capture(path, max(100, round(2_000_000 * scale)), actions)
         cases.append(Case(f"blktrace, {name}", [str(BINARY), "pair", "-q", str(path)], events,
                           "events"))
         if shutil.which("blkparse"):
             cases.append(Case(f"blkparse, {name}", [
                 "blkparse", "-D", str(directory), "-i", name, "-o", os.devnull], events, "events"))
     lines = max(100, round(1_000_000 * scale))
-    for name, make in texts(lines).items():
+    for name, make in text_format_generators(lines).items():
         file = directory / f"{name}.txt"
         file.write_text("\n".join(make()) + "\n")
         cases.append(Case(name, [str(BINARY), "info", "-q", str(file)], lines, "lines"))
     return cases
 
 
-def make_bars(cases: Sequence[Case]) -> list[Bar]:
+def compare_with_limits(cases: Sequence[Case]) -> list[Bar]:
     """Compare the results with the project's limits."""
     by_name = {case.name: case for case in cases}
     bars = []
     for name in ("bios", "requests"):
         ours, theirs = by_name[f"blktrace, {name}"], by_name.get(f"blkparse, {name}")
-        bars.append(Bar(f"read and pair {name}", ours.millions, 20, "M events/CPU-s"))
+        bars.append(Bar(f"read and pair {name}", ours.million_items_per_s, 20, "M events/CPU-s"))
         if theirs:
-            bars.append(Bar(f"against blkparse, {name}", theirs.seconds / ours.seconds, 20, "x"))
-    bars += [Bar(f"read {case.name}", case.millions, 2, "M lines/CPU-s")
+            bars.append(Bar(f"against blkparse, {name}",
+                            theirs.median_seconds / ours.median_seconds, 20, "x"))
+    bars += [Bar(f"read {case.name}", case.million_items_per_s, 2, "M lines/CPU-s")
              for case in cases if case.what == "lines"]
     return bars
 
 
-def put_tables(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
+def print_tables_and_limits(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
     """Print the tables and the limits."""
-    put_columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
-        (c.name, f"{c.millions:.2f}", f"{c.seconds:.3f}", f"{c.peak_kib / 1024:.1f}")
+    print_columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
+        (c.name, f"{c.million_items_per_s:.2f}", f"{c.median_seconds:.3f}",
+         f"{c.peak_kib / 1024:.1f}")
         for c in cases])
     print()
-    put_bars(bars)
+    print_limits(bars)
 
 
 def main() -> int:
     """Entry point."""
-    parser = options("Cost of reading traces.", "bench-trace.json")
+    parser = benchmark_parser("Cost of reading traces.", "bench-trace.json")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
     args = parser.parse_args()
-    need(BINARY)
+    require_built_program(BINARY)
     with tempfile.TemporaryDirectory() as directory:
         # Use a child process, whose memory does not count in this one's peak of children.
         with ProcessPoolExecutor(1) as pool:
-            cases = pool.submit(make_cases, Path(directory), args.scale).result()
+            cases = pool.submit(make_trace_cases, Path(directory), args.scale).result()
         for _ in range(max(1, args.rounds)):
             for case in cases:
-                case.measure()
-    bars = make_bars(cases)
-    put_tables(cases, bars)
-    put_result(args.json, {
+                case.measure_round()
+    bars = compare_with_limits(cases)
+    print_tables_and_limits(cases, bars)
+    write_result_json(args.json, {
         "approxftl_bench_format": FORMAT,
         "machine": {"cpus": os.cpu_count(), "system": platform.platform()},
         "rounds": args.rounds,
         "scale": args.scale,
-        "cases": [case.as_json() for case in cases],
-        "bars": [bar.as_json() for bar in bars],
+        "cases": [case.case_as_json() for case in cases],
+        "bars": [bar.limit_as_json() for bar in bars],
     })
-    return exit_status(args, met=all(bar.met for bar in bars))
+    return benchmark_exit_status(args, met=all(bar.is_limit_met for bar in bars))
 
 
 if __name__ == "__main__":

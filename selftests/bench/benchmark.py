@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
-def options(description: str, result: str) -> argparse.ArgumentParser:
+def benchmark_parser(description: str, result: str) -> argparse.ArgumentParser:
     """Return a parser with the common options of benchmarks."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
@@ -25,14 +25,14 @@ def options(description: str, result: str) -> argparse.ArgumentParser:
     return parser
 
 
-def need(program: Path) -> Path:
+def require_built_program(program: Path) -> Path:
     """Return the path of a program, which must have been built."""
     if not program.is_file():
         sys.exit(f"bench: {program} does not exist: make all")
     return program
 
 
-def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
+def guest_output_fields(word: str, command: str, *run: str) -> list[list[str]]:
     """Run a command in a guest; return the fields of output lines that begin with WORD."""
     done = subprocess.run(
         [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
@@ -45,13 +45,13 @@ def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
     return words
 
 
-def put_result(file: Path, members: Mapping[str, Any]) -> None:
+def write_result_json(file: Path, members: Mapping[str, Any]) -> None:
     """Write the results as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(members, indent=1) + "\n")
     print(f"\nall numbers: {file}")
 
 
-def exit_status(args: argparse.Namespace, *, met: bool) -> int:
+def benchmark_exit_status(args: argparse.Namespace, *, met: bool) -> int:
     """Return the exit status; a missed limit is a failure with --strict."""
     return 1 if args.strict and not met else 0

@@ -24,7 +24,7 @@ BENCHES = {
 }
 
 
-def bench(name: str, folder: Path, *arguments: str | Path) -> tuple[dict[str, Any], str]:
+def run_benchmark(name: str, folder: Path, *arguments: str | Path) -> tuple[dict[str, Any], str]:
     """Return the document that a benchmark writes, and its output; check its list of limits."""
     done = run_program(sys.executable, HERE / f"{name}.py", *arguments, "--json",
                        folder / "bench.json")
@@ -42,7 +42,7 @@ def test_each_benchmark_writes_its_results(name: str, tmp_path: Path) -> None:
     if name == "bench_replay" and not shutil.which("fio"):
         pytest.skip("fio is not installed: make deps")
     arguments, rows = BENCHES[name]
-    document, _ = bench(name, tmp_path, *arguments)
+    document, _ = run_benchmark(name, tmp_path, *arguments)
     assert len(document[rows]) > 1
     names = [case["name"] for case in document.get("cases", [])]
     assert len(set(names)) == len(names)
@@ -55,7 +55,7 @@ def test_another_program_is_measured_alternately(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\nexec {PROGRAM} \"$@\" --blocks 300\n")
     other.chmod(0o755)
-    told, _ = bench("bench", tmp_path, *TINY, "--only", "_b", "--beside", other)
+    told, _ = run_benchmark("bench", tmp_path, *TINY, "--only", "_b", "--beside", other)
     ours = {case["name"]: case for case in told["cases"]}
     cost = "cpu_s_per_million_requests"
     assert len(told["bars"]) == len(told["beside"]) == len(ours)

@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, PROGRAM, TOP, run_program
 
 from approxftl_tools.calibrate_model import Model
@@ -28,7 +28,7 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 Json = dict[str, Any]
 
 
-def slower(text: str) -> str:
+def adapt_job_file(text: str) -> str:
     """Return a job file adapted to the slower device."""
     for wanted, fewer in ((r"(?:20000|40000)", 3000), (r"(?:100000|400000)", 8000)):
         text = re.sub(rf"^number_ios={wanted}$", f"number_ios={fewer}", text, flags=re.M)
@@ -39,7 +39,7 @@ def slower(text: str) -> str:
     return re.sub(r"^runtime=5$", "runtime=30", text, flags=re.M)
 
 
-def faster(document: Json) -> Json:
+def scale_fio_results(document: Json) -> Json:
     """Return fio's results scaled to the parameters that calibration has to find."""
     for job in document["jobs"]:
         if "rate_iops" in job["job options"]:
@@ -53,9 +53,9 @@ def faster(document: Json) -> Json:
     return document
 
 
-def table_line() -> str:
+def device_table_line() -> str:
     """Return the table line of a device that is large enough for strides to reach many blocks."""
-    options = [word.removeprefix("--") for word in HIDDEN.options(1 << 30)]
+    options = [word.removeprefix("--") for word in HIDDEN.device_options(1 << 30)]
     done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--fill=none",
                        "--requests", "0",
                        "--quiet", "--json")
@@ -66,14 +66,14 @@ def table_line() -> str:
 
 
 @pytest.fixture(scope="module", name="found")
-def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
+def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     """Measure the device in a virtual machine, and calibrate on this one."""
     place = tmp_path_factory.mktemp("calibrate")
     fio = "fio --eta=never --output-format=json --output=$RESULTS"
-    lines = ["set -e", f'dmsetup create hidden --table "{table_line()}"']
+    lines = ["set -e", f'dmsetup create hidden --table "{device_table_line()}"']
     for name in JOBS:
         jobs = (TOP / f"fio-profiles/calibrate-{name}.fio").read_text()
-        (place / f"{name}.fio").write_text(slower(jobs))
+        (place / f"{name}.fio").write_text(adapt_job_file(jobs))
         lines.append(f"TARGET=/dev/mapper/hidden SIZE=100% {fio}/{name}.json {name}.fio")
     (place / "script").write_text("\n".join(lines) + "\n")
     done = run_program(PROGRAM, "lab", "--script", "script", "--results", "results",
@@ -81,11 +81,11 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
     assert done.code == 0, done.out + done.err
     for name in JOBS:
         document = json.loads((place / f"results/{name}.json").read_text())
-        (place / f"{name}.json").write_text(json.dumps(faster(document)))
+        (place / f"{name}.json").write_text(json.dumps(scale_fio_results(document)))
     done = run_program(BUILD / "approxftl-calibrate", *(f"{name}.json" for name in JOBS),
                        "--json=found.json", directory=place)
     assert done.code == 0, done.err
-    return document_of(SCHEMA, (place / "found.json").read_text())
+    return parse_document(SCHEMA, (place / "found.json").read_text())
 
 
 @pytest.mark.slow

@@ -27,19 +27,19 @@ class Access(NamedTuple):
     write: bool
 
 
-def read_records(path: Path) -> list[Access]:
+def read_record_accesses(path: Path) -> list[Access]:
     """Return the reads and writes of a record file."""
     file = aft.open_records(path)
-    first = file.column("off_sect").astype(np.int64)
+    first = file.field_of_records("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS
-    pages = -(-(first + file.column("nsect")) // PAGE_SECTORS) - begin
-    rows = zip(file.column("t_ns").tolist(), begin.tolist(), pages.tolist(),
-               file.operations().tolist(), strict=True)
+    pages = -(-(first + file.field_of_records("nsect")) // PAGE_SECTORS) - begin
+    rows = zip(file.field_of_records("t_ns").tolist(), begin.tolist(), pages.tolist(),
+               file.operations_without_flags().tolist(), strict=True)
     return [Access(t_ns, page, count, op == WRITE) for t_ns, page, count, op in rows
             if op in (READ, WRITE)]
 
 
-def page_accesses(accesses: Iterable[Access]) -> Iterator[tuple[int, bool]]:
+def iterate_page_accesses(accesses: Iterable[Access]) -> Iterator[tuple[int, bool]]:
     """Return page and direction of every access of a page."""
     for one in accesses:
         for page in range(one.page, one.page + one.pages):
@@ -56,9 +56,9 @@ class Census:
     pages: int
 
 
-def census(accesses: Sequence[Access]) -> Census:
+def classify_pages(accesses: Sequence[Access]) -> Census:
     """Classify pages by all their accesses, and accesses by their page."""
-    counts: Counter[tuple[int, bool]] = Counter(page_accesses(accesses))
+    counts: Counter[tuple[int, bool]] = Counter(iterate_page_accesses(accesses))
     kinds = {}
     for page in {page for page, _ in counts}:
         reads, writes = counts[page, False], counts[page, True]
@@ -70,16 +70,16 @@ def census(accesses: Sequence[Access]) -> Census:
     return Census(kinds, right[0] / max(1, totals[0]), right[1] / max(1, totals[1]), len(kinds))
 
 
-def identification(accesses: Sequence[Access], window: int) -> tuple[float, int]:
+def apply_agcr_rule(accesses: Sequence[Access], window: int) -> tuple[float, int]:
     """Apply AGCR's rule to the last `window` accesses of each page and the present one.
 
     Return the share of accesses whose page is classified correctly, and the number of writes that
     are classified as write-only.
     """
-    kinds = census(accesses).kinds
+    kinds = classify_pages(accesses).kinds
     history: dict[int, str] = {}
     right = total = low = 0
-    for page, write in page_accesses(accesses):
+    for page, write in iterate_page_accesses(accesses):
         seen = history.get(page, "") + ("W" if write else "R")
         verdict = seen[0] if len(set(seen)) == 1 else "-"
         right += verdict == kinds[page]

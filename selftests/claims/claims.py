@@ -45,7 +45,7 @@ from selftests.claims import (  # noqa: E402
 from selftests.claims.real_traces import trace_directory  # noqa: E402
 from selftests.claims.register import Entry, Measured  # noqa: E402
 from selftests.claims.rows import Claim  # noqa: E402
-from selftests.claims.runs import binary, seed  # noqa: E402
+from selftests.claims.runs import program_under_test, seed_of_runs  # noqa: E402
 
 #: The claims that the register has entries for, and those about designs that no paper has.
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
@@ -78,10 +78,10 @@ class Judged:
     @property
     def verdict(self) -> str:
         """Return the verdict that follows from the figures."""
-        return self.entry.judge(self.ours)
+        return self.entry.judge_measured(self.ours)
 
     @property
-    def differs(self) -> str:
+    def difference_from_register(self) -> str:
         """Describe how the figures differ from the register, or return ""."""
         if self.verdict != self.entry.verdict:
             return f"the register says {self.entry.verdict}"
@@ -89,40 +89,40 @@ class Judged:
             return f"the register says {self.entry.ours}"
         return ""
 
-    def cells(self) -> tuple[str, ...]:
+    def claim_table_cells(self) -> tuple[str, ...]:
         """Return the cells of the table."""
-        allowed = f" [{self.entry.tolerance}]" if self.entry.tolerance else ""
-        return (self.entry.id, self.verdict, self.entry.says + allowed, self.entry.said,
-                self.ours.shown)
+        allowed = f" [{self.entry.tolerance_text}]" if self.entry.tolerance_text else ""
+        return (self.entry.id, self.verdict, self.entry.says + allowed,
+                self.entry.paper_figures_text, self.ours.shown)
 
 
-def place_of(id_: str) -> tuple[int, int]:
+def claim_sort_key(id_: str) -> tuple[int, int]:
     """Return the sort key of a claim: system, then number, then a trailing letter."""
     system, _, number = id_.partition("-")
     return list(SYSTEMS).index(system), int(number) if number.isdigit() else len(CLAIMS | OWN)
 
 
-IDS = sorted(CLAIMS | OWN, key=place_of)
+IDS = sorted(CLAIMS | OWN, key=claim_sort_key)
 
 
-def judge(id_: str, figures: Sequence[Measured]) -> list[Judged]:
+def judge_claim_figures(id_: str, figures: Sequence[Measured]) -> list[Judged]:
     """Combine the figures of a claim function with the entries of the register."""
-    return [Judged(*pair) for pair in zip(register.entries_of(id_), figures, strict=True)]
+    return [Judged(*pair) for pair in zip(register.entries_of_claim(id_), figures, strict=True)]
 
 
 @functools.cache
-def judged(id_: str) -> tuple[Judged, ...]:
+def measured_register_entries(id_: str) -> tuple[Judged, ...]:
     """Return the entries of a claim function with our figures."""
-    return tuple(judge(id_, CLAIMS[id_]()))
+    return tuple(judge_claim_figures(id_, CLAIMS[id_]()))
 
 
 @functools.cache
-def rows_of(id_: str) -> tuple[Claim, ...]:
+def measured_claim_rows(id_: str) -> tuple[Claim, ...]:
     """Return the rows of a claim about a design that no paper has."""
     return tuple(OWN[id_]())
 
 
-def chosen(names: Sequence[str]) -> list[str]:
+def claim_ids_by_prefix(names: Sequence[str]) -> list[str]:
     """Return the ids of claims that begin with one of these names; all claims without names."""
     if not names:
         return IDS
@@ -132,7 +132,7 @@ def chosen(names: Sequence[str]) -> list[str]:
     return [id_ for id_ in IDS if id_.startswith(tuple(names))]
 
 
-def put_row(cells: Sequence[str], widths: Sequence[int]) -> None:
+def print_table_row(cells: Sequence[str], widths: Sequence[int]) -> None:
     """Print a row of a table; long cells are continued below."""
     wrapped = [textwrap.wrap(cell, width) or [""]
                for cell, width in zip(cells, widths, strict=True)]
@@ -142,39 +142,39 @@ def put_row(cells: Sequence[str], widths: Sequence[int]) -> None:
                         for text, width in zip(line, widths, strict=True)).rstrip())
 
 
-def put_tables(papers: Sequence[Judged], own: Sequence[Claim]) -> None:
+def print_claim_tables(papers: Sequence[Judged], own: Sequence[Claim]) -> None:
     """Print the rows as a table with a section for each system."""
     sections: dict[str, list[tuple[str, ...]]] = {}
     for one in papers:
-        sections.setdefault(one.entry.id[:2], []).append(one.cells())
+        sections.setdefault(one.entry.id[:2], []).append(one.claim_table_cells())
     for row in own:
         sections.setdefault(row.id[:2], []).append(
             (row.id, row.verdict, f"{row.what} [{row.tolerance}]", row.paper, row.ours))
     for prefix, rows in sections.items():
         print(f"\n{SYSTEMS[prefix]}\n")
-        put_row(("", "verdict", "what", "paper", "ours"), WIDTHS)
+        print_table_row(("", "verdict", "what", "paper", "ours"), WIDTHS)
         for cells in rows:
-            put_row(cells, WIDTHS)
+            print_table_row(cells, WIDTHS)
 
 
-def put_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry], own: Sequence[Claim],
-                differing: Sequence[Judged]) -> None:
+def print_verdict_summary(papers: Sequence[Judged], unmeasured: Iterable[Entry],
+                          own: Sequence[Claim], differing: Sequence[Judged]) -> None:
     """Print the verdicts by paper, the checks of other designs, and what the register lacks."""
     verdicts = [(one.entry.id[:2], one.verdict) for one in papers]
     verdicts += [(entry.id[:2], entry.verdict) for entry in unmeasured]
-    print(f"\nseed {seed()}: verdicts by paper\n")
-    for row in register.summary(verdicts):
-        put_row(row, (10, *(12,) * len(register.VERDICTS), 4))
+    print(f"\nseed {seed_of_runs()}: verdicts by paper\n")
+    for row in register.count_verdicts_by_system(verdicts):
+        print_table_row(row, (10, *(12,) * len(register.VERDICTS), 4))
     counts = Counter(row.verdict for row in own)
     print(f"\nOf designs that no paper has, {counts['pass']} checks hold, {counts['fail']} fail, "
           f"{counts['explained']} differ\nas docs/systems explains.")
     for one in differing:
-        print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; {one.differs}")
+        print(f"{one.entry.id}: {one.verdict}, {one.ours.shown}; {one.difference_from_register}")
 
 
-def papers_only(names: Sequence[str]) -> list[Entry]:
+def entries_without_claim(names: Sequence[str]) -> list[Entry]:
     """Return the entries without a claim function, of all papers or of the chosen ones."""
-    return [entry for entry in register.entries().values() if not entry.claim
+    return [entry for entry in register.entries_by_id().values() if not entry.claim_id
             and (not names or entry.id.startswith(tuple(names)))]
 
 
@@ -182,7 +182,7 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description="The papers' figures beside ours.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--seed", default=seed(), metavar="N", help="seed of all runs")
+    parser.add_argument("--seed", default=seed_of_runs(), metavar="N", help="seed of all runs")
     parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
                         help="traces for the claims about them, of 10,000 requests or more, in "
                              "any format that \"approxftl trace formats\" lists; synthetic "
@@ -195,28 +195,28 @@ def main() -> int:
     args = parser.parse_args()
     os.environ["CLAIMS_SEED"] = args.seed
     os.environ["CLAIMS_TRACES"] = args.traces
-    if not binary().is_file():
-        sys.exit(f"claims: {binary()} does not exist: make all")
-    ids = chosen(args.ids)
+    if not program_under_test().is_file():
+        sys.exit(f"claims: {program_under_test()} does not exist: make all")
+    ids = claim_ids_by_prefix(args.ids)
     if args.negative_controls:
         from selftests.claims import negative_controls
 
-        return negative_controls.prove(ids)
-    papers = [one for id_ in ids if id_ in CLAIMS for one in judged(id_)]
-    own = [row for id_ in ids if id_ in OWN for row in rows_of(id_)]
+        return negative_controls.prove_controls(ids)
+    papers = [one for id_ in ids if id_ in CLAIMS for one in measured_register_entries(id_)]
+    own = [row for id_ in ids if id_ in OWN for row in measured_claim_rows(id_)]
     if args.update:
-        register.rewrite_ours({one.entry.id: one.ours.shown for one in papers})
+        register.write_figures_to_register({one.entry.id: one.ours.shown for one in papers})
         return register.main()
     # The register has the figures of seed 1 on synthetic streams.
     usual = args.seed == "1" and not args.traces
-    differing = [one for one in papers if one.differs] if usual else []
+    differing = [one for one in papers if one.difference_from_register] if usual else []
     if args.json:
         found = [asdict(one) | {"judged": one.verdict} for one in papers]
         print(json.dumps({"seed": args.seed, "papers": found, "claims": [*map(asdict, own)]},
                          indent=1))
     else:
-        put_tables(papers, own)
-        put_summary(papers, papers_only(args.ids), own, differing)
+        print_claim_tables(papers, own)
+        print_verdict_summary(papers, entries_without_claim(args.ids), own, differing)
     return 1 if differing or any(row.verdict == "fail" for row in own) else 0
 
 

@@ -16,7 +16,7 @@ DRAWS = 20
 MANTISSA, ALL_BITS = 23, 32
 
 
-def flip_bits(data: NDArray[Any], rate: float, bits: int, draw: int) -> NDArray[Any]:
+def flip_lowest_bits(data: NDArray[Any], rate: float, bits: int, draw: int) -> NDArray[Any]:
     """Return a copy in which each of the lowest bits of each value flips at this rate."""
     whole = data.copy().view(f"u{data.itemsize}")
     random = np.random.default_rng(draw)
@@ -26,23 +26,24 @@ def flip_bits(data: NDArray[Any], rate: float, bits: int, draw: int) -> NDArray[
     return whole.view(data.dtype)
 
 
-def imported(name: str) -> Any:
+def import_sklearn_module(name: str) -> Any:
     """Import a module of scikit-learn, which takes long and is not needed by other claims."""
     return importlib.import_module(f"sklearn.{name}")
 
 
-def trained() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]:
+def train_classifiers() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]:
     """Yield classifiers with data as bytes that they have not seen, and the right answers.
 
     Grey levels of digits and tenths of millimetres of irises are scaled to a byte.
     """
-    data, choice = imported("datasets"), imported("model_selection")
+    data, choice = import_sklearn_module("datasets"), import_sklearn_module("model_selection")
     iris, digits = data.load_iris(return_X_y=True), data.load_digits(return_X_y=True)
     for make, (values, answers), scale in (
-        (imported("tree").DecisionTreeClassifier(random_state=1), digits, 15),
-        (imported("svm").SVC(), digits, 15),
-        (imported("neural_network").MLPClassifier(random_state=1, max_iter=200), digits, 15),
-        (imported("neighbors").KNeighborsClassifier(), iris, 10),
+        (import_sklearn_module("tree").DecisionTreeClassifier(random_state=1), digits, 15),
+        (import_sklearn_module("svm").SVC(), digits, 15),
+        (import_sklearn_module("neural_network").MLPClassifier(random_state=1, max_iter=200),
+         digits, 15),
+        (import_sklearn_module("neighbors").KNeighborsClassifier(), iris, 10),
     ):
         learned, kept, known, wanted = choice.train_test_split(
             (values * scale).round().astype(np.uint8), answers, test_size=0.5, random_state=1)
@@ -54,9 +55,9 @@ def accuracy_losses(rate: float, kind: str, bits: int) -> list[float]:
     losses: list[float] = []
     # More threads than processors wait for each other.
     importlib.import_module("threadpoolctl").threadpool_limits(1)
-    for model, kept, wanted in trained():
+    for model, kept, wanted in train_classifiers():
         right = model.score(kept, wanted)
-        flipped = (flip_bits(kept.astype(kind), rate, bits, draw) for draw in range(DRAWS))
+        flipped = (flip_lowest_bits(kept.astype(kind), rate, bits, draw) for draw in range(DRAWS))
         scores = [model.score(np.nan_to_num(data, posinf=3e38, neginf=-3e38), wanted)
                   for data in flipped]
         losses.append(100 * float(right - np.mean(scores)))

@@ -6,34 +6,34 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, measured
+from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
-    array_program_us,
-    averaged,
-    counter,
-    cut,
-    measure,
-    read_us,
-    response_us,
-    row,
-    without_rules,
+    average_measured,
+    counter_of_run,
+    mean_program_us,
+    mean_response_us,
+    measure_of_run,
+    mutants_without_rules,
+    numbers_as_text,
+    reduction_in_percent,
+    sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsely
-from selftests.claims.studies import results
+from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.studies import results_of_study
 
 BY_LOOPS = "by the loop model"
 #: States of wear and retention in the paper.
 MONTH, YEAR = "2K cycles, a month", "2K cycles, a year"
 
 
-def saturated(followers: str = BY_LOOPS) -> dict[str, Json]:
+def run_saturating_writes(followers: str = BY_LOOPS) -> dict[str, Json]:
     """Return runs of single-word-line writes that keep all dies of the paper's device busy."""
-    return results("cubeftl-writes", followers=followers)
+    return results_of_study("cubeftl-writes", followers=followers)
 
 
-def cu2() -> list[Measured]:
+def measure_cu2_followers() -> list[Measured]:
     """Count leaders and followers, open blocks of a chip, and refused placements."""
-    runs = saturated()
+    runs = run_saturating_writes()
     result = []
     for policy, open_blocks in (("cubeftl", 2), ("cubeftl_minus", 1)):
         run = runs[policy]
@@ -41,197 +41,202 @@ def cu2() -> list[Measured]:
         leaders, followers = (run["mode_pages"][mode] for mode in ("normal", "follower"))
         (closed,) = (kind["blocks"] for kind in run["block_kinds"].values())
         opened = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - closed
-        bugs = counter(run, "policy_bugs")
+        bugs = counter_of_run(run, "policy_bugs")
         # In an open block, leaders may precede their followers; a follower never precedes its
         # leader.
         pending = (geo["word_lines_per_layer"] - 1) * leaders - followers
         limit = open_blocks * geo["luns"] * geo["pages_per_block"]
         holds = (bugs == 0 and run["verified"] and 0 <= pending <= limit
                  and opened <= open_blocks * geo["luns"])
-        result.append(measured(followers / leaders, opened / geo["luns"], bugs, digits=2,
-                               holds=holds))
+        result.append(make_measured(followers / leaders, opened / geo["luns"], bugs, digits=2,
+                                    holds=holds))
     return result
 
 
-def cube_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
+def cube_throughput_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Return the throughput gain over pageFTL in percent."""
-    rates = [measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
+    rates = [measure_of_run(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 
-def follower_saving(run: Json) -> float:
+def mean_follower_saving(run: Json) -> float:
     """Return the mean saving of a follower, derived from all pages and a quarter of leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
-    return (1 - array_program_us(run) / 700) / share_
+    return (1 - mean_program_us(run) / 700) / share_
 
 
-def cu3() -> list[Measured]:
+def measure_cu3_throughput() -> list[Measured]:
     """Measure the throughput of continuous writes, and what the mix of followers implies."""
     gains, implied = [], []
     for followers in ("30% faster", "33% faster", BY_LOOPS):
-        runs = saturated(followers)
-        gains.append(cube_gain(runs))
-        implied.append(100 * (1 / (1 - 0.75 * follower_saving(runs["cubeftl"])) - 1))
-    less = follower_saving(saturated()["cubeftl"])
+        runs = run_saturating_writes(followers)
+        gains.append(cube_throughput_gain(runs))
+        implied.append(100 * (1 / (1 - 0.75 * mean_follower_saving(runs["cubeftl"])) - 1))
+    less = mean_follower_saving(run_saturating_writes()["cubeftl"])
     return [
-        measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
-                 shown=f"{row(gains)}; implied {row(implied)}"),
-        measured(100 * less),
+        make_measured(max(abs(a - b) for a, b in zip(gains, implied, strict=True)),
+                      shown=f"{numbers_as_text(gains)}; implied {numbers_as_text(implied)}"),
+        make_measured(100 * less),
     ]
 
 
-def bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> dict[str, Json]:
+def run_write_bursts(followers: str = BY_LOOPS, interface: str = "no limit") -> dict[str, Json]:
     """Run the schemes on bursts that fit into the follower word lines of the open blocks."""
-    return results("cubeftl-write-bursts", followers=followers, interface=interface)
+    return results_of_study("cubeftl-write-bursts", followers=followers, interface=interface)
 
 
-def burst_gain(runs: dict[str, Json], policy: str) -> float:
+def burst_throughput_gain(runs: dict[str, Json], policy: str) -> float:
     """Return the gain in burst throughput over pageFTL in percent.
 
     Writes between bursts complete at once; writes of a burst complete as fast as the buffer drains.
     """
-    return 100 * (response_us(runs["pageftl"], "write") / response_us(runs[policy], "write") - 1)
+    return 100 * (mean_response_us(runs["pageftl"], "write") / mean_response_us(runs[policy],
+                                                                                "write") - 1)
 
 
-def cu4() -> list[Measured]:
+def measure_cu4_bursts() -> list[Measured]:
     """Measure bursts that fit into the follower word lines, also on the profile's own bus."""
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
-        runs = bursts(followers)
-        gain, minus = (burst_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus"))
-        result.append(measured(gain, shown=f"{gain:.1f} > {minus:.1f}", holds=gain > minus + 5))
-    own, faster = (bursts(BY_LOOPS, interface) for interface in ("profile", "3200 MB/s"))
-    gain, minus = (burst_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
-    shown = f"{gain:.1f} > {minus:.1f}; {burst_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
-    return [*result, measured(gain, shown=shown, holds=gain > minus)]
+        runs = run_write_bursts(followers)
+        gain, minus = (burst_throughput_gain(runs, policy)
+                       for policy in ("cubeftl", "cubeftl_minus"))
+        result.append(make_measured(gain, shown=f"{gain:.1f} > {minus:.1f}",
+                                    holds=gain > minus + 5))
+    own, faster = (run_write_bursts(BY_LOOPS, interface) for interface in ("profile", "3200 MB/s"))
+    gain, minus = (burst_throughput_gain(own, policy) for policy in ("cubeftl", "cubeftl_minus"))
+    shown = f"{gain:.1f} > {minus:.1f}; {burst_throughput_gain(faster, 'cubeftl'):.1f} at 3200 MB/s"
+    return [*result, make_measured(gain, shown=shown, holds=gain > minus)]
 
 
-def cu5() -> list[Measured]:
+def measure_cu5_vertftl() -> list[Measured]:
     """Measure vertFTL, which knows the layers without measuring them, against pageFTL."""
-    runs = saturated()
-    return [measured(100 * (array_program_us(runs["vertftl"]) / 700 - 1)),
-            measured(cube_gain(runs, "vertftl"))]
+    runs = run_saturating_writes()
+    return [make_measured(100 * (mean_program_us(runs["vertftl"]) / 700 - 1)),
+            make_measured(cube_throughput_gain(runs, "vertftl"))]
 
 
-def old_reads(state: str) -> dict[str, Json]:
+def run_reads_of_old_data(state: str) -> dict[str, Json]:
     """Return runs that read single pages written before the device aged."""
-    return results("cubeftl-old-reads", state=state)
+    return results_of_study("cubeftl-old-reads", state=state)
 
 
-def retries(run: Json) -> float:
+def retries_per_page_read(run: Json) -> float:
     """Return the mean number of retries per page read."""
-    return counter(run, "read_retries") / counter(run, "array_reads")
+    return counter_of_run(run, "read_retries") / counter_of_run(run, "array_reads")
 
 
-def cu6() -> list[Measured]:
+def measure_cu6_read_retries() -> list[Measured]:
     """Measure read retries, and the memory of the reference table."""
     result = []
     for name in (MONTH, YEAR):
-        runs = old_reads(name)
-        plain, default, learned = (retries(run) for run in runs.values())
-        lost = sum(counter(run, "read_lost_units") for run in runs.values())
-        times = [read_us(run) / 60 for run in runs.values()]
+        runs = run_reads_of_old_data(name)
+        plain, default, learned = (retries_per_page_read(run) for run in runs.values())
+        lost = sum(counter_of_run(run, "read_lost_units") for run in runs.values())
+        times = [sensing_us_per_page(run) / 60 for run in runs.values()]
         pays = all(abs(us - 1 - more) <= 0.01
                    for us, more in zip(times, (plain, default, learned), strict=True))
         result += [
-            measured(*times, digits=2, holds=pays and not lost and plain == default > learned),
-            measured(default, digits=2),
-            measured(cut(learned, default)),
+            make_measured(*times, digits=2, holds=pays and not lost and plain == default > learned),
+            make_measured(default, digits=2),
+            make_measured(reduction_in_percent(learned, default)),
         ]
-    runs = results("cubeftl-memory")
+    runs = results_of_study("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
     geo = runs["cubeftl"]["geometry"]
     # In addition to the table, the policy keeps the measurements of leaders for two blocks per die,
     # and both policies keep some bytes per die about their open blocks.
     active = geo["luns"] * 2 * geo["layers"] * 2
     layers = geo["blocks"] * geo["layers"]
-    return [*result, measured((more - active) / layers, digits=2)]
+    return [*result, make_measured((more - active) / layers, digits=2)]
 
 
-def mixed(state: str) -> dict[str, float]:
+def gains_by_write_share(state: str) -> dict[str, float]:
     """Return cubeFTL's gain in percent on a half-full device, by the share of writes."""
-    found = results("cubeftl-mixed", "write-share", "policy", state=state)
-    return {writes: cube_gain(runs) for writes, runs in found.items()}
+    found = results_of_study("cubeftl-mixed", "write-share", "policy", state=state)
+    return {writes: cube_throughput_gain(runs) for writes, runs in found.items()}
 
 
-def cu7() -> list[Measured]:
+def measure_cu7_device_states() -> list[Measured]:
     """Measure the loads that gain in each device state: bursts of writes, 90 50 10 % writes."""
-    fresh, old = ([mixed(state)[writes] for writes in ("90%", "50%", "10%")]
+    fresh, old = ([gains_by_write_share(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
-    return [measured(burst_gain(bursts(), "cubeftl"), *fresh),
-            measured(*old, holds=old[2] > fresh[2] + 5)]
+    return [make_measured(burst_throughput_gain(run_write_bursts(), "cubeftl"), *fresh),
+            make_measured(*old, holds=old[2] > fresh[2] + 5)]
 
 
-def cu8() -> list[Measured]:
+def measure_cu8_tail_latency() -> list[Measured]:
     """Measure the tail of write latency in ms: pageFTL, cubeFTL-, cubeFTL."""
-    p90 = [bursts()[name]["timing"]["write_response"]["p90_ns"] / 1e6
+    p90 = [run_write_bursts()[name]["timing"]["write_response"]["p90_ns"] / 1e6
            for name in ("pageftl", "cubeftl_minus", "cubeftl")]
-    return [measured(*p90, holds=p90[2] < 0.95 * p90[1])]
+    return [make_measured(*p90, holds=p90[2] < 0.95 * p90[1])]
 
 
-def cu9() -> list[Measured]:
+def measure_cu9_largest_gain() -> list[Measured]:
     """Measure the largest gain; the paper's six workloads are programs on file systems."""
     if trace_directory():
         # No scheme can speed up writes that the write buffer absorbs. A buffer that drains faster
         # even absorbs fewer: an overwrite finds its page still buffered less often.
-        gains = [*map(cube_gain, results("cubeftl-traces", "trace", "policy").values())]
-        return [averaged(gains)] * 2
-    return [measured(max(burst_gain(bursts(), "cubeftl"), mixed("fresh")["100%"])),
-            measured(burst_gain(bursts("32.3 % faster"), "cubeftl"))]
+        gains = [*map(cube_throughput_gain,
+                      results_of_study("cubeftl-traces", "trace", "policy").values())]
+        return [average_measured(gains)] * 2
+    return [make_measured(max(burst_throughput_gain(run_write_bursts(), "cubeftl"),
+                              gains_by_write_share("fresh")["100%"])),
+            make_measured(burst_throughput_gain(run_write_bursts("32.3 % faster"), "cubeftl"))]
 
 
-def cu10() -> list[Measured]:
+def measure_cu10_misprograms() -> list[Measured]:
     """Count misprogrammed followers; test-cubeftl.c compares the bytes."""
-    run, rate = saturated("one in 1000 bad")["cubeftl"], 0.001
+    run, rate = run_saturating_writes("one in 1000 bad")["cubeftl"], 0.001
     followers = run["mode_pages"]["follower"] / 3
-    repeated, moved = counter(run, "repeated_programs"), counter(
+    repeated, moved = counter_of_run(run, "repeated_programs"), counter_of_run(
         run, "programmed_rewrite_units") / 3
     # Some data were overwritten before the policy could relocate them.
     holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
              and repeated * 0.95 <= moved <= repeated)
-    return [measured(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
-                     + ("clean" if run["verified"] else "failed"))]
+    return [make_measured(holds=holds, shown=f"{repeated} of {followers:.0f}, {moved:.0f} moved, "
+                          + ("clean" if run["verified"] else "failed"))]
 
 
-def cu11() -> list[Measured]:
+def measure_cu11_device_sizes() -> list[Measured]:
     """Measure the gains of cubeFTL and of cubeFTL- with collection, on two sizes of device."""
     result = []
-    for runs in results("cubeftl-collected", "device", "policy").values():
-        gains = [cube_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
-        result.append(measured(gains[0], shown=row(gains)))
+    for runs in results_of_study("cubeftl-collected", "device", "policy").values():
+        gains = [cube_throughput_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus")]
+        result.append(make_measured(gains[0], shown=numbers_as_text(gains)))
     return result
 
 
-def cu_a() -> list[Measured]:
+def ablate_cubeftl() -> list[Measured]:
     """Ablate cubeFTL: bursts of writes, then reads of old data."""
-    with falsely(mutants=without_rules("cube-margin-unspent")):
-        skips = bursts()["cubeftl_minus"]
-    runs = bursts()
-    with falsely(mutants=without_rules("cube-references-not-learned")):
-        before = retries(old_reads(YEAR)["cubeftl"])
-    after = retries(old_reads(YEAR)["cubeftl"])
-    rates = [burst_gain(runs | {"skips": skips}, name)
+    with falsified_settings(mutants=mutants_without_rules("cube-margin-unspent")):
+        skips = run_write_bursts()["cubeftl_minus"]
+    runs = run_write_bursts()
+    with falsified_settings(mutants=mutants_without_rules("cube-references-not-learned")):
+        before = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
+    after = retries_per_page_read(run_reads_of_old_data(YEAR)["cubeftl"])
+    rates = [burst_throughput_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
-    times = [array_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
+    times = [mean_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
     return [
-        measured(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
-        measured(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
-        measured(*rates[2:], holds=rates[3] > rates[2] + 5),
-        measured(before, after, digits=2, holds=after < before / 2),
+        make_measured(rates[1], holds=rates[1] > 0 and times[1] < times[0]),
+        make_measured(*rates[1:3], holds=rates[2] > rates[1] and times[2] < times[1]),
+        make_measured(*rates[2:], holds=rates[3] > rates[2] + 5),
+        make_measured(before, after, digits=2, holds=after < before / 2),
     ]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
-    "CU-2": cu2,
-    "CU-3": cu3,
-    "CU-4": cu4,
-    "CU-5": cu5,
-    "CU-6": cu6,
-    "CU-7": cu7,
-    "CU-8": cu8,
-    "CU-9": cu9,
-    "CU-10": cu10,
-    "CU-11": cu11,
-    "CU-A": cu_a,
+    "CU-2": measure_cu2_followers,
+    "CU-3": measure_cu3_throughput,
+    "CU-4": measure_cu4_bursts,
+    "CU-5": measure_cu5_vertftl,
+    "CU-6": measure_cu6_read_retries,
+    "CU-7": measure_cu7_device_states,
+    "CU-8": measure_cu8_tail_latency,
+    "CU-9": measure_cu9_largest_gain,
+    "CU-10": measure_cu10_misprograms,
+    "CU-11": measure_cu11_device_sizes,
+    "CU-A": ablate_cubeftl,
 }

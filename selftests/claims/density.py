@@ -5,30 +5,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from selftests.claims.rows import Claim, claim, counter, program_us, read_us
-from selftests.claims.studies import results
+from selftests.claims.rows import (
+    Claim,
+    counter_of_run,
+    make_claim_row,
+    program_us_per_page,
+    sensing_us_per_page,
+)
+from selftests.claims.studies import results_of_study
 
 
-def de_a() -> list[Claim]:
+def ablate_density_classes() -> list[Claim]:
     """Ablate density classes; no paper has figures for comparison."""
     steps = ("", "+ precise data of the host in sparse blocks",
              "+ ApproxFTL's placement on the dense side", "one bit in a sparse cell")
-    runs = [*results("density-parts", "parts").values()]
-    us, sensing = [program_us(run) for run in runs], [read_us(run) for run in runs]
-    erases = [counter(run, "array_erases") for run in runs]
+    runs = [*results_of_study("density-parts", "parts").values()]
+    us, sensing = [program_us_per_page(run) for run in runs], [sensing_us_per_page(run)
+                                                               for run in runs]
+    erases = [counter_of_run(run, "array_erases") for run in runs]
     cells = [f"{a:.0f} {b:.1f} {c}" for a, b, c in zip(us, sensing, erases, strict=True)]
-    clean = [not counter(run, "policy_bugs") for run in runs]
+    clean = [not counter_of_run(run, "policy_bugs") for run in runs]
     holds = (us[1] < 0.8 * us[0] and sensing[1] < sensing[0] and erases[1] > erases[0],
              us[2] < 0.8 * us[1], sensing[3] < sensing[1] and erases[3] > 1.5 * erases[1])
     return [
         Claim("DE-A", "classes apart, all dense (us of a page of the host; sensing us; erases)",
               "-", cells[0], "-", "report"),
-        *(claim("DE-A", steps[i], "-", cells[i], what, holds[i - 1] and clean[i])
+        *(make_claim_row("DE-A", steps[i], "-", cells[i], what, holds[i - 1] and clean[i])
           for i, what in ((1, "order: both faster, more erases"), (2, "order: programs faster"),
                           (3, "order: reads faster, more erases"))),
     ]
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "DE-A": de_a,
+    "DE-A": ablate_density_classes,
 }

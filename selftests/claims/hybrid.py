@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from selftests.claims.rows import Claim, claim, counter, read_us
+from selftests.claims.rows import Claim, counter_of_run, make_claim_row, sensing_us_per_page
 from selftests.claims.runs import Json
-from selftests.claims.studies import results
+from selftests.claims.studies import results_of_study
 
-from approxftl_tools.measures import look_up
+from approxftl_tools.measures import look_up_keys
 
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
@@ -28,39 +28,41 @@ class Ablation:
     wear: float
     bugs: int
 
-    def text(self) -> str:
+    def ablation_as_text(self) -> str:
         """Format the measures for a cell of the table."""
         return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
                 f"{self.wear:.3f}")
 
 
-def switched(on: Iterable[str]) -> Json:
+def options_of_parts(on: Iterable[str]) -> Json:
     """Return the options that switch these parts on and all others off."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
-def parts(*on: str) -> Ablation:
+def run_with_parts(*on: str) -> Ablation:
     """Run hybrid with these parts and return the measures."""
-    run = results("hybrid-parts", device="cubeFTL", **switched(on))["hybrid"]
-    units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
-    return Ablation(counter(run, "host_program_ns") / units / 1000,
-                    counter(run, "array_program_ns") / units / 1000, read_us(run), erases,
-                    counter(run, "wear_sum") / erases / 10000, counter(run, "policy_bugs"))
+    run = results_of_study("hybrid-parts", device="cubeFTL", **options_of_parts(on))["hybrid"]
+    units, erases = counter_of_run(run, "host_write_units"), counter_of_run(run, "array_erases")
+    return Ablation(counter_of_run(run, "host_program_ns") / units / 1000,
+                    counter_of_run(run, "array_program_ns") / units / 1000,
+                    sensing_us_per_page(run), erases, counter_of_run(run, "wear_sum") / erases
+                    / 10000, counter_of_run(run, "policy_bugs"))
 
 
-def without(part: str) -> Ablation:
+def run_without_part(part: str) -> Ablation:
     """Run hybrid with all parts except one."""
-    return parts(*(other for other in PARTS if other != part))
+    return run_with_parts(*(other for other in PARTS if other != part))
 
 
 HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
 
 
-def hy1() -> list[Claim]:
+def report_hy1_single_parts() -> list[Claim]:
     """Report the gain and the cost of each part alone; no paper has this."""
-    none = parts()
-    result = [claim("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-", none.text(),
-                    "no part: wear 1", none.wear == 1 and none.bugs == 0)]
+    none = run_with_parts()
+    result = [make_claim_row("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-",
+                             none.ablation_as_text(), "no part: wear 1",
+                             none.wear == 1 and none.bugs == 0)]
     checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
         ("approx", "programs faster", lambda a: a.all_us < 0.9 * none.all_us),
         ("cube", "programs faster, hardly other erases",
@@ -73,19 +75,19 @@ def hy1() -> list[Claim]:
          lambda a: a.erases < none.erases and a.host_us > none.host_us),
     )
     for part, what, holds in checks:
-        alone = parts(part)
-        result.append(claim("HY-1", f"only {part}: {what}", "-", alone.text(), "order",
-                            holds(alone) and alone.bugs == 0))
+        alone = run_with_parts(part)
+        result.append(make_claim_row("HY-1", f"only {part}: {what}", "-", alone.ablation_as_text(),
+                                     "order", holds(alone) and alone.bugs == 0))
     return result
 
 
-def hy2() -> list[Claim]:
+def report_hy2_removed_parts() -> list[Claim]:
     """Report the loss when one part is removed from hybrid."""
-    every, none = parts(*PARTS), parts()
-    result = [claim("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-", every.text(),
-                    "programs and erases below none",
-                    every.all_us < none.all_us and every.erases < none.erases
-                    and every.bugs == 0)]
+    every, none = run_with_parts(*PARTS), run_with_parts()
+    result = [make_claim_row("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-",
+                             every.ablation_as_text(), "programs and erases below none",
+                             every.all_us < none.all_us and every.erases < none.erases
+                             and every.bugs == 0)]
     checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
         ("approx", "slower", lambda a: a.all_us > every.all_us),
         ("cube", "slower", lambda a: a.all_us > every.all_us),
@@ -95,9 +97,10 @@ def hy2() -> list[Claim]:
          lambda a: a.all_us < every.all_us),
     )
     for part, what, holds in checks:
-        rest = without(part)
-        result.append(claim("HY-2", f"without {part}: {what}", "-", rest.text(), "order",
-                            holds(rest) and rest.bugs == 0))
+        rest = run_without_part(part)
+        result.append(make_claim_row("HY-2", f"without {part}: {what}", "-",
+                                     rest.ablation_as_text(), "order",
+                                     holds(rest) and rest.bugs == 0))
     return result
 
 
@@ -105,33 +108,36 @@ def hy2() -> list[Claim]:
 DEFAULT = ("approx", "cube", "tvr")
 
 
-def array_us(run: Json) -> float:
+def array_us_per_unit(run: Json) -> float:
     """Return the array time per accessed unit in us."""
-    busy = sum(counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
-    return busy / (counter(run, "host_write_units") + counter(run, "host_read_units")) / 1000
+    busy = sum(counter_of_run(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
+    return busy / (counter_of_run(run, "host_write_units")
+                   + counter_of_run(run, "host_read_units")) / 1000
 
 
-def hy3() -> list[Claim]:
+def report_hy3_combinations() -> list[Claim]:
     """Report the best combinations of parts, by the sum over devices, and the default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
-    runs = results("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
-    busy = {on: [*map(array_us, look_up(runs, *switched(on).values()).values())] for on in every}
+    runs = results_of_study("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
+    busy = {on: [*map(array_us_per_unit,
+                      look_up_keys(runs, *options_of_parts(on).values()).values())] for on in every}
     best = [*map(min, zip(*busy.values(), strict=True))]
     over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}
     found = sorted(every, key=lambda on: over[on])
-    unasked = results("hybrid-default")["hybrid"]["parameters"]
-    usual = switched(DEFAULT).items() <= unasked.items()
+    unasked = results_of_study("hybrid-default")["hybrid"]["parameters"]
+    usual = options_of_parts(DEFAULT).items() <= unasked.items()
     rows = [Claim("HY-3", f"busy time over the best of each of {len(best)} devices, %: "
                   f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
             for on in (*found[:4], found[-1])]
-    return [*rows, claim("HY-3", f"the default, {' '.join(DEFAULT)}: over the least of these, %",
-                         "-", f"{over[DEFAULT] - over[found[0]]:.1f}", "0",
-                         usual and found[0] == DEFAULT)]
+    return [*rows,
+            make_claim_row("HY-3", f"the default, {' '.join(DEFAULT)}: over the least of these, %",
+                           "-", f"{over[DEFAULT] - over[found[0]]:.1f}", "0",
+                           usual and found[0] == DEFAULT)]
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "HY-1": hy1,
-    "HY-2": hy2,
-    "HY-3": hy3,
+    "HY-1": report_hy1_single_parts,
+    "HY-2": report_hy2_removed_parts,
+    "HY-3": report_hy3_combinations,
 }

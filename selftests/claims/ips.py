@@ -7,27 +7,28 @@ from collections.abc import Callable
 
 from selftests.claims.rows import (
     Claim,
-    claim,
-    counter,
-    known_miss,
-    measure,
-    program_us,
-    response_us,
-    row,
+    counter_of_run,
+    make_claim_row,
+    make_known_miss_row,
+    mean_response_us,
+    measure_of_run,
+    numbers_as_text,
+    program_us_per_page,
 )
 from selftests.claims.runs import Json
-from selftests.claims.studies import results
+from selftests.claims.studies import results_of_study
 
 
-def ip_a() -> list[Claim]:
+def ablate_in_place_switch() -> list[Claim]:
     """Ablate in-place switch and compare it with an SLC cache whose blocks are folded."""
     steps = ("", "+ word lines are switched", "+ beside what idle time moves", "+ whatever that is",
              "", "", "+ ApproxFTL's placement")
-    runs = [*results("ips-parts", "parts").values()]
-    us, erases = [program_us(run) for run in runs], [counter(run, "array_erases") for run in runs]
+    runs = [*results_of_study("ips-parts", "parts").values()]
+    us, erases = [program_us_per_page(run) for run in runs], [counter_of_run(run, "array_erases")
+                                                              for run in runs]
     slc = [run["mode_pages"]["slc"] for run in runs]
     cells = [f"{a:.0f} {b} {c}" for a, b, c in zip(us, slc, erases, strict=True)]
-    clean = [not counter(run, "policy_bugs") for run in runs]
+    clean = [not counter_of_run(run, "policy_bugs") for run in runs]
     holds = {1: 0.9 * us[0] < us[1] < us[0] and erases[1] > erases[0],
              2: us[2] < 0.9 * us[1] and slc[2] > 1.1 * slc[1],
              3: us[3] < 1.02 * us[4] and erases[3] < 0.8 * erases[4],
@@ -37,21 +38,23 @@ def ip_a() -> list[Claim]:
                5: "switched, half of the data approximate"}
     orders = {1: "order: hardly faster, more erases", 2: "order: faster, more with one bit",
               3: "order: as fast as folded, fewer erases", 6: "order: faster, fewer erases"}
-    rows = [claim("IP-A", steps[i], "-", cells[i], orders[i], holds[i] and clean[i])
+    rows = [make_claim_row("IP-A", steps[i], "-", cells[i], orders[i], holds[i] and clean[i])
             if i in holds else Claim("IP-A", reports[i], "-", cells[i], "-", "report")
             for i in range(len(steps))]
-    return [*rows, beside_folded(runs[1], runs[4])]
+    return [*rows, compare_with_folding(runs[1], runs[4])]
 
 
-def beside_folded(switched: Json, folded: Json) -> Claim:
+def compare_with_folding(switched: Json, folded: Json) -> Claim:
     """Compare switching to folding, as the abstract does, which names no load or cache."""
-    times = response_us(switched, "write") / response_us(folded, "write")
-    moves = measure(switched, "write_amplification") / measure(folded, "write_amplification")
-    return known_miss("IP-A", "beside folded blocks: write response, write amplification",
-                      "up to 0.75 0.53", row([times, moves], 2),
-                      "slower: the switch is a whole program", times > 2 and 0.53 < moves < 0.75)
+    times = mean_response_us(switched, "write") / mean_response_us(folded, "write")
+    moves = measure_of_run(switched, "write_amplification") / measure_of_run(folded,
+                                                                             "write_amplification")
+    return make_known_miss_row("IP-A", "beside folded blocks: write response, write amplification",
+                               "up to 0.75 0.53", numbers_as_text([times, moves], 2),
+                               "slower: the switch is a whole program",
+                               times > 2 and 0.53 < moves < 0.75)
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "IP-A": ip_a,
+    "IP-A": ablate_in_place_switch,
 }

@@ -5,35 +5,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from selftests.claims.rows import Claim, claim, counter, row, saving
-from selftests.claims.studies import results
+from selftests.claims.rows import (
+    Claim,
+    counter_of_run,
+    make_claim_row,
+    numbers_as_text,
+    saving_in_percent,
+)
+from selftests.claims.studies import results_of_study
 
 
-def pl_a() -> list[Claim]:
+def ablate_lent_parity() -> list[Claim]:
     """Compare runs without lent parity, with half as much parity as ECC has, and with as much.
 
     The abstract reports 30 % faster reads on average but not the techniques it compares with.
     """
-    plain, *runs = results("lending-parts", "lent").values()
+    plain, *runs = results_of_study("lending-parts", "lent").values()
     unpaired, *service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in (plain, *runs)]
-    lost = [counter(run, "read_lost_units") for run in runs]
+    lost = [counter_of_run(run, "read_lost_units") for run in runs]
     cells = [f"{us:.0f} {units}" for us, units in zip(service, lost, strict=True)]
-    lends = [run["mode_pages"]["lending"] > 10000 and not counter(run, "policy_bugs")
+    lends = [run["mode_pages"]["lending"] > 10000 and not counter_of_run(run, "policy_bugs")
              for run in runs]
     return [
         Claim("PL-A", "pages are paired, nothing is lent (us of a read; units lost)", "-",
               cells[0], "-", "report"),
-        *(claim("PL-A", what, "-", cells[i], f"order: faster, {share} % as many lost",
-                lends[i] and service[i] < service[i - 1] and lost[i] < share / 100 * lost[i - 1])
+        *(make_claim_row("PL-A", what, "-", cells[i], f"order: faster, {share} % as many lost",
+                         lends[i] and service[i] < service[i - 1]
+                         and lost[i] < share / 100 * lost[i - 1])
           for i, what, share in ((1, "+ half as much parity as ECC has", 50),
                                  (2, "+ as much", 80))),
         Claim("PL-A", "reads faster, %: than baseline, than paired and not lent, than that with as "
-              "much", "30 on average", row([saving(a, b) for a, b in (
+              "much", "30 on average", numbers_as_text([saving_in_percent(a, b) for a, b in (
                   (service[1], unpaired), (service[1], service[0]), (service[2], service[0]))]),
               "-", "report"),
     ]
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "PL-A": pl_a,
+    "PL-A": ablate_lent_parity,
 }

@@ -15,60 +15,62 @@ TOP = Path(__file__).resolve().parents[2]
 PHYSICS = TOP / "userspace/physics"
 sys.path.append(str(PHYSICS))
 
-from selftests.claims.register import Measured, measured  # noqa: E402
+from selftests.claims.register import Measured, make_measured  # noqa: E402
 
 from aftl_physics import program_time, reprogram_code, tvr  # noqa: E402
 
 
-def ag1() -> list[Measured]:
+def measure_ag1_page_times() -> list[Measured]:
     """Return AGCR's write times and the read times that they cause, in us."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
-    return [measured(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
+    return [make_measured(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
 
 
-def cu1() -> list[Measured]:
+def measure_cu1_leader_time() -> list[Measured]:
     """Return a leader's program time in us and the savings of a follower in percent."""
     leader = program_time.cube_program_ns(0, False)
     skip, both = (100 * (program_time.cube_program_ns(loops, True) / leader - 1)
                   for loops in (0, 3))
-    return [measured(leader / 1000), measured(skip), measured(both)]
+    return [make_measured(leader / 1000), make_measured(skip), make_measured(both)]
 
 
-def tv1() -> list[Measured]:
+def measure_tv1_half_widths() -> list[Measured]:
     """Return TVR's half widths D0 D1 D4 D5, D2 D3, and their sums, in V."""
-    widths = tvr.half_widths()
-    return [measured(*widths[:2], *widths[4:], digits=3), measured(*widths[2:4], digits=3),
-            measured(sum(widths[:4]), sum(widths[:2]), digits=3)]
+    widths = tvr.reference_half_widths()
+    return [make_measured(*widths[:2], *widths[4:], digits=3),
+            make_measured(*widths[2:4], digits=3),
+            make_measured(sum(widths[:4]), sum(widths[:2]), digits=3)]
 
 
-def tv2() -> list[Measured]:
+def measure_tv2_ispp_steps() -> list[Measured]:
     """Return TVR's steps with and without margins, MSB and LSB, and the saving in percent."""
     full, bare = tvr.ispp_steps(1.0), tvr.ispp_steps(0.0)
-    return [measured(*full, digits=0), measured(*bare, digits=0),
-            measured(100 * (sum(bare) / sum(full) - 1))]
+    return [make_measured(*full, digits=0), make_measured(*bare, digits=0),
+            make_measured(100 * (sum(bare) / sum(full) - 1))]
 
 
-def tv3() -> list[Measured]:
+def measure_tv3_endurance() -> list[Measured]:
     """Return TVR's endurance with and without margins in 1e5 cycles, and the gain in percent."""
     full, bare = tvr.endurance_cycles(1.0), tvr.endurance_cycles(0.0)
-    return [measured(full, digits=3), measured(bare, digits=3),
-            measured(100 * (bare / full - 1), digits=2)]
+    return [make_measured(full, digits=3), make_measured(bare, digits=3),
+            make_measured(100 * (bare / full - 1), digits=2)]
 
 
-def tv4() -> list[Measured]:
+def measure_tv4_state_times() -> list[Measured]:
     """Return TVR's program times by state in us, erase times in ms, and their drift by wear."""
-    life = [tvr.program_wear(cycles) for cycles in range(0, tvr.LIFE_CYCLES, 10000)]
-    early, late = (100 * (1 - tvr.program_wear(cycles)) for cycles in (200_000, tvr.LIFE_CYCLES))
+    life = [tvr.relative_program_time(cycles) for cycles in range(0, tvr.LIFE_CYCLES, 10000)]
+    early, late = (100 * (1 - tvr.relative_program_time(cycles))
+                   for cycles in (200_000, tvr.LIFE_CYCLES))
     return [
-        measured(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
-        measured(*(tvr.erase_ns(pattern, cycles) / 1e6
-                   for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
-        measured(early, 100 * (1 - (100 - late) / (100 - early))),
-        measured(100 * (1 - sum(life) / len(life))),
+        make_measured(*(time / 1000 for time in tvr.state_program_ns()), digits=0),
+        make_measured(*(tvr.block_erase_ns(pattern, cycles) / 1e6
+                        for cycles in (0, tvr.LIFE_CYCLES) for pattern in (0, 1))),
+        make_measured(early, 100 * (1 - (100 - late) / (100 - early))),
+        make_measured(100 * (1 - sum(life) / len(life))),
     ]
 
 
-def decodes_uniquely() -> bool:
+def is_code_decodable() -> bool:
     """Tell whether number of updates and ID determine ReSSD's code."""
     try:
         return len(reprogram_code.decode_table()) == 6
@@ -76,31 +78,31 @@ def decodes_uniquely() -> bool:
         return False
 
 
-def re1() -> list[Measured]:
+def measure_re1_encodings() -> list[Measured]:
     """Check ReSSD's encodings."""
     paths = reprogram_code.all_cell_histories()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
-    gray = sum(map(reprogram_code.is_gray, reprogram_code.all_encodings().values()))
-    unique = decodes_uniquely()
-    return [measured(
+    gray = sum(map(reprogram_code.is_gray_code, reprogram_code.encodings_by_code().values()))
+    unique = is_code_decodable()
+    return [make_measured(
         rising, gray, holds=unique,
         shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower())]
 
 
-def re4() -> list[Measured]:
+def measure_re4_metadata() -> list[Measured]:
     """Return the size of ReSSD's metadata in MiB."""
-    return [measured(reprogram_code.metadata_bytes() / 2**20, digits=2)]
+    return [make_measured(reprogram_code.metadata_bytes() / 2**20, digits=2)]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
-    "AG-1": ag1,
-    "CU-1": cu1,
-    "RE-1": re1,
-    "RE-4": re4,
-    "TV-1": tv1,
-    "TV-2": tv2,
-    "TV-3": tv3,
-    "TV-4": tv4,
+    "AG-1": measure_ag1_page_times,
+    "CU-1": measure_cu1_leader_time,
+    "RE-1": measure_re1_encodings,
+    "RE-4": measure_re4_metadata,
+    "TV-1": measure_tv1_half_widths,
+    "TV-2": measure_tv2_ispp_steps,
+    "TV-3": measure_tv3_endurance,
+    "TV-4": measure_tv4_state_times,
 }
 
 FALSELY = """
@@ -111,7 +113,7 @@ print(json.dumps([asdict(one) for one in CLAIMS[sys.argv[2]]()]))
 """
 
 
-def falsified(id_: str, false: str) -> list[Measured]:
+def measure_falsified_claim(id_: str, false: str) -> list[Measured]:
     """Return the figures of a claim after an assignment that falsifies the models."""
     done = subprocess.run([sys.executable, "-c", FALSELY, false, id_], cwd=TOP,
                           env=os.environ | {"PYTHONPATH": f"{TOP}:{PHYSICS}"},
@@ -120,4 +122,12 @@ def falsified(id_: str, false: str) -> list[Measured]:
             for one in json.loads(done.stdout)]
 
 
-__all__ = ["CLAIMS", "asdict", "falsified", "json", "program_time", "reprogram_code", "tvr"]
+__all__ = [
+    "CLAIMS",
+    "asdict",
+    "json",
+    "measure_falsified_claim",
+    "program_time",
+    "reprogram_code",
+    "tvr",
+]

@@ -11,11 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selftests.claims.claims import CLAIMS, OWN, Judged, judge, judged, rows_of
-from selftests.claims.models import falsified
-from selftests.claims.register import TESTED, is_worse
+from selftests.claims.claims import (
+    CLAIMS,
+    OWN,
+    Judged,
+    judge_claim_figures,
+    measured_claim_rows,
+    measured_register_entries,
+)
+from selftests.claims.models import measure_falsified_claim
+from selftests.claims.register import TESTED, is_worse_verdict
 from selftests.claims.rows import Claim
-from selftests.claims.runs import falsely
+from selftests.claims.runs import falsified_settings
 
 HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_tvr off " \
     "--hybrid_ressd off"
@@ -35,35 +42,36 @@ class Control:
     streams: str = ""
 
     @property
-    def how(self) -> str:
+    def falsified_setting_text(self) -> str:
         """Describe the falsified setting."""
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
-    def found(self) -> list[Judged] | list[Claim]:
+    def measure_claim_rows(self) -> list[Judged] | list[Claim]:
         """Return all rows of the claim under this setting."""
         if self.constant:
-            return judge(self.id, falsified(self.id, self.constant))
+            return judge_claim_figures(self.id, measure_falsified_claim(self.id, self.constant))
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
         words, made_by = self.arguments.split(), self.streams.split()
         options = zip(words[::2], words[1::2], strict=True)
-        with falsely(tuple(f"{key}={value}" for key, value in options), mutants,
-                     dict(zip(made_by[::2], made_by[1::2], strict=True))):
-            return judge(self.id, CLAIMS[self.id]()) if self.id in CLAIMS else OWN[self.id]()
+        with falsified_settings(tuple(f"{key}={value}" for key, value in options), mutants,
+                                dict(zip(made_by[::2], made_by[1::2], strict=True))):
+            return judge_claim_figures(self.id,
+                                       CLAIMS[self.id]()) if self.id in CLAIMS else OWN[self.id]()
 
-    def held(self) -> list[Judged | Claim]:
+    def rows_wrongly_held(self) -> list[Judged | Claim]:
         """Return the rows that wrongly hold."""
-        found = self.found()
-        return [found[i] for i in self.rows if holds(found[i])]
+        found = self.measure_claim_rows()
+        return [found[i] for i in self.rows if is_row_confirmed(found[i])]
 
 
-def holds(row: Judged | Claim) -> bool:
+def is_row_confirmed(row: Judged | Claim) -> bool:
     """Tell whether a row agrees as much as the register says, or passes."""
     if isinstance(row, Claim):
         return row.verdict != "fail"
-    return not is_worse(row.verdict, row.entry.verdict)
+    return not is_worse_verdict(row.verdict, row.entry.verdict)
 
 
-def described(row: Judged | Claim) -> str:
+def row_as_text(row: Judged | Claim) -> str:
     """Return a row's text and our figures."""
     return f"{row.what}: {row.ours}" if isinstance(row, Claim) else (
         f"{row.entry.says}: {row.ours.shown}")
@@ -194,32 +202,33 @@ SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
 LONG = ("RE-6", "RE-7", "RE-10", "HY-3")
 
 
-def rows_without_control(id_: str) -> list[str]:
+def find_rows_without_control(id_: str) -> list[str]:
     """Return the tested rows that have no negative control."""
     have = {i for control in CONTROLS if control.id == id_ for i in control.rows}
-    rows: list[Judged | Claim] = [*judged(id_)] if id_ in CLAIMS else [*rows_of(id_)]
+    rows: list[Judged | Claim] = [*measured_register_entries(id_)] if id_ in CLAIMS else [
+        *measured_claim_rows(id_)]
     return [] if id_ in SELF_CONTROLLED else [
-        described(row) for i, row in enumerate(rows)
+        row_as_text(row) for i, row in enumerate(rows)
         if row.verdict in ("pass", *TESTED) and i not in have]
 
 
-def sample(size: int, turn: int) -> list[Control]:
+def sample_controls(size: int, turn: int) -> list[Control]:
     """Return SIZE of the quick negative controls, different ones for each TURN."""
     short = [control for control in CONTROLS if control.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
 
 
-def prove(ids: Sequence[str]) -> int:
+def prove_controls(ids: Sequence[str]) -> int:
     """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
     held = 0
     for control in (control for control in CONTROLS if control.id in ids):
-        still = control.held()
+        still = control.rows_wrongly_held()
         held += bool(still)
         rows = " ".join(str(i + 1) for i in control.rows)
         print(f"{control.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{control.false}: "
-              f"{control.how}",
-              *(f"\n{'':14}{described(row)}" for row in still), flush=True)
-    missing = [(id_, what) for id_ in ids for what in rows_without_control(id_)]
+              f"{control.falsified_setting_text}",
+              *(f"\n{'':14}{row_as_text(row)}" for row in still), flush=True)
+    missing = [(id_, what) for id_ in ids for what in find_rows_without_control(id_)]
     for id_, what in missing:
         print(f"{id_:6}no control for: {what}")
     return 1 if held or missing else 0

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from selftests.claims.runs import binary
+from selftests.claims.runs import program_under_test
 
 
 def trace_directory() -> str:
@@ -21,18 +21,18 @@ def trace_directory() -> str:
 
 
 @functools.cache
-def scratch() -> Path:
+def scratch_directory() -> Path:
     """Return the directory where studies find streams by name; it is removed at exit."""
     directory = tempfile.mkdtemp(prefix="claims-")
     atexit.register(shutil.rmtree, directory)
     return Path(directory)
 
 
-def converted(path: Path, *options: str, name: str = "") -> Path | None:
+def convert_real_trace(path: Path, *options: str, name: str = "") -> Path | None:
     """Convert a trace to a record file for studies; report a file that is no trace, return None."""
-    out = scratch() / f"{name or path.stem}.aft"
-    command = [str(binary().with_name("approxftl-trace")), "convert", "-q", "--force", *options,
-               str(path), str(out)]
+    out = scratch_directory() / f"{name or path.stem}.aft"
+    command = [str(program_under_test().with_name("approxftl-trace")), "convert", "-q", "--force",
+               *options, str(path), str(out)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -44,20 +44,20 @@ def converted(path: Path, *options: str, name: str = "") -> Path | None:
     return out
 
 
-def linked(path: Path) -> Path:
+def link_record_file(path: Path) -> Path:
     """Link a record file into the directory where studies look for it."""
-    link = scratch() / path.name
+    link = scratch_directory() / path.name
     link.unlink(missing_ok=True)
     link.symlink_to(path.absolute())
     return link
 
 
 @functools.cache
-def traces() -> dict[str, Path]:
+def real_record_files() -> dict[str, Path]:
     """Return the real traces as record files; `approxftl trace convert` finds their format."""
     files = sorted(path for path in Path(trace_directory()).iterdir() if path.is_file())
-    records = {f"trace {path.stem}": linked(path) if path.suffix == ".aft" else converted(path)
-               for path in files}
+    records = {f"trace {path.stem}": link_record_file(path) if path.suffix == ".aft"
+               else convert_real_trace(path) for path in files}
     found = {name: path for name, path in records.items() if path}
     if not found:
         sys.exit(f"claims: {trace_directory()} has no trace")

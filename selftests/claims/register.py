@@ -57,7 +57,7 @@ class Measured:
     holds: bool = True
 
 
-def measured(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
+def make_measured(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
     """Return figures that are printed with so many digits, unless a text is given."""
     # Adding zero leaves no sign on a rounded zero.
     numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)
@@ -86,13 +86,13 @@ class Entry:
     test: str = ""
 
     @property
-    def claim(self) -> str:
+    def claim_id(self) -> str:
         """Return the id of the claim function, or "" if the entry has none."""
         name, dot, _ = self.id.partition(".")
         return name if dot else ""
 
     @property
-    def figures(self) -> list[float]:
+    def paper_figures(self) -> list[float]:
         """Return the paper's numbers, or those that follow from its rules."""
         given = self.model if self.model != [] else self.paper
         if isinstance(given, str):
@@ -100,49 +100,49 @@ class Entry:
         return given if isinstance(given, list) else [given]
 
     @property
-    def said(self) -> str:
+    def paper_figures_text(self) -> str:
         """Return the paper's figures as text."""
         if isinstance(self.paper, str):
             return self.paper
-        return " ".join(f"{value:g}" for value in self.figures)
+        return " ".join(f"{value:g}" for value in self.paper_figures)
 
     @property
-    def tolerance(self) -> str:
+    def tolerance_text(self) -> str:
         """Describe what counts as reproduced, or as the right direction."""
         parts = []
         if self.within is not None:
             distances = self.within if isinstance(self.within, list) else [self.within]
             parts.append("±" + " ".join(f"{value:g}" for value in distances))
         if self.band:
-            parts.append(limits(self.band))
+            parts.append(limits_as_text(self.band))
         if self.order:
             parts.append(self.order)
         return ", ".join(parts)
 
-    def judge(self, ours: Measured) -> str:
+    def judge_measured(self, ours: Measured) -> str:
         """Return the verdict that follows from the figures."""
-        right = ours.holds and in_order(ours.values, self.order)
+        right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None
-        close = right and self.is_close(ours.values)
+        close = right and self.has_close_values(ours.values)
         if self.verdict in ("mechanism", "identity"):
             return self.verdict if close else "contradicted"
         if close and has_limits:
             return "reproduced"
         limits_ = self.direction or (None if has_limits else (-math.inf, math.inf))
-        return "direction" if right and limits_ and inside(ours.values, limits_) \
+        return "direction" if right and limits_ and are_values_within(ours.values, limits_) \
             else "contradicted"
 
-    def is_close(self, values: Sequence[float]) -> bool:
+    def has_close_values(self, values: Sequence[float]) -> bool:
         """Tell whether all values are as near to the paper's as the entry demands."""
         if self.within is not None:
             far = self.within if isinstance(self.within, list) else \
-                [self.within] * len(self.figures)
-            near = zip(values, self.figures, far, strict=True)
+                [self.within] * len(self.paper_figures)
+            near = zip(values, self.paper_figures, far, strict=True)
             return all(abs(a - b) <= limit + 1e-9 for a, b, limit in near)
-        return not self.band or inside(values, self.band)
+        return not self.band or are_values_within(values, self.band)
 
 
-def limits(band: tuple[float, float]) -> str:
+def limits_as_text(band: tuple[float, float]) -> str:
     """Format limits; an infinite one is left out."""
     low, high = band
     if math.isinf(low):
@@ -150,12 +150,12 @@ def limits(band: tuple[float, float]) -> str:
     return f">= {low:g}" if math.isinf(high) else f"{low:g}..{high:g}"
 
 
-def inside(values: Sequence[float], band: tuple[float, float]) -> bool:
+def are_values_within(values: Sequence[float], band: tuple[float, float]) -> bool:
     """Tell whether all values are within limits."""
     return all(band[0] <= value <= band[1] for value in values)
 
 
-def in_order(values: Sequence[float], order: str) -> bool:
+def are_values_ordered(values: Sequence[float], order: str) -> bool:
     """Tell whether the values strictly rise or fall, or need not."""
     ordered = sorted(set(values), reverse=order == "falling")
     return not order or list(values) == ordered
@@ -181,24 +181,24 @@ def read_register(name: str) -> list[Entry]:
 
 
 @functools.cache
-def entries() -> dict[str, Entry]:
+def entries_by_id() -> dict[str, Entry]:
     """Return all entries by id."""
     found = [entry for name in PAPERS.values() for entry in read_register(name)]
     return {entry.id: entry for entry in found}
 
 
-def entries_of(claim: str) -> list[Entry]:
+def entries_of_claim(claim: str) -> list[Entry]:
     """Return the entries that a claim function measures, in the order of its figures."""
-    found = [entry for entry in entries().values() if entry.claim == claim]
+    found = [entry for entry in entries_by_id().values() if entry.claim_id == claim]
     return sorted(found, key=lambda entry: int(entry.id.partition(".")[2]))
 
 
-def is_worse(verdict: str, than: str) -> bool:
+def is_worse_verdict(verdict: str, than: str) -> bool:
     """Tell whether a verdict agrees less with the paper than another one."""
     return VERDICTS.index(verdict) > VERDICTS.index(than)
 
 
-def summary(verdicts: Sequence[tuple[str, str]]) -> list[list[str]]:
+def count_verdicts_by_system(verdicts: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Return a table of counts from pairs of paper prefix and verdict, with sums."""
     counts = Counter(verdicts)
     rows = [["", *VERDICTS, "all"]]
@@ -209,33 +209,33 @@ def summary(verdicts: Sequence[tuple[str, str]]) -> list[list[str]]:
     return rows
 
 
-def as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+def table_as_markdown(rows: Sequence[Sequence[str]]) -> list[str]:
     """Format a table for a document."""
     head, *body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     return ["| " + " | ".join(row) + " |"
             for row in (head, ["---"] * len(head), *body)]
 
 
-def page_tables(prefix: str) -> list[str]:
+def system_page_lines(prefix: str) -> list[str]:
     """Return the lines of a system's page that come from the register."""
     own = read_register(PAPERS[prefix])
-    lines = as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
-        [entry.id, f"{entry.says} ({entry.where})", entry.said,
-         entry.ours or f"- {entry.cause}", entry.tolerance, entry.verdict]
+    lines = table_as_markdown([["", "the paper", "", "ours", "tolerance", "verdict"], *(
+        [entry.id, f"{entry.says} ({entry.where})", entry.paper_figures_text,
+         entry.ours or f"- {entry.cause}", entry.tolerance_text, entry.verdict]
         for entry in own)])
     lines.append("")
     causes: dict[str, list[str]] = {}
     for entry in own:
-        if entry.cause and entry.claim:
+        if entry.cause and entry.claim_id:
             text = f"{entry.verdict}: {entry.cause}" + (f" Tested: {entry.tested}" if entry.tested
                                                         else "")
             causes.setdefault(text, []).append(f"**{entry.id}**")
     for text, ids in causes.items():
-        lines += wrapped(f"- {', '.join(ids)}, {text}")
+        lines += wrap_list_item(f"- {', '.join(ids)}, {text}")
     return lines
 
 
-def wrapped(text: str, width: int = 100) -> Iterator[str]:
+def wrap_list_item(text: str, width: int = 100) -> Iterator[str]:
     """Yield the lines of an item of a list."""
     line = ""
     for word in text.split():
@@ -247,19 +247,20 @@ def wrapped(text: str, width: int = 100) -> Iterator[str]:
     yield line
 
 
-def summary_of_register() -> list[str]:
+def register_summary_lines() -> list[str]:
     """Return the summary of stated verdicts as a table for a document."""
-    return as_markdown(summary([(entry.id[:2], entry.verdict) for entry in entries().values()]))
+    return table_as_markdown(count_verdicts_by_system([(entry.id[:2], entry.verdict)
+                                                       for entry in entries_by_id().values()]))
 
 
-def pages() -> dict[Path, list[str]]:
+def generated_lines_by_document() -> dict[Path, list[str]]:
     """Return the generated lines of each document."""
-    systems = {TOP / f"docs/systems/{name}.md": page_tables(prefix)
+    systems = {TOP / f"docs/systems/{name}.md": system_page_lines(prefix)
                for prefix, name in PAPERS.items()}
-    return systems | {FOLDER / "README.md": summary_of_register()}
+    return systems | {FOLDER / "README.md": register_summary_lines()}
 
 
-def generated(text: str, lines: Sequence[str]) -> str:
+def replace_generated_part(text: str, lines: Sequence[str]) -> str:
     """Replace the generated part of a document."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -268,7 +269,7 @@ def generated(text: str, lines: Sequence[str]) -> str:
     return "\n".join([before + BEGIN, "", *lines, "", END + after])
 
 
-def rewrite_ours(found: dict[str, str]) -> None:
+def write_figures_to_register(found: dict[str, str]) -> None:
     """Write measured figures into the register."""
     for name in PAPERS.values():
         path = FOLDER / f"{name}.toml"
@@ -282,8 +283,8 @@ def rewrite_ours(found: dict[str, str]) -> None:
 
 def main() -> int:
     """Write the generated parts of the documents."""
-    for path, lines in pages().items():
-        path.write_text(generated(path.read_text(), lines))
+    for path, lines in generated_lines_by_document().items():
+        path.write_text(replace_generated_part(path.read_text(), lines))
     return 0
 
 

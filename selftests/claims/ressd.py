@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from selftests.claims import census
-from selftests.claims.real_traces import converted, trace_directory, traces
-from selftests.claims.register import Measured, measured
+from selftests.claims.real_traces import convert_real_trace, real_record_files, trace_directory
+from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
-    averaged,
-    counter,
-    measure,
-    read_us,
-    response_us,
-    row,
-    saving,
-    without_rules,
+    average_measured,
+    counter_of_run,
+    mean_response_us,
+    measure_of_run,
+    mutants_without_rules,
+    numbers_as_text,
+    saving_in_percent,
+    sensing_us_per_page,
 )
-from selftests.claims.runs import Json, falsely
-from selftests.claims.studies import results
+from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.studies import results_of_study
 
 
-def on_plane(**where: Any) -> dict[str, Json]:
+def run_on_one_plane(**where: Any) -> dict[str, Json]:
     """Run both policies on one plane with enough idle time for background collection."""
     usual: Json = {"candidates": 16, "virtual_layers": "off"}
-    return results("ressd-plane", policy="tlc", **usual) | results(
+    return results_of_study("ressd-plane", policy="tlc", **usual) | results_of_study(
         "ressd-plane", policy="ressd", **usual | where)
 
 
@@ -45,90 +45,92 @@ class Gain:
     collection: float
 
 
-def ratios(base: Json, run: Json) -> Gain:
+def ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
     """Compare two runs on the same stream."""
-    def times(key: str) -> float:
-        return measure(run, key) / measure(base, key)
+    def measure_ratio(key: str) -> float:
+        return measure_of_run(run, key) / measure_of_run(base, key)
 
     # A trace that rewrites a few pages leaves no valid pages in victims, and nothing is relocated.
-    ends = [measure(one, "moved_pages") for one in (base, run)]
+    ends = [measure_of_run(one, "moved_pages") for one in (base, run)]
     moved = ends[1] / ends[0] if ends[0] else math.inf if ends[1] else 1.0
-    return Gain(times("consumed_pages"), moved, 100 * (times("writes_per_erase") - 1),
-                times("collection_ns"))
+    return Gain(measure_ratio("consumed_pages"), moved,
+                100 * (measure_ratio("writes_per_erase") - 1), measure_ratio("collection_ns"))
 
 
-def ressd_gain(runs: dict[str, Json]) -> Gain:
+def gain_of_runs(runs: dict[str, Json]) -> Gain:
     """Compare the runs of both policies."""
-    return ratios(runs["tlc"], runs["ressd"])
+    return ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 
-def line_pages(run: Json) -> float:
+def pages_per_word_line(run: Json) -> float:
     """Return the mean number of pages programmed per reprogrammable word line between erases."""
-    again = counter(run, "reprogrammed_pages")
+    again = counter_of_run(run, "reprogrammed_pages")
     modes: dict[str, int] = run["mode_pages"]
     return 2 + again / ((modes["mlc"] - again) / 2)
 
 
-def re2() -> list[Measured]:
+def measure_re2_pages_per_line() -> list[Measured]:
     """Count pages of a word line at the end; test-ressd.c checks them after each program."""
-    run = on_plane()["ressd"]
-    bugs = counter(run, "policy_bugs")
-    pages = line_pages(run)
+    run = run_on_one_plane()["ressd"]
+    bugs = counter_of_run(run, "policy_bugs")
+    pages = pages_per_word_line(run)
     # The limit covers word lines that the warm-up left partly programmed.
-    return [measured(pages, digits=3, holds=bugs == 0 and run["verified"] and pages > 3.9)]
+    return [make_measured(pages, digits=3, holds=bugs == 0 and run["verified"] and pages > 3.9)]
 
 
-def service_us(run: Json) -> float:
+def write_service_us(run: Json) -> float:
     """Return the service time of all writes of a run in us."""
     total: int = run["timing"]["write_service"]["sum_ns"]
     return float(total / 1000)
 
 
-def re3() -> list[Measured]:
+def measure_re3_operation_times() -> list[Measured]:
     """Measure the times of one-shot, two bits, reprogram, both reads, erase, each by its use."""
     # The first write is cold. Its updates open four word lines, then reprogram them.
-    one_shot, two_of, last_two = map(service_us, results("ressd-one-page", "warmup").values())
-    cold, hot = results("ressd-reads", "data").values()
-    erased = on_plane()["tlc"]
-    erase = counter(erased, "array_erase_ns") / counter(erased, "array_erases") / 1000
-    return [measured(one_shot, two_of / 2, last_two - two_of / 2, read_us(cold), read_us(hot),
-                     erase, digits=0)]
+    one_shot, two_of, last_two = map(write_service_us,
+                                     results_of_study("ressd-one-page", "warmup").values())
+    cold, hot = results_of_study("ressd-reads", "data").values()
+    erased = run_on_one_plane()["tlc"]
+    erase = counter_of_run(erased, "array_erase_ns") / counter_of_run(erased, "array_erases") / 1000
+    return [make_measured(one_shot, two_of / 2, last_two - two_of / 2, sensing_us_per_page(cold),
+                          sensing_us_per_page(hot), erase, digits=0)]
 
 
-def percent(gain: Gain) -> tuple[float, float, float]:
+def gain_in_percent(gain: Gain) -> tuple[float, float, float]:
     """Return the changes of pages consumed, of writes per erase, of collection time in percent."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 
-def re5() -> list[Measured]:
+def measure_re5_little_spare() -> list[Measured]:
     """Measure writes per erase with less spare space and one candidate; pages of a hot page."""
-    at90 = ressd_gain(results("ressd-space", space="90 % valid"))
-    return [measured(at90.writes_per_erase),
-            measured(ressd_gain(on_plane(candidates=1)).writes_per_erase),
-            measured(100 * 3 / line_pages(on_plane()["ressd"]))]
+    at90 = gain_of_runs(results_of_study("ressd-space", space="90 % valid"))
+    return [make_measured(at90.writes_per_erase),
+            make_measured(gain_of_runs(run_on_one_plane(candidates=1)).writes_per_erase),
+            make_measured(100 * 3 / pages_per_word_line(run_on_one_plane()["ressd"]))]
 
 
-def array(members: int = 4) -> dict[str, Json]:
+def run_on_raid5(members: int = 4) -> dict[str, Json]:
     """Run RAID-5 of TLC planes and of ReSSD planes."""
-    return results("rss-raid", array=f"{members} devices")
+    return results_of_study("rss-raid", array=f"{members} devices")
 
 
-def free_blocks(run: Json) -> int:
+def free_blocks_at_end(run: Json) -> int:
     """Return the number of free blocks at the end."""
     return sum(run["luns"]["free_blocks"])
 
 
-def change_of(value: Callable[..., float], runs: dict[str, Json], *arguments: str) -> float:
+def change_in_percent(value: Callable[..., float], runs: dict[str, Json], *arguments: str) -> float:
     """Return the change from TLC to ReSSD in percent."""
-    return -saving(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
+    return -saving_in_percent(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
 
 
-def free_after_a_while() -> tuple[list[float], list[float]]:
+def free_blocks_after_short_runs() -> tuple[list[float], list[float]]:
     """Return TLC's use of free blocks in short runs, and ReSSD's change, both in percent."""
-    fresh, *later = results("ressd-array", "on", "policy", on=[
+    fresh, *later = results_of_study("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
-    used = [saving(free_blocks(runs["tlc"]), free_blocks(fresh["tlc"])) for runs in later]
-    return used, [change_of(free_blocks, runs) for runs in later]
+    used = [saving_in_percent(free_blocks_at_end(runs["tlc"]), free_blocks_at_end(fresh["tlc"]))
+            for runs in later]
+    return used, [change_in_percent(free_blocks_at_end, runs) for runs in later]
 
 
 # Capacity in bytes of the planes to which traced addresses are folded. The stream repeats until the
@@ -147,107 +149,119 @@ class Played:
 
 
 @functools.cache
-def on_trace(path: Path) -> Played:
+def replay_trace_on_devices(path: Path) -> Played:
     """Replay a trace on all these devices."""
-    def play(data_members: int, on: str) -> dict[str, Json]:
+    def replay_on_members(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
-        folded = converted(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
+        folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
-        written = sum(one.pages * census.PAGE for one in census.read_records(folded)
+        written = sum(one.pages * census.PAGE for one in census.read_record_accesses(folded)
                       if one.write)
         repeat = max(1, 2 * capacity // max(1, written))
-        return results("ressd-traces", on=on, given={
+        return results_of_study("ressd-traces", on=on, given={
             "trace": folded.stem, "repeat": min(repeat, 1000)})
 
-    return Played(play(3, "4 devices"), play(3, "4 devices, virtual super layers"),
-                  play(3, "one device"), play(5, "6 devices"))
+    return Played(replay_on_members(3, "4 devices"),
+                  replay_on_members(3, "4 devices, virtual super layers"),
+                  replay_on_members(3, "one device"), replay_on_members(5, "6 devices"))
 
 
-def traced(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
+def measure_on_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
     """Measure some figures on each real trace that fills the array."""
-    found = [of(played) for played in map(on_trace, traces().values())
-             if all(counter(run, "array_erases") for run in played.larger.values())]
-    return [*map(averaged, zip(*found, strict=True))]
+    found = [of(played) for played in map(replay_trace_on_devices, real_record_files().values())
+             if all(counter_of_run(run, "array_erases") for run in played.larger.values())]
+    return [*map(average_measured, zip(*found, strict=True))]
 
 
-def response_change(runs: dict[str, Json], kind: str = "write") -> float:
+def response_time_change(runs: dict[str, Json], kind: str = "write") -> float:
     """Return the change of a response time from TLC to ReSSD in percent."""
-    return -saving(*(response_us(runs[policy], kind) for policy in ("ressd", "tlc")))
+    return -saving_in_percent(*(mean_response_us(runs[policy], kind)
+                                for policy in ("ressd", "tlc")))
 
 
-def re6() -> list[Measured]:
+def measure_re6_raid_response() -> list[Measured]:
     """Measure RSS-RAID on a stand-in for the 15 volumes that matches only their hot share."""
     if trace_directory():
-        found = traced(lambda played: (*percent(ressd_gain(played.raid)),
-                                       *[response_change(played.raid)] * 2))
-        return [*found, *[measured(math.nan)] * 7]
-    runs = array()
-    moved = [counter(runs["ressd"], f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
-    parts = [measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
+        found = measure_on_real_traces(lambda played: (*gain_in_percent(gain_of_runs(played.raid)),
+                                                       *[response_time_change(played.raid)] * 2))
+        return [*found, *[make_measured(math.nan)] * 7]
+    runs = run_on_raid5()
+    moved = [counter_of_run(runs["ressd"], f"programmed_{cause}_units")
+             for cause in ("gc", "rewrite")]
+    parts = [measure_of_run(runs["ressd"], "consumed_pages") - sum(moved), *moved]
     # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
-    unbuffered = results("ressd-array", on="no buffer")
-    _, later = free_after_a_while()
+    unbuffered = results_of_study("ressd-array", on="no buffer")
+    _, later = free_blocks_after_short_runs()
     return [
-        *map(measured, percent(ressd_gain(runs))),
-        measured(response_change(unbuffered)),
-        measured(response_change(runs)),
-        measured(*later),
-        measured(change_of(free_blocks, runs)),
-        measured(100 * (ressd_gain(runs).moved - 1)),
-        measured(change_of(counter, runs, "array_erases")),
-        measured(*(100 * part / sum(parts) for part in parts)),
-        measured(100 * (migrated(runs["ressd"]) / migrated(runs["tlc"]) - 1)),
-        direct_erases(runs),
+        *map(make_measured, gain_in_percent(gain_of_runs(runs))),
+        make_measured(response_time_change(unbuffered)),
+        make_measured(response_time_change(runs)),
+        make_measured(*later),
+        make_measured(change_in_percent(free_blocks_at_end, runs)),
+        make_measured(100 * (gain_of_runs(runs).moved - 1)),
+        make_measured(change_in_percent(counter_of_run, runs, "array_erases")),
+        make_measured(*(100 * part / sum(parts) for part in parts)),
+        make_measured(100 * (collected_blocks_with_data(runs["ressd"])
+                             / collected_blocks_with_data(runs["tlc"]) - 1)),
+        measure_erases_without_copies(runs),
     ]
 
 
-def direct_erases(runs: dict[str, Json]) -> Measured:
+def measure_erases_without_copies(runs: dict[str, Json]) -> Measured:
     """Count collected blocks without a valid page, and those of an array with much spare space."""
-    roomy = results("rss-raid", array="4 devices", given={"op": "30%", "active-others": "0%"})
-    direct, other = ([counter(both[policy], "gc_empty_blocks") for policy in ("tlc", "ressd")]
+    roomy = results_of_study("rss-raid", array="4 devices",
+                             given={"op": "30%", "active-others": "0%"})
+    direct, other = ([counter_of_run(both[policy], "gc_empty_blocks")
+                      for policy in ("tlc", "ressd")]
                      for both in (runs, roomy))
-    return measured(*direct, shown=f"{row(direct, 0)}; {row(other, 0)}")
+    return make_measured(*direct,
+                         shown=f"{numbers_as_text(direct, 0)}; {numbers_as_text(other, 0)}")
 
 
-def migrated(run: Json) -> int:
+def collected_blocks_with_data(run: Json) -> int:
     """Return the number of collected blocks that had valid pages."""
-    return counter(run, "gc_blocks") - counter(run, "gc_empty_blocks")
+    return counter_of_run(run, "gc_blocks") - counter_of_run(run, "gc_empty_blocks")
 
 
-def re7() -> list[Measured]:
+def measure_re7_single_device() -> list[Measured]:
     """Measure a single device for the same user data, and an array over it."""
     if trace_directory():
-        return traced(lambda played: percent(ressd_gain(played.alone))[:2])
-    raid, alone = ressd_gain(array()), ressd_gain(results("ressd-array", on="one device"))
-    return [measured(percent(alone)[0], holds=raid.pages < alone.pages),
-            measured(percent(alone)[1], holds=raid.writes_per_erase > alone.writes_per_erase)]
+        return measure_on_real_traces(
+            lambda played: gain_in_percent(gain_of_runs(played.alone))[:2])
+    raid, alone = gain_of_runs(run_on_raid5()), gain_of_runs(results_of_study("ressd-array",
+                                                                              on="one device"))
+    return [make_measured(gain_in_percent(alone)[0], holds=raid.pages < alone.pages),
+            make_measured(gain_in_percent(alone)[1],
+                          holds=raid.writes_per_erase > alone.writes_per_erase)]
 
 
-def re8() -> list[Measured]:
+def measure_re8_super_layers() -> list[Measured]:
     """Measure virtual super layers: pages, writes per erase, displaced pages in percent."""
     if trace_directory():
-        found = traced(lambda played: percent(ratios(played.raid["ressd"],
-                                                     played.virtual["ressd"]))[:2])
-        return [*found, *[measured(math.nan)] * 4]
-    plain = on_plane()["ressd"]
-    virtual = on_plane(virtual_layers="on")["ressd"]
-    pages, writes_per_erase, collection = percent(ratios(plain, virtual))
-    displaced = [counter(run, "programmed_rewrite_units") for run in (plain, virtual)]
+        found = measure_on_real_traces(
+            lambda played: gain_in_percent(ressd_to_tlc_ratios(played.raid["ressd"],
+                                                               played.virtual["ressd"]))[:2])
+        return [*found, *[make_measured(math.nan)] * 4]
+    plain = run_on_one_plane()["ressd"]
+    virtual = run_on_one_plane(virtual_layers="on")["ressd"]
+    pages, writes_per_erase, collection = gain_in_percent(ressd_to_tlc_ratios(plain, virtual))
+    displaced = [counter_of_run(run, "programmed_rewrite_units") for run in (plain, virtual)]
     fewer = displaced[0] - displaced[1]
-    erases = -saving(*(counter(run, "array_erases") for run in (virtual, plain)))
-    return [*map(measured, (
+    erases = -saving_in_percent(*(counter_of_run(run, "array_erases") for run in (virtual, plain)))
+    return [*map(make_measured, (
         pages, writes_per_erase, 100 * fewer / displaced[0],
-        100 * fewer / counter(plain, "host_write_units"), erases, collection))]
+        100 * fewer / counter_of_run(plain, "host_write_units"), erases, collection))]
 
 
-def re9() -> list[Measured]:
+def measure_re9_rewritten_data() -> list[Measured]:
     """Write all data again after an hour; without earlier updates both devices are equal."""
-    runs = results("ressd-cold")
+    runs = results_of_study("ressd-cold")
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
-    return [measured(*percent(ressd_gain(runs)), 100 * (busy[1] / busy[0] - 1), digits=2)]
+    return [make_measured(*gain_in_percent(gain_of_runs(runs)), 100 * (busy[1] / busy[0] - 1),
+                          digits=2)]
 
 
-def re_a() -> list[Measured]:
+def ablate_ressd() -> list[Measured]:
     """Ablate ReSSD."""
     idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
     steps: tuple[tuple[int, tuple[str, ...], str], ...] = (
@@ -259,53 +273,58 @@ def re_a() -> list[Measured]:
     )
     gains = []
     for candidates, missing, virtual in steps:
-        with falsely(mutants=without_rules(*missing)):
-            gains.append(ressd_gain(on_plane(candidates=candidates, virtual_layers=virtual)))
+        with falsified_settings(mutants=mutants_without_rules(*missing)):
+            gains.append(gain_of_runs(run_on_one_plane(candidates=candidates,
+                                                       virtual_layers=virtual)))
     more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
     holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
-    return [measured(*percent(gain)[:2], holds=good)
+    return [make_measured(*gain_in_percent(gain)[:2], holds=good)
             for gain, good in zip(gains, holds, strict=True)]
 
 
-def re10() -> list[Measured]:
+def measure_re10_array_sizes() -> list[Measured]:
     """Measure arrays of 4 and of 6 members."""
     if trace_directory():
-        return traced(lambda played: [b - a for a, b in zip(
-            percent(ressd_gain(played.raid))[:2], percent(ressd_gain(played.larger))[:2],
-            strict=True)])
-    small, large = (percent(ressd_gain(array(members))) for members in (4, 6))
-    return [measured(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
+        return measure_on_real_traces(lambda played: [b - a for a, b in zip(
+            gain_in_percent(gain_of_runs(played.raid))[:2],
+            gain_in_percent(gain_of_runs(played.larger))[:2],
+strict=True)])
+    small, large = (gain_in_percent(gain_of_runs(run_on_raid5(members))) for members in (4, 6))
+    return [make_measured(b - a, shown=f"{b - a:+.1f}: {a:.1f}, {b:.1f}", holds=better)
             for a, b, better in ((small[0], large[0], large[0] < 0),
                                  (small[1], large[1], large[1] > 0))]
 
 
-def re11() -> list[Measured]:
+def measure_re11_parity_writes() -> list[Measured]:
     """Measure parity writes; merging in the stripe cache depends on an unknown hold time."""
     if trace_directory():
-        return traced(lambda played: [measure(played.raid["tlc"], "parity_percent")] * 2)
-    short = measure(array()["tlc"], "parity_percent")
-    longer = [measure(run, "parity_percent")
-              for run in results("ressd-parity", "stripe-hold").values()]
-    return [measured(short), measured(longer[-1], shown=row(longer))]
+        return measure_on_real_traces(lambda played: [measure_of_run(played.raid["tlc"],
+                                                                     "parity_percent")] * 2)
+    short = measure_of_run(run_on_raid5()["tlc"], "parity_percent")
+    longer = [measure_of_run(run, "parity_percent")
+              for run in results_of_study("ressd-parity", "stripe-hold").values()]
+    return [make_measured(short), make_measured(longer[-1], shown=numbers_as_text(longer))]
 
 
-def re12() -> list[Measured]:
+def measure_re12_mlc_mode() -> list[Measured]:
     """Measure devices in MLC mode: two of three pages, faster programs."""
-    runs = results("ressd-mlc-mode", "load", "bits")
+    runs = results_of_study("ressd-mlc-mode", "load", "bits")
     tlc, mlc = runs["an array that waits"].values()
-    ends = [measure(run, "writes_per_erase") for run in runs["a plane that collects"].values()]
+    ends = [measure_of_run(run, "writes_per_erase")
+            for run in runs["a plane that collects"].values()]
     return [
-        measured(-saving(response_us(mlc, "write"), response_us(tlc, "write"))),
-        measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
+        make_measured(-saving_in_percent(mean_response_us(mlc, "write"),
+                                         mean_response_us(tlc, "write"))),
+        make_measured(100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)),
         # The paper's endurance divides erases by the largest number of cycles of a cell.
-        measured(ends[1] / ends[0] * 30000 / 1500),
+        make_measured(ends[1] / ends[0] * 30000 / 1500),
     ]
 
 
-def re13() -> list[Measured]:
+def measure_re13_threshold() -> list[Measured]:
     """Measure writes per erase with the paper's threshold and both readings of its fullness."""
-    return [measured(ressd_gain(runs).writes_per_erase)
-            for runs in results("ressd-full", "filled", "policy").values()]
+    return [make_measured(gain_of_runs(runs).writes_per_erase)
+            for runs in results_of_study("ressd-full", "filled", "policy").values()]
 
 
 #: Options for the same stream with reads, at the usual rate and at one with idle time.
@@ -315,51 +334,54 @@ READS: tuple[Json, ...] = (
 )
 
 
-def re15() -> list[Measured]:
+def measure_re15_read_response() -> list[Measured]:
     """Measure the response of reads among writes in an array, at two rates."""
-    return [measured(response_change(results("ressd-array", on="4 devices", given=given), "read"))
+    return [make_measured(response_time_change(results_of_study("ressd-array", on="4 devices",
+                                                                given=given), "read"))
             for given in READS]
 
 
-def re16() -> list[Measured]:
+def measure_re16_layer_counts() -> list[Measured]:
     """Measure super layers of 32 layers over those of two, and the shape in between."""
-    gains = [ratios(on_plane()["ressd"], results(
+    gains = [ressd_to_tlc_ratios(run_on_one_plane()["ressd"], results_of_study(
         "ressd-plane", policy="ressd", candidates=16, virtual_layers="off",
         given={"super_layers": depth})["ressd"]) for depth in (4, 8, 16, 32, 64)]
-    virtual = ratios(on_plane()["ressd"], on_plane(virtual_layers="on")["ressd"])
-    pages, writes_per_erase, _ = percent(gains[3])
+    virtual = ressd_to_tlc_ratios(run_on_one_plane()["ressd"],
+                                  run_on_one_plane(virtual_layers="on")["ressd"])
+    pages, writes_per_erase, _ = gain_in_percent(gains[3])
     writes = [gain.writes_per_erase for gain in gains]
     return [
-        measured(pages),
-        measured(writes_per_erase),
-        measured(*writes[:4], shown=row(writes), holds=abs(writes[4] - writes[3]) < 3),
-        measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
-            percent(virtual), (pages, writes_per_erase), strict=False))),
+        make_measured(pages),
+        make_measured(writes_per_erase),
+        make_measured(*writes[:4], shown=numbers_as_text(writes),
+                      holds=abs(writes[4] - writes[3]) < 3),
+        make_measured(*(100 * part / whole if whole else math.nan for part, whole in zip(
+            gain_in_percent(virtual), (pages, writes_per_erase), strict=False))),
     ]
 
 
-def re14() -> list[Measured]:
+def measure_re14_memory() -> list[Measured]:
     """Measure the memory that the policy allocates; the byte of each page exists anyway."""
-    runs = results("ressd-memory")
+    runs = results_of_study("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30
-    return [measured(more, digits=2), measured(capacity, digits=0)]
+    return [make_measured(more, digits=2), make_measured(capacity, digits=0)]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
-    "RE-2": re2,
-    "RE-3": re3,
-    "RE-5": re5,
-    "RE-6": re6,
-    "RE-7": re7,
-    "RE-8": re8,
-    "RE-9": re9,
-    "RE-10": re10,
-    "RE-11": re11,
-    "RE-12": re12,
-    "RE-13": re13,
-    "RE-14": re14,
-    "RE-15": re15,
-    "RE-16": re16,
-    "RE-A": re_a,
+    "RE-2": measure_re2_pages_per_line,
+    "RE-3": measure_re3_operation_times,
+    "RE-5": measure_re5_little_spare,
+    "RE-6": measure_re6_raid_response,
+    "RE-7": measure_re7_single_device,
+    "RE-8": measure_re8_super_layers,
+    "RE-9": measure_re9_rewritten_data,
+    "RE-10": measure_re10_array_sizes,
+    "RE-11": measure_re11_parity_writes,
+    "RE-12": measure_re12_mlc_mode,
+    "RE-13": measure_re13_threshold,
+    "RE-14": measure_re14_memory,
+    "RE-15": measure_re15_read_response,
+    "RE-16": measure_re16_layer_counts,
+    "RE-A": ablate_ressd,
 }

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selftests.claims.register import Measured, measured
+from selftests.claims.register import Measured, make_measured
 from selftests.claims.runs import Json
 
 from approxftl_tools.paper_measures import VALUES
@@ -29,92 +29,95 @@ class Claim:
     verdict: str
 
 
-def claim(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
+def make_claim_row(id_: str, what: str, paper: str, ours: str, tolerance: str,
+                   holds: bool) -> Claim:
     """Return a row that passes if `holds` is true."""
     return Claim(id_, what, paper, ours, tolerance, "pass" if holds else "fail")
 
 
-def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: bool) -> Claim:
+def make_known_miss_row(id_: str, what: str, paper: str, ours: str, account: str,
+                        stays: bool) -> Claim:
     """Return a row for a known deviation, which fails if it is not as docs/systems describes."""
     return Claim(id_, what, paper, ours, account, "explained" if stays else "fail")
 
 
-def counter(run: Json, name: str) -> int:
+def counter_of_run(run: Json, name: str) -> int:
     """Return a counter of a run."""
     value: int = run["counters"][name]
     return value
 
 
-def measure(run: Json, key: str) -> float:
+def measure_of_run(run: Json, key: str) -> float:
     """Return a measure by its name in studies."""
     found = VALUES[key](run)
     assert found is not None, key
     return found
 
 
-def program_us(run: Json) -> float:
+def program_us_per_page(run: Json) -> float:
     """Return the mean array time per page of host data in us."""
-    return counter(run, "host_program_ns") / counter(run, "host_program_pages") / 1000
+    return counter_of_run(run, "host_program_ns") / counter_of_run(run, "host_program_pages") / 1000
 
 
-def response_us(run: Json, kind: str) -> float:
+def mean_response_us(run: Json, kind: str) -> float:
     """Return the mean response time of a kind of request in us."""
     mean: float = run["timing"][f"{kind}_response"]["mean_ns"]
     return mean / 1000
 
 
-def saving(of: float, base: float) -> float:
+def saving_in_percent(of: float, base: float) -> float:
     """Return the reduction from `base` to `of` in percent."""
     return 100 * (1 - of / base)
 
 
-def row(values: Sequence[float], digits: int = 1) -> str:
+def numbers_as_text(values: Sequence[float], digits: int = 1) -> str:
     """Format numbers with blanks between them."""
     return " ".join(f"{value:.{digits}f}" for value in values)
 
 
-def lifetime(run: Json) -> float:
+def lifetime_gain_percent(run: Json) -> float:
     """Return the lifetime gained by low-voltage erases in percent, from the wear of all blocks."""
-    return 100 * (measure(run, "lifetime") - 1)
+    return 100 * (measure_of_run(run, "lifetime") - 1)
 
 
-def cut(ours: float, base: float) -> float:
+def reduction_in_percent(ours: float, base: float) -> float:
     """Return the reduction in percent; NaN if the trace has no such requests."""
-    return saving(ours, base) if base else math.nan
+    return saving_in_percent(ours, base) if base else math.nan
 
 
-def without_rules(*names: str) -> tuple[str, ...]:
+def mutants_without_rules(*names: str) -> tuple[str, ...]:
     """Return the names of the mutants that switch these rules off."""
     return tuple(f"core/{name}" for name in names)
 
 
-def all_program_us(run: Json) -> float:
+def program_us_per_unit(run: Json) -> float:
     """Return the array time of all programs per unit written by the host in us."""
-    return counter(run, "array_program_ns") / counter(run, "host_write_units") / 1000
+    return counter_of_run(run, "array_program_ns") / counter_of_run(run, "host_write_units") / 1000
 
 
-def array_program_us(run: Json) -> float:
+def mean_program_us(run: Json) -> float:
     """Return the mean array time of a program in us."""
-    return counter(run, "array_program_ns") / counter(run, "array_programs") / 1000
+    return counter_of_run(run, "array_program_ns") / counter_of_run(run, "array_programs") / 1000
 
 
-def means_of(run: Json) -> tuple[float, float]:
+def mean_responses_us(run: Json) -> tuple[float, float]:
     """Return the mean response time of reads and of writes in us."""
-    return response_us(run, "read"), response_us(run, "write")
+    return mean_response_us(run, "read"), mean_response_us(run, "write")
 
 
-def mean(values: Iterable[float]) -> float:
+def arithmetic_mean(values: Iterable[float]) -> float:
     """Return the arithmetic mean."""
     listed = list(values)
     return sum(listed) / len(listed)
 
 
-def read_us(run: Json) -> float:
+def sensing_us_per_page(run: Json) -> float:
     """Return the mean array time per page sensed in us."""
-    return measure(run, "sensing_mean_ns") / 1000
+    return measure_of_run(run, "sensing_mean_ns") / 1000
 
 
-def averaged(values: Iterable[float], digits: int = 1) -> Measured:
+def average_measured(values: Iterable[float], digits: int = 1) -> Measured:
     """Return the mean of figures, such as those of several volumes, shown beside each of them."""
     listed = list(values)
-    return measured(mean(listed), shown=f"{row(listed, digits)}, mean {mean(listed):.{digits}f}")
+    return make_measured(arithmetic_mean(listed), shown=f"{numbers_as_text(listed, digits)}, mean "
+                         f"{arithmetic_mean(listed):.{digits}f}")

@@ -33,75 +33,77 @@ false_mutants: tuple[str, ...] = ()
 false_streams: Json = {}
 
 
-def build() -> Path:
+def build_directory() -> Path:
     """Return the build directory."""
     return Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
-def binary() -> Path:
+def program_under_test() -> Path:
     """Return the program under test."""
-    return Path(os.environ.get("APPROXFTL", build() / "approxftl")).absolute()
+    return Path(os.environ.get("APPROXFTL", build_directory() / "approxftl")).absolute()
 
 
-def seed() -> str:
+def seed_of_runs() -> str:
     """Return the seed of every run."""
     return os.environ.get("CLAIMS_SEED", "1")
 
 
-def cached(name: str) -> Path:
+def cache_path(name: str) -> Path:
     """Return a path in the cache and create its directory."""
-    place = build() / "cache/claims" / name
+    place = build_directory() / "cache/claims" / name
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
 
 
 @functools.cache
-def tree() -> Path:
+def copied_source_tree() -> Path:
     """Return a copy of the source tree, which is removed at exit."""
     folder = tempfile.TemporaryDirectory(prefix="claims-tree-")
-    table.copy_tree(Path(folder.name))
-    tree.__dict__["folder"] = folder
+    table.copy_source_tree(Path(folder.name))
+    copied_source_tree.__dict__["folder"] = folder
     return Path(folder.name)
 
 
-def make(mutants: tuple[str, ...]) -> None:
+def build_with_mutants(mutants: tuple[str, ...]) -> None:
     """Build the program in the copied tree with some mutants.
 
     Compiling everything once without link-time optimisation is faster than two links with it.
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    with table.write_texts_meanwhile(table.mutated_texts(edits_of(mutants), tree()), tree()):
+    with table.write_texts_meanwhile(
+        table.mutated_texts(edits_of_mutants(mutants), copied_source_tree()), copied_source_tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
                         "build/approxftl"],
-                       cwd=tree(), env=environment, stdout=subprocess.DEVNULL, check=True)
+                       cwd=copied_source_tree(), env=environment, stdout=subprocess.DEVNULL,
+                       check=True)
 
 
-def edits_of(mutants: tuple[str, ...]) -> list[table.Edit]:
+def edits_of_mutants(mutants: tuple[str, ...]) -> list[table.Edit]:
     """Return the edits of some mutants of selftests/mutants."""
     edits = {mutant.name: mutant.edits for mutant in table.all_mutants()}
     return [edit for name in mutants for edit in edits[name]]
 
 
 @functools.cache
-def program(mutants: tuple[str, ...]) -> Path:
+def program_with_mutants(mutants: tuple[str, ...]) -> Path:
     """Return the program, rebuilt with mutants if there are any."""
     if not mutants:
-        return binary()
-    changed = repr((cached_file_digest(binary()), edits_of(mutants)))
-    built = cached(hashlib.sha256(changed.encode()).hexdigest())
+        return program_under_test()
+    changed = repr((cached_file_digest(program_under_test()), edits_of_mutants(mutants)))
+    built = cache_path(hashlib.sha256(changed.encode()).hexdigest())
     if not built.exists():
-        make(mutants)
-        shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))
+        build_with_mutants(mutants)
+        shutil.copy2(copied_source_tree() / "build/approxftl", built.with_suffix(".new"))
         built.with_suffix(".new").replace(built)
     return built
 
 
-def run_and_read(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
+def run_second_stream(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
     """Run a stream on a new device and another one on what it left; return the second run."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
-        device, command = f"{folder}/device", (program(false_mutants), "sim")
-        subprocess.run([*command, *first, f"--seed={seed()}", *false_arguments,
+        device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
+        subprocess.run([*command, *first, f"--seed={seed_of_runs()}", *false_arguments,
                         f"--dump={device}"], stdout=subprocess.DEVNULL, check=True)
         done = subprocess.run([*command, f"--load={device}", *then, "--json", "-q"],
                               stdout=subprocess.PIPE, check=True)
@@ -110,8 +112,8 @@ def run_and_read(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
 
 
 @contextmanager
-def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
-            made_by: Json | None = None) -> Iterator[None]:
+def falsified_settings(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
+                       made_by: Json | None = None) -> Iterator[None]:
     """Run all claims with these falsified settings; nested calls add up."""
     global false_arguments, false_mutants, false_streams
     before = false_arguments, false_mutants, false_streams

@@ -26,63 +26,64 @@ from approxftl_tools.study_table import finished_groups
 FOLDER = Path(__file__).parent / "studies"
 
 
-def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
+def plan_of_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     """Read a study; add these options to its base, and the available volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load_toml(path)
     vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
-    more = {"base": {"seed": runs.seed(), **given}, "vary": vary}
+    more = {"base": {"seed": runs.seed_of_runs(), **given}, "vary": vary}
     if "synth" in document:
         more["synth"] = document["synth"] | runs.false_streams
     if "trace" in vary and real:
-        vary["trace"] = [volume.stem for volume in real_traces.traces().values()]
-    setting = Setting(full=real, traces=real_traces.scratch() if real else None,
-                      made=runs.build() / "cache/claims/traces", more=more)
-    return study_plan.read_study(path, runs.binary(), setting=setting, sure=True)
+        vary["trace"] = [volume.stem for volume in real_traces.real_record_files().values()]
+    setting = Setting(full=real, traces=real_traces.scratch_directory() if real else None,
+                      made=runs.build_directory() / "cache/claims/traces", more=more)
+    return study_plan.read_study(path, runs.program_under_test(), setting=setting, sure=True)
 
 
-def volumes(name: str = "agcr-windows") -> dict[str, Path]:
+def record_files_of_volumes(name: str = "agcr-windows") -> dict[str, Path]:
     """Return the record files that a study runs on, by volume name."""
     kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
-            for point in plan_of(name, {}).points for word in point.arguments
+            for point in plan_of_claim_study(name, {}).points for word in point.arguments
             if word.startswith("--trace=")}
 
 
-def is_at(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+def has_axis_values(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
     """Tell whether a run has one of the wanted values on each axis that it sets."""
     said = {study_plan.option_name(key): str(value) for key, value in varied.items()}
-    return all(said.get(study_plan.option_name(key)) in (None, *study_plan.as_strings(values))
+    return all(said.get(study_plan.option_name(key)) in (None,
+                                                         *study_plan.values_as_strings(values))
                for key, values in where.items())
 
 
-def once(words: Iterable[str]) -> list[str]:
+def drop_repeated_options(words: Iterable[str]) -> list[str]:
     """Remove repeated options; the last value wins."""
     return list({study_plan.option_name(word.partition("=")[0]): word for word in words}.values())
 
 
-def in_this_world(point: Point, program: Path) -> Point:
+def falsify_point(point: Point, program: Path) -> Point:
     """Return a point with the falsified settings of a negative control."""
-    arguments = once((*point.arguments, *runs.false_arguments))
+    arguments = drop_repeated_options((*point.arguments, *runs.false_arguments))
     return study_plan.make_point(study_plan.simulator_and_digest(program), arguments, point.varied)
 
 
-def results(name: str, *axes: str, given: Mapping[str, Any] | None = None,
-            **where: Any) -> dict[str, Any]:
+def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = None,
+                     **where: Any) -> dict[str, Any]:
     """Return runs of a study as nested dicts by the values of these axes; by policy if none.
 
     Only runs that match `where` are executed; a list there matches each of its values.
     """
-    plan = plan_of(name, given or {})
-    program = runs.program(runs.false_mutants)
-    points = tuple(in_this_world(point, program) for point in plan.points
-                   if is_at(dict(point.varied), where))
-    store = Store(runs.build() / "cache/claims/results")
+    plan = plan_of_claim_study(name, given or {})
+    program = runs.program_with_mutants(runs.false_mutants)
+    points = tuple(falsify_point(point, program) for point in plan.points
+                   if has_axis_values(dict(point.varied), where))
+    store = Store(runs.build_directory() / "cache/claims/results")
     require_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
     for group in finished_groups(replace(plan, points=points), store):
-        if not is_at(group.varied, where):
+        if not has_axis_values(group.varied, where):
             continue
         *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]
         place = found

@@ -33,20 +33,21 @@ TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 @pytest.mark.parametrize("id_", claims.CLAIMS)
 def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
-    assert [(one.entry.id, one.differs) for one in claims.judged(id_) if one.differs] == []
-    assert negative_controls.rows_without_control(id_) == []
+    assert [(one.entry.id, one.difference_from_register)
+            for one in claims.measured_register_entries(id_) if one.difference_from_register] == []
+    assert negative_controls.find_rows_without_control(id_) == []
 
 
 @pytest.mark.parametrize("id_", claims.OWN)
 def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
     # `make claims` runs all requests; the controls of hybrid fail with these, too.
-    with runs.falsely(("--requests=100000",) if id_.startswith("HY") else ()):
-        rows = claims.rows_of(id_)
+    with runs.falsified_settings(("--requests=100000",) if id_.startswith("HY") else ()):
+        rows = claims.measured_claim_rows(id_)
     assert rows and all(row.id == id_ for row in rows)
     assert [row for row in rows if row.verdict == "fail"] == []
     assert sum(row.verdict == "explained" for row in rows) == EXPLAINED.get(id_, 0)
     assert sum(row.verdict == "report" for row in rows) == REPORTED.get(id_, 0)
-    assert negative_controls.rows_without_control(id_) == []
+    assert negative_controls.find_rows_without_control(id_) == []
 
 
 def test_each_entry_is_complete() -> None:
@@ -54,33 +55,35 @@ def test_each_entry_is_complete() -> None:
     assert len({entry.id for entry in listed}) == len(listed) > 159
     for entry in listed:
         assert entry.where and entry.says and entry.verdict in register.VERDICTS, entry.id
-        measured = entry.claim in claims.CLAIMS
+        measured = entry.claim_id in claims.CLAIMS
         assert measured == bool(entry.ours) and measured != (entry.verdict == "absent"), entry.id
         has_limits = entry.within is not None or bool(entry.band)
         assert not (has_limits or entry.verdict == "reproduced") or entry.why, entry.id
-        assert entry.verdict != "reproduced" or (has_limits and entry.said), entry.id
+        assert entry.verdict != "reproduced" or (has_limits and entry.paper_figures_text), entry.id
         assert entry.verdict not in ("contradicted", "absent") or entry.cause, entry.id
         assert entry.verdict != "contradicted" or entry.tested, entry.id
-        assert entry.verdict != "direction" or not entry.figures or entry.cause, entry.id
+        assert entry.verdict != "direction" or not entry.paper_figures or entry.cause, entry.id
         assert entry.model == [] or entry.verdict in ("mechanism", "identity", "contradicted")
         assert re.fullmatch(r"[A-Z]{2}-(?:(?:\d+|[A-Z])\.\d+|N\d+)", entry.id), entry.id
 
 
 def test_claims_and_entries_belong_together() -> None:
-    assert {entry.claim for entry in register.entries().values()} - {""} == set(claims.CLAIMS)
+    assert {entry.claim_id
+            for entry in register.entries_by_id().values()} - {""} == set(claims.CLAIMS)
     for id_ in claims.CLAIMS:
-        own = register.entries_of(id_)
+        own = register.entries_of_claim(id_)
         assert [entry.id for entry in own] == [f"{id_}.{i + 1}" for i in range(len(own))]
 
 
 def test_pages_are_those_of_the_register() -> None:
-    for path, lines in register.pages().items():
-        assert register.generated(path.read_text(), lines) == path.read_text(), \
+    for path, lines in register.generated_lines_by_document().items():
+        assert register.replace_generated_part(path.read_text(), lines) == path.read_text(), \
             f"{path.name}: run selftests/claims/register.py"
 
 
 def test_the_summary_counts_stated_verdicts() -> None:
-    rows = register.summary([("AX", "reproduced"), ("AX", "absent"), ("RE", "absent")])
+    rows = register.count_verdicts_by_system([("AX", "reproduced"), ("AX", "absent"),
+                                              ("RE", "absent")])
     assert rows[1] == ["approxftl", "1", "0", "0", "0", "0", "1", "2"]
     assert rows[-1] == ["all", "1", "0", "0", "0", "0", "2", "3"]
 
@@ -102,75 +105,77 @@ ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, dire
 ])
 def test_verdict_follows_from_the_figures(entry: register.Entry, values: tuple[float, ...],
                                           verdict: str) -> None:
-    assert entry.judge(register.measured(*values)) == verdict
-    assert entry.judge(register.measured(*values, holds=False)) == "contradicted"
+    assert entry.judge_measured(register.make_measured(*values)) == verdict
+    assert entry.judge_measured(register.make_measured(*values, holds=False)) == "contradicted"
 
 
 def test_the_table_fits_100_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = [claims.Judged(entry, register.measured(*entry.figures or (0,), shown=entry.ours))
-             for entry in register.entries().values() if entry.claim]
-    claims.put_tables(shown, [])
-    claims.put_summary(shown, claims.papers_only([]), [], [])
+    shown = [claims.Judged(entry,
+                           register.make_measured(*entry.paper_figures or (0,), shown=entry.ours))
+             for entry in register.entries_by_id().values() if entry.claim_id]
+    claims.print_claim_tables(shown, [])
+    claims.print_verdict_summary(shown, claims.entries_without_claim([]), [], [])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 100 and len(lines) > len(shown)
 
 
-def turn() -> int:
+def count_commits() -> int:
     """Return the number of commits, by which the sample of negative controls rotates."""
     done = subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True,
                           check=False)
     return int(done.stdout) if done.returncode == 0 else 0
 
 
-@pytest.mark.parametrize("control", negative_controls.sample(2, turn()),
-                         ids=lambda control: control.how)
+@pytest.mark.parametrize("control", negative_controls.sample_controls(2, count_commits()),
+                         ids=lambda control: control.falsified_setting_text)
 def test_negative_control_misses(control: negative_controls.Control) -> None:
-    with runs.falsely(("--requests=100000",) if control.id.startswith("HY") else ()):
-        assert control.held() == []
+    with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
+        assert control.rows_wrongly_held() == []
 
 
 def test_control_that_holds_is_reported(capsys: pytest.CaptureFixture[str],
                                         monkeypatch: pytest.MonkeyPatch) -> None:
     same = negative_controls.Control("TV-2", (1,), "nothing", constant="tvr.STEP_V = 0.2")
     monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
-    assert negative_controls.prove(["TV-2"]) == 1
-    assert negative_controls.prove(["TV-1"]) == 1
+    assert negative_controls.prove_controls(["TV-2"]) == 1
+    assert negative_controls.prove_controls(["TV-1"]) == 1
     assert "no control for: half widths" in capsys.readouterr().out
 
 
 def test_falsified_streams_are_stored_in_other_files() -> None:
-    usual = studies.volumes()
+    usual = studies.record_files_of_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
-    with runs.falsely(made_by={"reads-of-a-place": 40, "requests": 100}):
-        other = studies.volumes()
+    with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
+        other = studies.record_files_of_volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
-    assert all(len(aft.open_records(path).operations()) == 100 for path in other.values())
-    assert studies.volumes() == usual
+    assert all(len(aft.open_records(path).operations_without_flags()) == 100
+               for path in other.values())
+    assert studies.record_files_of_volumes() == usual
 
 
 def test_false_options_override_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "small.toml").write_text(
         'study = 1\nwarmup = "ignore"\n[base]\nwear_gap = 0\n[vary]\nrequests = [7, 8]\n')
-    monkeypatch.setenv("APPROXFTL", str(runs.binary()))
+    monkeypatch.setenv("APPROXFTL", str(runs.program_under_test()))
     monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     monkeypatch.setattr(studies, "FOLDER", tmp_path)
     with pytest.raises(AssertionError, match="several runs at baseline"):
-        studies.results("small")
-    with runs.falsely(("--requests=5", "--wear-gap=3")):
-        found = studies.results("small", requests=8)["baseline"]
+        studies.results_of_study("small")
+    with runs.falsified_settings(("--requests=5", "--wear-gap=3")):
+        found = studies.results_of_study("small", requests=8)["baseline"]
     assert found["requests"] == 5 and found["parameters"]["wear_gap"] == 3
-    assert studies.once(["--wear_gap=0", "--wear-gap=3"]) == ["--wear-gap=3"]
+    assert studies.drop_repeated_options(["--wear_gap=0", "--wear-gap=3"]) == ["--wear-gap=3"]
 
 
 def test_each_study_can_be_run_by_itself_and_is_looked_at(tmp_path: Path) -> None:
     said = "".join(path.read_text() for path in Path(studies.__file__).parent.glob("*.py"))
     for path in studies.FOLDER.glob("*.toml"):
-        plan = studies.plan_of(path.stem, {})
-        study_plan.check_values(path, runs.binary(), plan.points)
+        plan = studies.plan_of_claim_study(path.stem, {})
+        study_plan.check_axis_values(path, runs.program_under_test(), plan.points)
         assert plan.text and f'"{path.stem}"' in said
 
 
-def as_msr(stream: Stream) -> str:
+def stream_as_msr_text(stream: Stream) -> str:
     """Return the lines of an MSR file; its clock counts 100 ns since 1601."""
     rows = zip(stream.t_ns, stream.op, stream.off_sect, stream.nsect, strict=True)
     return "".join(
@@ -179,19 +184,19 @@ def as_msr(stream: Stream) -> str:
         for t_ns, write, sector, sectors in rows)
 
 
-def whole_pages(stream: Stream) -> Stream:
+def round_stream_to_pages(stream: Stream) -> Stream:
     """Return a stream whose units are pages of 8 KiB."""
     return replace(stream, off_sect=2 * stream.off_sect, nsect=2 * stream.nsect)
 
 
 @pytest.fixture
-def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
+def trace_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
     """Place synthetic streams in the directory of real traces, beside a file that is no trace."""
-    made = {name: whole_pages(generate_stream(
+    made = {name: round_stream_to_pages(generate_stream(
         replace(find_profile(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}
     for name, stream in made.items():
-        (tmp_path / f"{name}.csv").write_text(as_msr(stream))
+        (tmp_path / f"{name}.csv").write_text(stream_as_msr_text(stream))
     (tmp_path / "README").write_text("They are not to be passed on.\n")
     monkeypatch.setenv("CLAIMS_TRACES", str(tmp_path))
     monkeypatch.setattr(ressd, "FOLDED", ressd.FOLDED * 96 // 1024)
@@ -199,35 +204,37 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream
 
 
 def test_traces_of_a_path_are_read_as_they_are(
-        volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
-    found = real_traces.traces()
+        trace_volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
+    found = real_traces.real_record_files()
     assert "README skipped: " in capsys.readouterr().err
-    assert set(found) == {f"trace {name}" for name in volumes} == set(studies.volumes())
-    for name, stream in volumes.items():
+    assert set(found) == {f"trace {name}"
+                          for name in trace_volumes} == set(studies.record_files_of_volumes())
+    for name, stream in trace_volumes.items():
         file = aft.open_records(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
                                ("t_ns", stream.t_ns // 100 * 100)):
-            assert (file.column(column) == wanted).all()
-        assert (file.operations() == stream.op).all()
+            assert (file.field_of_records(column) == wanted).all()
+        assert (file.operations_without_flags() == stream.op).all()
 
 
 @pytest.mark.parametrize("id_", TRACED)
-def test_claims_accept_traces_instead_of_synthetic_streams(volumes: dict[str, Stream],
+def test_claims_accept_traces_instead_of_synthetic_streams(trace_volumes: dict[str, Stream],
                                                            id_: str) -> None:
     # Use as small a device as the stand-ins do.
-    with runs.falsely(("--blocks=16",) if id_.startswith("AG") else ()):
-        found = claims.judge(id_, claims.CLAIMS[id_]())
+    with runs.falsified_settings(("--blocks=16",) if id_.startswith("AG") else ()):
+        found = claims.judge_claim_figures(id_, claims.CLAIMS[id_]())
     assert any(one.ours.shown != one.entry.ours for one in found)
     lists = [one.ours.shown for one in found if ", mean " in one.ours.shown]
-    assert all(len(shown.partition(",")[0].split()) == len(volumes) for shown in lists)
+    assert all(len(shown.partition(",")[0].split()) == len(trace_volumes) for shown in lists)
     assert lists or id_ in ("AG-2", "AG-6")
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
-def test_array_claims_accept_traces(volumes: dict[str, Stream], id_: str) -> None:
+def test_array_claims_accept_traces(trace_volumes: dict[str, Stream], id_: str) -> None:
     # Use small planes.
-    with runs.falsely(("--blocks=96",)):
-        found = claims.judge(id_, claims.CLAIMS[id_]())
+    with runs.falsified_settings(("--blocks=96",)):
+        found = claims.judge_claim_figures(id_, claims.CLAIMS[id_]())
     lists = [one.ours.shown for one in found if ", mean " in one.ours.shown]
     # Four thousand repeated requests are not a volume, so the figures need not match the paper's.
-    assert lists and all(len(shown.partition(",")[0].split()) == len(volumes) for shown in lists)
+    assert lists and all(len(shown.partition(",")[0].split()) == len(trace_volumes)
+                         for shown in lists)

@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 SCRIPT = TOP / "userspace/raid/compare.py"
 
 
-def load() -> ModuleType:
+def load_compare_module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("compare", SCRIPT)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -25,19 +25,19 @@ def load() -> ModuleType:
     return module
 
 
-compare = load()
+compare = load_compare_module()
 
 
 def test_requests_stay_inside_and_return() -> None:
     capacity = 3 * 2**20
-    requests = compare.short_lived(capacity, 5000, 4)
-    assert requests == compare.short_lived(capacity, 5000, 4)
+    requests = compare.short_lived_requests(capacity, 5000, 4)
+    assert requests == compare.short_lived_requests(capacity, 5000, 4)
     assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
     assert len({at for at, _ in requests}) < len(requests) / 10
-    assert sum(size for _, size in compare.full_pass(capacity)) == capacity
+    assert sum(size for _, size in compare.full_pass_requests(capacity)) == capacity
 
 
-def counters(factor: float) -> dict[str, int]:
+def fake_member_counters(factor: float) -> dict[str, int]:
     """Return the counters of a member: 1000 units of the host, as many relocated."""
     return {
         "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
@@ -46,16 +46,16 @@ def counters(factor: float) -> dict[str, int]:
     }
 
 
-def fake(folder: Path, policy: str, factor: float, members: int = 4) -> None:
+def write_fake_results(folder: Path, policy: str, factor: float, members: int = 4) -> None:
     """Write results of an array; the simulator's are those of four members times a factor."""
     (folder / "md").mkdir(exist_ok=True)
     for number in range(1, members + 1):
-        member = {"devices": [{"counters": counters(1)}]}
+        member = {"devices": [{"counters": fake_member_counters(1)}]}
         (folder / f"md/{policy}.member-{number}.json").write_text(json.dumps(member))
     write = {"io_bytes": 2000 * compare.UNIT, "clat_ns": {"mean": 1e6}}
     (folder / f"md/{policy}.fio.json").write_text(json.dumps({"jobs": [{"write": write}]}))
     run = {
-        "counters": counters(4 * factor) | {"host_write_units": 2000},
+        "counters": fake_member_counters(4 * factor) | {"host_write_units": 2000},
         "raid": {"data_write_units": 2000, "parity_write_units": 2000},
         "timing": {"write_response": {"mean_ns": 5e6}},
     }
@@ -65,20 +65,20 @@ def fake(folder: Path, policy: str, factor: float, members: int = 4) -> None:
 @pytest.mark.parametrize(("factor", "agrees"), [(1.0, True), (1.2, True), (1.4, False)])
 def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees: bool) -> None:
     for policy in compare.POLICIES:
-        fake(tmp_path, policy, factor)
+        write_fake_results(tmp_path, policy, factor)
     assert compare.report_arrays(tmp_path, 4) is agrees
 
 
 def test_both_arrays_must_change_in_one_direction(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fake(tmp_path, "tlc", 1.0)
-    fake(tmp_path, "ressd", 1.0)
+    write_fake_results(tmp_path, "tlc", 1.0)
+    write_fake_results(tmp_path, "ressd", 1.0)
     path = tmp_path / "ressd.sim.json"
     run = json.loads(path.read_text())
     run["counters"]["array_erases"] = 220
     path.write_text(json.dumps(run))
     for number in range(1, 5):
-        member = {"devices": [{"counters": counters(1) | {"array_erases": 46}}]}
+        member = {"devices": [{"counters": fake_member_counters(1) | {"array_erases": 46}}]}
         (tmp_path / f"md/ressd.member-{number}.json").write_text(json.dumps(member))
     assert compare.report_arrays(tmp_path, 4) is False
     assert "differs, up to" not in capsys.readouterr().out
@@ -105,9 +105,9 @@ def test_changes_are_printed_by_number_of_members(tmp_path: Path,
                                                   capsys: pytest.CaptureFixture[str]) -> None:
     for number in (4, 6):
         (tmp_path / str(number)).mkdir()
-        fake(tmp_path / str(number), "tlc", 1.0, number)
-        fake(tmp_path / str(number), "ressd", 2.0, number)
-    compare.put_by_members(tmp_path, [4, 6])
+        write_fake_results(tmp_path / str(number), "tlc", 1.0, number)
+        write_fake_results(tmp_path / str(number), "ressd", 2.0, number)
+    compare.print_changes_by_size(tmp_path, [4, 6])
     lines = capsys.readouterr().out.splitlines()
     assert next(line for line in lines if "devices" in line).split() == ["4", "devices", "6",
                                                                         "devices"]

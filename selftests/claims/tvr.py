@@ -6,71 +6,77 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from selftests.claims.real_traces import trace_directory
-from selftests.claims.register import Measured, measured
+from selftests.claims.register import Measured, make_measured
 from selftests.claims.rows import (
-    array_program_us,
-    averaged,
-    counter,
-    measure,
-    row,
-    saving,
-    without_rules,
+    average_measured,
+    counter_of_run,
+    mean_program_us,
+    measure_of_run,
+    mutants_without_rules,
+    numbers_as_text,
+    saving_in_percent,
 )
-from selftests.claims.runs import Json, falsely
-from selftests.claims.studies import results
+from selftests.claims.runs import Json, falsified_settings
+from selftests.claims.studies import results_of_study
 
 
-def tvr_cut(runs: dict[str, Json]) -> float:
+def response_cut_by_tvr(runs: dict[str, Json]) -> float:
     """Return TVR's reduction of the mean response of all requests in percent."""
-    return saving(*(measure(runs[policy], "response_mean_ns") for policy in ("tvr", "baseline")))
+    return saving_in_percent(*(measure_of_run(runs[policy], "response_mean_ns")
+                               for policy in ("tvr", "baseline")))
 
 
-def tv5() -> list[Measured]:
+def measure_tv5_mixed_streams() -> list[Measured]:
     """Measure the response time of mixed streams, by their share of writes."""
     if trace_directory():
-        cuts = [*map(tvr_cut, results("tvr-traces", "trace", "policy").values())]
-        return [averaged(cuts)] * 2
-    found = results("tvr-mixed", "times", "write-share", "policy")
-    return [measured(*map(tvr_cut, runs.values())) for runs in found.values()]
+        cuts = [*map(response_cut_by_tvr,
+                     results_of_study("tvr-traces", "trace", "policy").values())]
+        return [average_measured(cuts)] * 2
+    found = results_of_study("tvr-mixed", "times", "write-share", "policy")
+    return [make_measured(*map(response_cut_by_tvr, runs.values())) for runs in found.values()]
 
 
-def tv6() -> list[Measured]:
+def measure_tv6_packages() -> list[Measured]:
     """Vary the number of packages, at the same load for each and at the same load for all."""
-    same = [[tvr_cut(runs[packages]) for packages in ("2", "4", "8")]
-            for runs in results("tvr-packages", "utilisation", "packages", "policy").values()]
-    shared = [*map(tvr_cut, results("tvr-one-load", "packages", "policy").values())]
+    same = [[response_cut_by_tvr(runs[packages]) for packages in ("2", "4", "8")]
+            for runs in results_of_study("tvr-packages", "utilisation", "packages",
+                                         "policy").values()]
+    shared = [*map(response_cut_by_tvr,
+                   results_of_study("tvr-one-load", "packages", "policy").values())]
     cuts = [*same, shared]
     every = [cut for one in cuts for cut in one]
-    return [*(measured(one[-1] - one[0], shown=row(one)) for one in cuts),
-            measured(*every, shown=f"{min(every):.1f} to {max(every):.1f}")]
+    return [*(make_measured(one[-1] - one[0], shown=numbers_as_text(one)) for one in cuts),
+            make_measured(*every, shown=f"{min(every):.1f} to {max(every):.1f}")]
 
 
-def tv8() -> list[Measured]:
+def measure_tv8_page_times() -> list[Measured]:
     """Measure the program times of the slow and of the fast page of a word line."""
-    us = [array_program_us(run) for run in results("tvr-pages", "pages").values()]
+    us = [mean_program_us(run) for run in results_of_study("tvr-pages", "pages").values()]
     slow = 2 * us[1] - us[0]
-    return [measured(slow / us[0], digits=2), measured(us[0], digits=0), measured(slow, digits=0)]
+    return [make_measured(slow / us[0], digits=2), make_measured(us[0], digits=0),
+            make_measured(slow, digits=0)]
 
 
-def tv_a() -> list[Measured]:
+def ablate_tvr() -> list[Measured]:
     """Ablate TVR: time of a program, wear of an erase."""
-    with falsely(mutants=without_rules("tvr-wears-fully")):
-        steps = results("tvr-worn-out", "scheme", scheme="device")["device"]
-    base, whole, block = results("tvr-worn-out", "scheme").values()
+    with falsified_settings(mutants=mutants_without_rules("tvr-wears-fully")):
+        steps = results_of_study("tvr-worn-out", "scheme", scheme="device")["device"]
+    base, whole, block = results_of_study("tvr-worn-out", "scheme").values()
     runs = (base, steps, whole, block)
-    us = [array_program_us(run) for run in runs]
-    wear = [counter(run, "wear_sum") / counter(run, "array_erases") / 10000 for run in runs]
+    us = [mean_program_us(run) for run in runs]
+    wear = [counter_of_run(run, "wear_sum") / counter_of_run(run, "array_erases") / 10000
+            for run in runs]
     return [
-        measured(us[0], us[1], digits=0, holds=us[1] < 0.6 * us[0]),
-        measured(wear[1], wear[2], digits=3, holds=wear[2] < wear[1] == 1),
-        measured(shown=f"{us[3]:.0f} {wear[3]:.3f}",
-                 holds=us[2] < us[3] < us[0] and wear[2] < wear[3] < 1),
+        make_measured(us[0], us[1], digits=0, holds=us[1] < 0.6 * us[0]),
+        make_measured(wear[1], wear[2], digits=3, holds=wear[2] < wear[1] == 1),
+        make_measured(shown=f"{us[3]:.0f} {wear[3]:.3f}",
+                      holds=us[2] < us[3] < us[0] and wear[2] < wear[3] < 1),
     ]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
-    "TV-5": tv5,
-    "TV-6": tv6,
-    "TV-8": tv8,
-    "TV-A": tv_a,
+    "TV-5": measure_tv5_mixed_streams,
+    "TV-6": measure_tv6_packages,
+    "TV-8": measure_tv8_page_times,
+    "TV-A": ablate_tvr,
 }

@@ -6,9 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from selftests.claims.rows import Claim, all_program_us, claim, counter, program_us
+from selftests.claims.rows import (
+    Claim,
+    counter_of_run,
+    make_claim_row,
+    program_us_per_page,
+    program_us_per_unit,
+)
 from selftests.claims.runs import Json
-from selftests.claims.studies import results
+from selftests.claims.studies import results_of_study
 
 COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units lost; erases; flipped "
            "bits of a unit")
@@ -26,43 +32,45 @@ class Price:
     flips: float
     bugs: int
 
-    def text(self) -> str:
+    def price_as_text(self) -> str:
         """Format the measures for a cell of the table."""
         return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
                 f"{self.erases} {self.flips:.0f}")
 
 
-def price(run: Json) -> Price:
+def price_of_run(run: Json) -> Price:
     """Extract the measures from a run."""
-    return Price(program_us(run), all_program_us(run),
+    return Price(program_us_per_page(run), program_us_per_unit(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
-                 counter(run, "read_lost_units"), counter(run, "array_erases"),
-                 counter(run, "read_flipped_bits") / max(1, counter(run, "read_approx_units")),
-                 counter(run, "policy_bugs"))
+                 counter_of_run(run, "read_lost_units"), counter_of_run(run, "array_erases"),
+                 counter_of_run(run, "read_flipped_bits")
+                 / max(1, counter_of_run(run, "read_approx_units")),
+                 counter_of_run(run, "policy_bugs"))
 
 
-def prices(*how: str) -> Iterator[Price]:
+def prices_of_policies(*how: str) -> Iterator[Price]:
     """Yield the measures of policies run with these options."""
-    runs = results("unequal-protection", "how", how=[*how])
-    return (price(runs[one]) for one in how)
+    runs = results_of_study("unequal-protection", "how", how=[*how])
+    return (price_of_run(runs[one]) for one in how)
 
 
 Check = tuple[str, str, Price, bool]
 
 
-def table(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
+def price_claim_rows(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
     """Return the rows of a claim; the first row is the base and is not tested."""
-    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.text(), "-", "report"),
-            *(claim(id_, what, "-", now.text(), f"order: {order}", holds and not now.bugs)
+    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.price_as_text(), "-", "report"),
+            *(make_claim_row(id_, what, "-", now.price_as_text(), f"order: {order}",
+                             holds and not now.bugs)
               for what, order, now, holds in rows)]
 
 
-def up1() -> list[Claim]:
+def compare_up1_policies() -> list[Claim]:
     """Compare each policy alone and, where compatible, with ApproxFTL's placement."""
-    base, placed, lent, dense, both, ips, beside = prices(
+    base, placed, lent, dense, both, ips, beside = prices_of_policies(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
-    return table("UP-1", "baseline", base, (
+    return price_claim_rows("UP-1", "baseline", base, (
         ("ApproxFTL", "programs and reads faster", placed,
          placed.host < 0.8 * base.host and placed.read < 0.9 * base.read),
         ("lending", "reads faster than under ApproxFTL, programs do not", lent,
@@ -80,12 +88,12 @@ def up1() -> list[Claim]:
     ))
 
 
-def up2() -> list[Claim]:
+def compare_up2_levels() -> list[Claim]:
     """Compare quality levels, alone and a third each, with ApproxFTL, which ignores them."""
-    base, placed, one, two, three, mixed = prices(
+    base, placed, one, two, three, mixed = prices_of_policies(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")
-    return table("UP-2", "baseline", base, (
+    return price_claim_rows("UP-2", "baseline", base, (
         ("levels, all of level 1", "reads faster", one,
          one.read < 0.9 * base.read and one.host > 0.99 * base.host),
         ("levels, all of 2", "programs faster, more flips", two,
@@ -101,6 +109,6 @@ def up2() -> list[Claim]:
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "UP-1": up1,
-    "UP-2": up2,
+    "UP-1": compare_up1_policies,
+    "UP-2": compare_up2_levels,
 }

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of, schema_checker
+from selftests.lib.json_schema import parse_document, schema_checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
-from selftests.sim.support import run
+from selftests.sim.support import run_approxftl
 
 from approxftl_tools import compare, figures, study, synth
 from approxftl_tools.measures import MEASURES
@@ -60,21 +60,21 @@ def results_folder() -> Path:
     """Return a directory with results."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
-    assert run("sim", "--requests=300", "--warmup=10", "--policy=baseline,approxftl",
-               "--seed=1..3", "-q", f"-j{folder}/r.json").code == 0
+    assert run_approxftl("sim", "--requests=300", "--warmup=10", "--policy=baseline,approxftl",
+                         "--seed=1..3", "-q", f"-j{folder}/r.json").code == 0
     (folder / "s.toml").write_text(STUDY)
-    assert run("study", "run", folder / "s.toml").code == 0
+    assert run_approxftl("study", "run", folder / "s.toml").code == 0
     return folder
 
 
 def run_verb(verb: str, *options: str) -> Done:
     words = [str(results_folder()) + word[1:] if word[0] == "@" else word for word in verb.split()]
     if words[0] in MODULES:
-        return run_in_process(MODULES[words[0]], [*words[1:], *options])
-    return run(*words, *options)
+        return run_verb_in_process(MODULES[words[0]], [*words[1:], *options])
+    return run_approxftl(*words, *options)
 
 
-def run_in_process(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
+def run_verb_in_process(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
     """Run a Python verb in this process, to save the start of an interpreter for each call."""
     os.environ["APPROXFTL"] = str(BINARY)
     kept = os.dup(1), os.dup(2)
@@ -96,24 +96,25 @@ def run_in_process(main: Callable[[Sequence[str]], int], words: Sequence[str]) -
 
 
 @cache
-def default_columns(verb: str) -> Done:
+def print_default_columns(verb: str) -> Done:
     return run_verb(verb)
 
 
-def list_columns(verb: str, *options: str) -> str:
+def print_list_columns(verb: str, *options: str) -> str:
     done = run_verb(verb, *options)
-    assert done.err == default_columns(verb).err, done.err
-    assert done.code == default_columns(verb).code
+    assert done.err == print_default_columns(verb).err, done.err
+    assert done.code == print_default_columns(verb).code
     return done.out
 
 
-def schema_of(verb: str) -> str:
+def schema_of_verb(verb: str) -> str:
     return VERBS if verb in ("params", "profiles", "policies", "doctor --root /none") else \
         FORMATS if verb == "trace formats" else TOOLS
 
 
-def list_rows(verb: str, *options: str) -> list[Row]:
-    found: list[Row] = document_of(schema_of(verb), list_columns(verb, "-j", *options))["rows"]
+def parse_list_rows(verb: str, *options: str) -> list[Row]:
+    found: list[Row] = parse_document(schema_of_verb(verb),
+                                      print_list_columns(verb, "-j", *options))["rows"]
     return found
 
 
@@ -128,28 +129,29 @@ def columns_of_help(verb: str) -> tuple[dict[str, str], ...]:
 
 
 @cache
-def column_cells(verb: str, key: str) -> tuple[str, ...]:
+def cells_of_column(verb: str, key: str) -> tuple[str, ...]:
     """Return the cells of a column as printed in text, in row order."""
-    return tuple(line.strip() for line in list_columns(verb, "--no-head", "-o", key).splitlines())
+    return tuple(line.strip()
+                 for line in print_list_columns(verb, "--no-head", "-o", key).splitlines())
 
 
 @cache
-def all_columns(verb: str) -> tuple[Row, ...]:
-    return tuple(list_rows(verb, "-o", ",".join(one["key"] for one in columns_of_help(verb))))
+def parse_all_columns(verb: str) -> tuple[Row, ...]:
+    return tuple(parse_list_rows(verb, "-o", ",".join(one["key"] for one in columns_of_help(verb))))
 
 
-def order_of(value: Any) -> tuple[int, Any]:
+def value_sort_key(value: Any) -> tuple[int, Any]:
     """Sort missing values first."""
     return (0, 0) if value is None else (1, value)
 
 
-def sorted_by(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
+def sorted_row_numbers(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
     """Return the row numbers in sorted order; the sort is stable."""
-    table = all_columns(verb)
+    table = parse_all_columns(verb)
     found = list(range(len(table)))
     for key, falls in reversed(keys):
         # A reversed sort is stable, too.
-        found.sort(key=lambda at: order_of(table[at][key]), reverse=falls)
+        found.sort(key=lambda at: value_sort_key(table[at][key]), reverse=falls)
     return found
 
 
@@ -170,28 +172,28 @@ class TestList:
 
     def test_json_has_the_columns(self, verb: str) -> None:
         keys = [one["key"] for one in columns_of_help(verb)]
-        assert len(all_columns(verb)) >= 4
-        assert all(list(row) == keys for row in all_columns(verb))
+        assert len(parse_all_columns(verb)) >= 4
+        assert all(list(row) == keys for row in parse_all_columns(verb))
         # A column that is a number in one row is a number or missing in all rows.
         for key in keys:
-            kinds = {type(row[key]) for row in all_columns(verb)} - {type(None)}
+            kinds = {type(row[key]) for row in parse_all_columns(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
 
     def test_default_columns_are_shown_without_o(self, verb: str) -> None:
-        usual = list(list_rows(verb, "-S", columns_of_help(verb)[0]["key"])[0])
+        usual = list(parse_list_rows(verb, "-S", columns_of_help(verb)[0]["key"])[0])
         more = [one["key"] for one in columns_of_help(verb)
                 if "not shown by default" in one["help"]]
         assert usual == [one["key"] for one in columns_of_help(verb) if one["key"] not in more]
         if more:
-            assert list(list_rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
+            assert list(parse_list_rows(verb, "-o", f"+{more[0]}")[0]) == [*usual, more[0]]
 
     def test_each_column_sorts(self, verb: str) -> None:
         every = ",".join(one["key"] for one in columns_of_help(verb))
         for one in columns_of_help(verb)[:16]:
             for sign in ("", "-"):
-                order = sorted_by(verb, [(one["key"], sign == "-")])
-                assert list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
-                    all_columns(verb)[at] for at in order]
+                order = sorted_row_numbers(verb, [(one["key"], sign == "-")])
+                assert parse_list_rows(verb, "-o", every, "-S", sign + one["key"].upper()) == [
+                    parse_all_columns(verb)[at] for at in order]
 
     @HELD
     @given(data=st.data())
@@ -205,16 +207,16 @@ class TestList:
         by = [(one["key"], data.draw(st.sampled_from(["", "+", "-"]))) for one in data.draw(
             st.lists(st.sampled_from(columns_of_help(verb)), unique_by=id, max_size=3))]
         sort = [f"--sort={','.join(sign + key for key, sign in by)}"] if by else []
-        order = sorted_by(verb, [(key, sign == "-") for key, sign in by])
+        order = sorted_row_numbers(verb, [(key, sign == "-") for key, sign in by])
         keys = [one["key"] for one in chosen]
-        table = all_columns(verb)
-        assert list_rows(verb, "-o", ",".join(names), *sort) == [
+        table = parse_all_columns(verb)
+        assert parse_list_rows(verb, "-o", ",".join(names), *sort) == [
             {key: table[at][key] for key in keys} for at in order]
-        lines = list_columns(verb, "-o", ",".join(names), *sort).splitlines()
+        lines = print_list_columns(verb, "-o", ",".join(names), *sort).splitlines()
         if verb not in BARE:
             assert lines.pop(0).split() == " ".join(one["title"] for one in chosen).split()
         assert [line.split() for line in lines] == [
-            " ".join(column_cells(verb, key)[at] for key in keys).split() for at in order]
+            " ".join(cells_of_column(verb, key)[at] for key in keys).split() for at in order]
 
     @pytest.mark.parametrize("option", ["-o", "-S"])
     def test_unknown_columns_are_refused(self, verb: str, option: str) -> None:
@@ -227,7 +229,7 @@ class TestList:
         ):
             done = run_verb(verb, f"{option}{wrong}" if wrong else f"--{OPTIONS[option]}=")
             if sentence is None:
-                assert done.code == default_columns(verb).code
+                assert done.code == print_default_columns(verb).code
                 continue
             assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
             assert re.match(f"approxftl[- ]{name}", done.err) and sentence in done.err
@@ -239,7 +241,7 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
 def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
     """Each listed name is accepted as listed and with dashes and underscores exchanged."""
-    for name in column_cells(verb, columns_of_help(verb)[0]["key"]):
+    for name in cells_of_column(verb, columns_of_help(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):
             assert run_verb(verb, way, "--no-head", "-o",
                             columns_of_help(verb)[0]["key"]).out.strip() == name
@@ -255,7 +257,7 @@ def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
     for words in ((f"-j{file}",), (f"--json={file}",)):
         done = run_verb("params", *words, "-o", "key")
         assert (done.code, done.out, done.err) == (0, "", "")
-        assert len(json.loads(file.read_text())["rows"]) == len(all_columns("params"))
+        assert len(json.loads(file.read_text())["rows"]) == len(parse_all_columns("params"))
         file.unlink()
     # The value of -j must be attached; the next argument is an input file.
     for option in ("-j", "--json"):
@@ -269,9 +271,10 @@ def test_json_is_written_to_the_named_file(tmp_path: Any) -> None:
 OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_mib", "write_mib"}
 
 
-def told_by(*words: str) -> list[str]:
+def names_of_help(*words: str) -> list[str]:
     """Return the names that "-o help" lists."""
-    return [line.split()[0] for line in run(*words, "-o", "help").out.splitlines() if line]
+    return [line.split()[0] for line in run_approxftl(*words, "-o", "help").out.splitlines()
+            if line]
 
 
 #: Measures that sim's table does not print.
@@ -284,10 +287,10 @@ OF_COMPARE_ALONE = {
 def test_a_measure_has_one_name() -> None:
     """study knows all measures; compare lists the common ones and stat those of a device."""
     known = set(VALUES)
-    listed = told_by("compare", str(results_folder() / "r.json"))
+    listed = names_of_help("compare", str(results_folder() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
-    told = {name.removesuffix("_per_second") for name in told_by("stat", "-i", "1")}
+    told = {name.removesuffix("_per_second") for name in names_of_help("stat", "-i", "1")}
     assert told - OF_A_DEVICE <= known | documented_counters()
     assert len(told) > len(OF_A_DEVICE) + 3
 
@@ -305,7 +308,7 @@ def test_measures_of_counters_have_the_counters_names() -> None:
     run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
     assert len(names) > 90
     of_counters = [(key, name) for key, value in VALUES.items() for name in names
-                   if value_of(value, run_) == run_["counters"][name]]
+                   if measure_from_counters(value, run_) == run_["counters"][name]]
     assert len(of_counters) >= 9
     assert [pair for pair in of_counters if pair[0] != pair[1]] == []
     errors = schema_checker(VERBS).schema
@@ -323,11 +326,12 @@ def test_status_words_have_the_counters_names() -> None:
              for word in found.split(", ")}
     verbs = schema_checker(VERBS).schema
     assert set(verbs["$defs"]["status"]["properties"]) == words
-    listed = {name for name in told_by("list") if name.endswith(("_units", "_blocks", "_bits"))}
+    listed = {name for name in names_of_help("list")
+              if name.endswith(("_units", "_blocks", "_bits"))}
     assert len(listed) == 4 and listed <= words
 
 
-def value_of(value: Value, run_: dict[str, Any]) -> float | None:
+def measure_from_counters(value: Value, run_: dict[str, Any]) -> float | None:
     """Return a measure, or None if it needs more than the counters."""
     try:
         return value(run_)
@@ -338,7 +342,8 @@ def value_of(value: Value, run_: dict[str, Any]) -> float | None:
 def test_titles_are_equal_in_all_outputs() -> None:
     """Titles in compare are those that sim prints; the report and figures use compare's."""
     printed, above = set(), ""
-    told = run("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share", "0.5").out
+    told = run_approxftl("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share",
+                         "0.5").out
     for line in told.splitlines():
         found = re.match(r"( *)(\S.*?)  ", line)
         if found and not found[1]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.json_schema import schema_checker
 from selftests.lib.programs import TOP, run_program
-from selftests.lib.verbs import Words, all_programs, command_line, help_of
+from selftests.lib.verbs import Words, command_line, help_of_verb, list_verbs_and_programs
 
 PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
          for page in (TOP / folder).rglob("*.[18].rst")}
@@ -56,41 +56,41 @@ class Option:
 def options_of_help(words: Words) -> tuple[Option, ...]:
     """Return the options listed by --help."""
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
-                       help_of(words), re.M)
+                       help_of_verb(words), re.M)
     return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
                  if not value.startswith("  "))
 
 
 @cache
-def options_of_table(words: Words) -> tuple[Option, ...]:
+def options_of_help_json(words: Words) -> tuple[Option, ...]:
     """Return the options listed by --help=json, which prints the option table of the parser."""
     if words in BARE:
         return options_of_help(words)
     done = run_program(*command_line(words), "--help=json")
     assert (done.code, done.err) == (0, ""), done
     told = json.loads(done.out)
-    assert HELP.errors(told) == []
+    assert HELP.find_errors(told) == []
     assert told["command"].split()[-1] == words[-1].removeprefix("approxftl-"), told["command"]
     return tuple(Option(one["letter"] and f"-{one['letter']}", f"--{one['name']}",
                         f"[={one['value']}]" if one["value_may_lack"] else one["value"])
                  for one in told["options"])
 
 
-VERBS = all_programs()
+VERBS = list_verbs_and_programs()
 OURS = [words for words in VERBS if words != FOREIGN]
 
 
 def test_every_verb_lists_its_options() -> None:
     assert len(VERBS) > 50
-    assert sum(len(options_of_table(words)) for words in VERBS) > 300
-    assert Option("-j", "--json", "[=FILE]") in options_of_table(("sim",))
-    assert Option("-o", "--show", "COLUMN,...") in options_of_table(("compare",))
+    assert sum(len(options_of_help_json(words)) for words in VERBS) > 300
+    assert Option("-j", "--json", "[=FILE]") in options_of_help_json(("sim",))
+    assert Option("-o", "--show", "COLUMN,...") in options_of_help_json(("compare",))
 
 
 def test_short_options_have_one_meaning() -> None:
     found: dict[str, set[str]] = defaultdict(set)
     for words in OURS:
-        for one in options_of_table(words):
+        for one in options_of_help_json(words):
             found[one.letter].add(one.name)
     found.pop("")
     assert {letter: names for letter, names in found.items() if len(names) > 1} == {}
@@ -99,7 +99,7 @@ def test_short_options_have_one_meaning() -> None:
 def test_an_option_has_the_same_letter_in_all_verbs() -> None:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in OURS:
-        for one in options_of_table(words):
+        for one in options_of_help_json(words):
             found[one.name][one.letter].append(" ".join(words))
     assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
 
@@ -107,13 +107,13 @@ def test_an_option_has_the_same_letter_in_all_verbs() -> None:
 def test_an_option_takes_a_value_in_all_verbs_or_none() -> None:
     found: dict[str, dict[bool, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in VERBS:
-        for one in options_of_table(words):
+        for one in options_of_help_json(words):
             found[one.name][bool(one.value)].append(" ".join(words))
     assert {name: dict(kinds) for name, kinds in found.items()
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
 
 
-def page_of(words: Words) -> str:
+def manual_page_name(words: Words) -> str:
     """Return the name of a verb's manual page."""
     verb = words[0]
     if words == ("trace", "record"):
@@ -124,14 +124,14 @@ def page_of(words: Words) -> str:
 def test_manual_pages_have_no_unknown_option() -> None:
     known: dict[str, set[str]] = defaultdict(set)
     for words in VERBS:
-        known[page_of(words)] |= {one.name for one in options_of_table(words)}
+        known[manual_page_name(words)] |= {one.name for one in options_of_help_json(words)}
     found = {name: set(re.findall(r"^(?:\*\*)?(?:-\w, )?(--[a-z][a-z0-9-]*)", page, re.M))
              for name, page in PAGES.items() if name in known}
     assert sum(map(len, found.values())) > 250
     assert {name: more for name, there in found.items() if (more := there - known[name])} == {}
 
 
-def message_prefix(words: Words) -> str:
+def error_prefix_pattern(words: Words) -> str:
     """Return a pattern for the prefix of a verb's error messages; subcommands may share one."""
     if words == FOREIGN:
         return "approxrun: "
@@ -156,15 +156,16 @@ class TestVerb:
 
     def test_help_lists_the_options_of_the_table(self, words: Words) -> None:
         """--help lists the options of the table; its examples may repeat some of them."""
-        assert set(options_of_table(words)) <= set(options_of_help(words))
-        assert {one.name for one in options_of_table(words)} == {one.name
-                                                                 for one in options_of_help(words)}
+        assert set(options_of_help_json(words)) <= set(options_of_help(words))
+        assert {one.name for one in options_of_help_json(words)} == {one.name
+                                                                     for one in options_of_help(
+                                                                         words)}
 
 
     def test_the_manual_page_has_every_option(self, words: Words) -> None:
-        name = page_of(words)
+        name = manual_page_name(words)
         page = PAGES[name]
-        for one in options_of_table(words):
+        for one in options_of_help_json(words):
             letter = rf"{one.letter}\b.*" if one.letter else ""
             known = re.search(rf"^(?! )[*]*{letter}.*{one.name}\b|\*\*{letter}{one.name}\b", page,
                               re.M)
@@ -174,11 +175,11 @@ class TestVerb:
         """An abbreviated option name is unknown, too."""
         if words in BARE:
             return
-        names = {one.name for one in options_of_table(words)}
+        names = {one.name for one in options_of_help_json(words)}
         cut = next(name[:-1] for name in sorted(names) if name[:-1] not in names)
         for wrong in (cut, "-Z"):
             done = run_program(*command_line(words), wrong, directory=tmp_path)
             assert (done.code, done.out) == (2, ""), done
             assert done.err.count("\n") == 1 and wrong in done.err, done.err
-            assert re.match(message_prefix(words), done.err), done.err
+            assert re.match(error_prefix_pattern(words), done.err), done.err
         assert list(tmp_path.iterdir()) == []

@@ -26,13 +26,13 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.processes import wait_until
-from selftests.lib.programs import BUILD, Done, beside_module, run_program
-from selftests.lib.verbs import Words, all_programs, command_line, help_of
+from selftests.lib.programs import BUILD, Done, install_beside_module, run_program
+from selftests.lib.verbs import Words, command_line, help_of_verb, list_verbs_and_programs
 from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
 
-#: How to run a verb in a directory made by prepared(). "@OUT" stands for the output file.
+#: How to run a verb in a directory made by prepared_folder(). "@OUT" stands for the output file.
 COMMANDS: dict[Words, str] = {
     ("sim",): "sim --requests 1000 --quiet",
     ("params",): "params",
@@ -96,13 +96,13 @@ WITH_JSON: dict[Words, str] = {("format",): f"{COMMANDS['format',]} --force",
 def options_with_files(words: Words) -> list[str]:
     """Return the options that name output files."""
     found = re.findall(r"^ .*?(--[a-z-]+)(?:\[=|[ =])(?:FILE|DIR|DIRECTORY|PATH)\b",
-                       help_of(words), re.M)
+                       help_of_verb(words), re.M)
     return [option for option in dict.fromkeys(found) if option not in INPUTS]
 
 
-def outputs_of_verbs() -> list[tuple[Words, str]]:
+def list_output_options() -> list[tuple[Words, str]]:
     """Return every verb and output option; "@OUT" stands for an output argument."""
-    found = [(words, option) for words in all_programs() if words not in DEVICE_VERBS
+    found = [(words, option) for words in list_verbs_and_programs() if words not in DEVICE_VERBS
              for option in options_with_files(words)
              if not {(words[0], option), (" ".join(words), option)} & FOLDERS
              # The exit status of doctor depends on the machine.
@@ -110,7 +110,7 @@ def outputs_of_verbs() -> list[tuple[Words, str]]:
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
 
 
-def name_of(value: object) -> str:
+def parameter_id(value: object) -> str:
     """Return the identifier of a test parameter."""
     return "-".join(value) if isinstance(value, tuple) else str(value)
 
@@ -126,17 +126,17 @@ FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with one input file of each kind."""
     folder = tmp_path_factory.mktemp("prepared")
 
-    def made(*words: str, stdin: bytes = b"") -> None:
+    def run_successfully(*words: str, stdin: bytes = b"") -> None:
         done = run_program(*command_line(words), directory=folder, stdin=stdin)
         assert done.code == 0, done.err
 
-    made(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
-    made("format", "a.volume", *COMMANDS[("format",)].split()[2:])
-    traces.write_named(folder / "a.blktrace.0", traces.pack_events(
+    run_successfully(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
+    run_successfully("format", "a.volume", *COMMANDS[("format",)].split()[2:])
+    traces.write_named_file(folder / "a.blktrace.0", traces.pack_events(
         [traces.request_event(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.request_event(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
     (folder / "fio.output").write_text(json.dumps(FIO))
@@ -151,12 +151,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "search.toml").write_text(
         'study = 1\n[base]\nrequests = 500\n[optimise]\nminimise = "array_erases"\ntrials = 2\n'
         "[optimise.range]\nop = [7, 28]\n")
-    made("study", "run", "study.toml")
-    made("study", "pack", "study.toml")
+    run_successfully("study", "run", "study.toml")
+    run_successfully("study", "pack", "study.toml")
     return folder
 
 
-def begin_of_data(file: int, at: int) -> int | None:
+def first_data_offset(file: int, at: int) -> int | None:
     try:
         return os.lseek(file, at, os.SEEK_DATA)
     except OSError as error:
@@ -165,31 +165,31 @@ def begin_of_data(file: int, at: int) -> int | None:
         return None
 
 
-def copy_sparsely(source: str, target: str) -> None:
+def copy_sparse_file(source: str, target: str) -> None:
     """Copy only the data extents: volumes are sparse, and the tests make about 700 copies."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
         new.truncate(os.fstat(old.fileno()).st_size)
-        at = begin_of_data(old.fileno(), 0)
+        at = first_data_offset(old.fileno(), 0)
         while at is not None:
             end = os.lseek(old.fileno(), at, os.SEEK_HOLE)
             while at < end:
                 at += os.copy_file_range(old.fileno(), new.fileno(), end - at, at, at)
-            at = begin_of_data(old.fileno(), end)
+            at = first_data_offset(old.fileno(), end)
     shutil.copymode(source, target)
 
 
 @pytest.fixture
-def place(prepared: Path, tmp_path: Path) -> Path:
+def working_folder(prepared_folder: Path, tmp_path: Path) -> Path:
     """A copy of the prepared directory that a test may change."""
     folder = tmp_path / "place"
-    shutil.copytree(prepared, folder, copy_function=copy_sparsely)
+    shutil.copytree(prepared_folder, folder, copy_function=copy_sparse_file)
     return folder
 
 
 CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0,0,0,precise\n"
 
 
-def command_of(words: Words, what: str, path: str) -> list[str]:
+def output_command_line(words: Words, what: str, path: str) -> list[str]:
     """Return the command line that writes this output to this path."""
     text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
     text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
@@ -207,12 +207,12 @@ def command_of(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def unwritten_contents(what: str) -> tuple[bytes, ...]:
+def contents_if_unwritten(what: str) -> tuple[bytes, ...]:
     """Return contents that mean "not written"; a list of dropped records may be empty."""
     return () if what == "--dropped" else (b"",)
 
 
-def forbid_writing() -> None:
+def make_writes_fail() -> None:
     """Limit the size of files to 0, so that every write fails as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
@@ -232,7 +232,7 @@ def check_error_message(done: Done) -> None:
     assert done.err.strip().count("\n") <= 3, done.err
 
 
-def leftover_files(place: Path) -> set[str]:
+def leftover_temporary_files(place: Path) -> set[str]:
     """Return the names of temporary files that programs left in a directory."""
     return {path.name for path in place.rglob("*") if "part" in path.name
             or path.name.startswith(".")}
@@ -242,81 +242,87 @@ def leftover_files(place: Path) -> set[str]:
 
 
 def test_every_verb_with_an_output_is_tested() -> None:
-    assert set(all_programs()) == set(COMMANDS) | DEVICE_VERBS
-    assert len(outputs_of_verbs()) > 20 and len(commands_that_read()) > 30
+    assert set(list_verbs_and_programs()) == set(COMMANDS) | DEVICE_VERBS
+    assert len(list_output_options()) > 20 and len(list_reading_commands()) > 30
 
 
 # ---------------------------------------------------------------- output files
 
 
-@pytest.mark.parametrize(("words", "what"), outputs_of_verbs(), ids=name_of)
+@pytest.mark.parametrize(("words", "what"), list_output_options(), ids=parameter_id)
 class TestOutput:
     """Output to symbolic links, devices, pipes and standard output."""
 
-    def test_links_are_followed(self, words: Words, what: str, place: Path) -> None:
-        (place / "sub").mkdir()
-        (place / "old").write_text("old")
-        (place / "old").chmod(0o640)
+    def test_links_are_followed(self, words: Words, what: str, working_folder: Path) -> None:
+        (working_folder / "sub").mkdir()
+        (working_folder / "old").write_text("old")
+        (working_folder / "old").chmod(0o640)
         for link, target in (("to-old", "old"), ("to-none", "sub/none")):
-            (place / link).symlink_to(target)
-            done = run_with_output(command_of(words, what, link), place)
+            (working_folder / link).symlink_to(target)
+            done = run_with_output(output_command_line(words, what, link), working_folder)
             assert done.code == 0, done
-            assert (place / link).is_symlink()
-            assert (place / target).read_bytes() not in (b"old", *unwritten_contents(what))
-        assert stat.S_IMODE((place / "old").stat().st_mode) == 0o640
-        assert not leftover_files(place)
+            assert (working_folder / link).is_symlink()
+            assert (working_folder / target).read_bytes() not in (b"old",
+                                                                  *contents_if_unwritten(what))
+        assert stat.S_IMODE((working_folder / "old").stat().st_mode) == 0o640
+        assert not leftover_temporary_files(working_folder)
 
-    def test_pipes_are_written(self, words: Words, what: str, place: Path) -> None:
-        line = command_of(words, what, "pipe")
-        os.mkfifo(place / "pipe")
-        with (place / "piped").open("wb") as sink, subprocess.Popen(
-                ["cat", place / "pipe"], stdout=sink) as reader:
-            done = run_with_output(line, place)
+    def test_pipes_are_written(self, words: Words, what: str, working_folder: Path) -> None:
+        line = output_command_line(words, what, "pipe")
+        os.mkfifo(working_folder / "pipe")
+        with (working_folder / "piped").open("wb") as sink, subprocess.Popen(
+                ["cat", working_folder / "pipe"], stdout=sink) as reader:
+            done = run_with_output(line, working_folder)
             if done.code:
                 reader.kill()
         assert done.code == 0, done
-        assert (place / "pipe").is_fifo()
-        assert (place / "piped").read_bytes() not in unwritten_contents(what)
+        assert (working_folder / "pipe").is_fifo()
+        assert (working_folder / "piped").read_bytes() not in contents_if_unwritten(what)
 
-    def test_output_goes_directly_to_a_device(self, words: Words, what: str, place: Path) -> None:
+    def test_output_goes_directly_to_a_device(self, words: Words, what: str,
+                                              working_folder: Path) -> None:
         for name, number, works in (("null", 3, True), ("full", 7, False)):
-            make_device_node(place / name, number)
-            done = run_with_output(command_of(words, what, name), place)
+            make_device_node(working_folder / name, number)
+            done = run_with_output(output_command_line(words, what, name), working_folder)
             if works or what == "--dropped":
                 assert done.code == 0, done
             else:
                 check_error_message(done)
-            there = (place / name).lstat()
+            there = (working_folder / name).lstat()
             assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
-        assert not leftover_files(place)
+        assert not leftover_temporary_files(working_folder)
 
-    def test_a_dash_writes_to_standard_output(self, words: Words, what: str, place: Path) -> None:
+    def test_a_dash_writes_to_standard_output(self, words: Words, what: str,
+                                              working_folder: Path) -> None:
         # A private link: a program that replaces it does not damage the machine's /dev/stdout.
-        (place / "stdout").symlink_to("/proc/self/fd/1")
-        done = subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
-                              capture_output=True, check=False)
+        (working_folder / "stdout").symlink_to("/proc/self/fd/1")
+        done = subprocess.run(output_command_line(words, what, "stdout"), cwd=working_folder,
+                              input=CSV, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in unwritten_contents(what)
-        assert (place / "stdout").is_symlink()
-        with (place / "redirected").open("wb") as sink:
+        assert done.stdout not in contents_if_unwritten(what)
+        assert (working_folder / "stdout").is_symlink()
+        with (working_folder / "redirected").open("wb") as sink:
             sink.write(b"before\n")
             sink.flush()
-            subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
-                           stdout=sink, stderr=subprocess.DEVNULL, check=True)
-        written = (place / "redirected").read_bytes()
+            subprocess.run(output_command_line(words, what, "stdout"), cwd=working_folder,
+                           input=CSV, stdout=sink, stderr=subprocess.DEVNULL, check=True)
+        written = (working_folder / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in unwritten_contents(what)
+        assert written[len(b"before\n"):] not in contents_if_unwritten(what)
 
-    def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str, place: Path) -> None:
+    def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str,
+                                            working_folder: Path) -> None:
         if what == "--dropped":
             pytest.skip("what is empty has room on a full disk")
-        (place / "old").write_text("old")
-        check_error_message(run_with_output(command_of(words, what, "old"), place, forbid_writing))
-        assert (place / "old").read_text() == "old"
-        assert not leftover_files(place)
+        (working_folder / "old").write_text("old")
+        check_error_message(run_with_output(output_command_line(words, what, "old"), working_folder,
+                                            make_writes_fail))
+        assert (working_folder / "old").read_text() == "old"
+        assert not leftover_temporary_files(working_folder)
 
-    def test_a_missing_folder_is_reported(self, words: Words, what: str, place: Path) -> None:
-        done = run_with_output(command_of(words, what, "nowhere/out"), place)
+    def test_a_missing_folder_is_reported(self, words: Words, what: str,
+                                          working_folder: Path) -> None:
+        done = run_with_output(output_command_line(words, what, "nowhere/out"), working_folder)
         check_error_message(done)
         assert done.code == 1
         assert "nowhere/out" in done.err
@@ -364,56 +370,59 @@ WAYS = ("by name", "by another name", "by a link", "by a hard link")
 @pytest.mark.parametrize(("line", "way"), [
     *((line, WAYS[at % len(WAYS)]) for at, line in enumerate(OVER_INPUTS)),
     *((OVER_INPUTS[at], way) for at in (0, 1, 10, 14) for way in WAYS if WAYS[at % 4] != way)])
-def test_an_input_is_refused_as_output(line: str, way: str, place: Path) -> None:
+def test_an_input_is_refused_as_output(line: str, way: str, working_folder: Path) -> None:
     source = "a.json" if "a.json" in line else "a.aft"
     name = {"by name": source, "by another name": f"../place/{source}"}.get(way, "other")
     if way == "by a link":
-        (place / name).symlink_to(source)
+        (working_folder / name).symlink_to(source)
     elif way == "by a hard link":
-        (place / name).hardlink_to(place / source)
-    before = folder_contents(place)
-    done = run_with_output(command_line(tuple(line.replace("LOST", name).split())), place)
+        (working_folder / name).hardlink_to(working_folder / source)
+    before = folder_contents(working_folder)
+    done = run_with_output(command_line(tuple(line.replace("LOST", name).split())), working_folder)
     check_error_message(done)
     assert f"{name}: is also read; give " in done.err
-    assert folder_contents(place) == before
+    assert folder_contents(working_folder) == before
 
 
 @pytest.mark.parametrize(("line", "there"), [
     (line, bool(at % 2)) for at, line in enumerate(SAME_FILE)] + [(SAME_FILE[0], True)])
-def test_two_outputs_to_one_file_are_refused(line: str, there: bool, place: Path) -> None:
+def test_two_outputs_to_one_file_are_refused(line: str, there: bool, working_folder: Path) -> None:
     if there or "replay a.aft same" in line:
-        (place / "same").write_bytes(bytes(1 << 20))
-    (place / "link").symlink_to("same")
-    before = folder_contents(place)
-    done = run_with_output(command_line(tuple(line.replace("SAME", "link").split())), place)
+        (working_folder / "same").write_bytes(bytes(1 << 20))
+    (working_folder / "link").symlink_to("same")
+    before = folder_contents(working_folder)
+    done = run_with_output(command_line(tuple(line.replace("SAME", "link").split())),
+                           working_folder)
     check_error_message(done)
     assert " is also written by " in done.err
-    assert folder_contents(place) == before
+    assert folder_contents(working_folder) == before
 
 
-def test_devices_may_be_written_twice(place: Path) -> None:
+def test_devices_may_be_written_twice(working_folder: Path) -> None:
     line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
-    assert run_with_output(command_line(tuple(line.split())), place).code == 0
+    assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
 
 
-def test_results_may_be_in_a_folder_that_is_read(place: Path) -> None:
-    assert run_with_output(command_line(("report", ".", "-O", "all.html")), place).code == 0
-    done = run_with_output(command_line(("report", ".", "-O", "./study.d/../a.json")), place)
+def test_results_may_be_in_a_folder_that_is_read(working_folder: Path) -> None:
+    assert run_with_output(command_line(("report", ".", "-O", "all.html")),
+                           working_folder).code == 0
+    done = run_with_output(command_line(("report", ".", "-O", "./study.d/../a.json")),
+                           working_folder)
     assert "is also read" in done.err
 
 
 @pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
-def test_dash_is_standard_output(line: str, place: Path) -> None:
-    before = folder_contents(place)
-    done = subprocess.run(command_line(tuple(line.split())), cwd=place, input=CSV,
+def test_dash_is_standard_output(line: str, working_folder: Path) -> None:
+    before = folder_contents(working_folder)
+    done = subprocess.run(command_line(tuple(line.split())), cwd=working_folder, input=CSV,
                           capture_output=True, check=True)
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
-    assert folder_contents(place) == before
+    assert folder_contents(working_folder) == before
     run_with_output([word.replace("-", "./-") if word == "-" else word
-                     for word in command_line(tuple(line.split()))], place)
-    assert (place / "-").is_file()
+                     for word in command_line(tuple(line.split()))], working_folder)
+    assert (working_folder / "-").is_file()
 
 
 def make_device_node(path: Path, number: int) -> None:
@@ -424,12 +433,12 @@ def make_device_node(path: Path, number: int) -> None:
         pytest.skip("making devices needs root")
 
 
-def test_a_full_disk_is_reported_by_format(place: Path) -> None:
-    (place / "full").mkdir()
+def test_a_full_disk_is_reported_by_format(working_folder: Path) -> None:
+    (working_folder / "full").mkdir()
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c",
                             'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
                             "ls -A full >&2; exit $code",
-                            "sh", *command_line(("format",)), "full/volume"], place)
+                            "sh", *command_line(("format",)), "full/volume"], working_folder)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.err) == (
@@ -437,51 +446,52 @@ def test_a_full_disk_is_reported_by_format(place: Path) -> None:
         "No space left on device\n")
 
 
-def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
+def test_a_volume_is_a_disk_or_a_file(working_folder: Path) -> None:
     options = COMMANDS[("format",)].split()[2:]
-    os.mkfifo(place / "pipe")
-    (place / "link").symlink_to("linked")
-    (place / "linked").write_bytes(b"old")
+    os.mkfifo(working_folder / "pipe")
+    (working_folder / "link").symlink_to("linked")
+    (working_folder / "linked").write_bytes(b"old")
     names = ["pipe"]
     with suppress(PermissionError):
-        os.mknod(place / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        os.mknod(working_folder / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         names.append("null")
     for name in names:
-        before = (place / name).lstat()
+        before = (working_folder / name).lstat()
         check_error_message(run_with_output([*command_line(("format",)), name, "--force", *options],
-                                            place))
-        assert (place / name).lstat().st_mode == before.st_mode
+                                            working_folder))
+        assert (working_folder / name).lstat().st_mode == before.st_mode
     assert run_with_output([*command_line(("format",)), "link", "--force", *options],
-                           place).code == 0
-    assert (place / "link").is_symlink()
+                           working_folder).code == 0
+    assert (working_folder / "link").is_symlink()
 
 
-def test_folders_are_refused_as_files(place: Path) -> None:
+def test_folders_are_refused_as_files(working_folder: Path) -> None:
     for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
-        done = run_with_output([*command_of(words, "", ""), option, "a.json"], place)
+        done = run_with_output([*output_command_line(words, "", ""), option, "a.json"],
+                               working_folder)
         check_error_message(done)
-        assert (place / "a.json").read_text().startswith("{")
+        assert (working_folder / "a.json").read_text().startswith("{")
 
 
-def can_unshare(*spaces: str) -> None:
+def skip_without_namespaces(*spaces: str) -> None:
     if subprocess.run(["unshare", "--map-root-user", *spaces, "true"], capture_output=True,
                       check=False).returncode:
         pytest.skip("no name spaces here")
 
 
-def test_temporary_files_of_a_killed_run_do_not_block_the_next(place: Path) -> None:
+def test_temporary_files_of_a_killed_run_do_not_block_the_next(working_folder: Path) -> None:
     """Temporary files of a killed process with the same pid do not block the next run."""
-    can_unshare("--pid", "--fork")
+    skip_without_namespaces("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = command_line(("sim", "--quiet", "--json=out.json", "--requests"))
-    process = subprocess.Popen([*alone, *line, "1000000000"], cwd=place)
-    wait_until(lambda: holds_pattern(".approxftl-*")(place), process)
+    process = subprocess.Popen([*alone, *line, "1000000000"], cwd=working_folder)
+    wait_until(lambda: file_holds_pattern(".approxftl-*")(working_folder), process)
     process.kill()
     process.wait()
-    left = leftover_files(place)
+    left = leftover_temporary_files(working_folder)
     assert left
-    assert run_with_output([*alone, *line, "1000"], place) == Done(0, "", "")
-    assert leftover_files(place) == left
+    assert run_with_output([*alone, *line, "1000"], working_folder) == Done(0, "", "")
+    assert leftover_temporary_files(working_folder) == left
 
 
 #: Verbs that write files, one for each implementation.
@@ -507,56 +517,59 @@ def make_foreign_folder(place: Path, mode: int) -> Path:
     return folder / "old"
 
 
-def written_over(old: Path, done: Done, number: int) -> None:
+def check_overwritten_in_place(old: Path, done: Done, number: int) -> None:
     """Assert that the file was overwritten in place: same inode, new contents."""
     assert done.code == 0, done
     assert old.stat().st_ino == number
     assert b"~before~" not in old.read_bytes()
     assert len(old.read_bytes()) > 100
-    assert not leftover_files(old.parent)
+    assert not leftover_temporary_files(old.parent)
 
 
 @pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
 def test_files_in_foreign_folders_are_replaced(words: Words, what: str, mode: int,
-                                               place: Path) -> None:
-    old = make_foreign_folder(place, mode)
+                                               working_folder: Path) -> None:
+    old = make_foreign_folder(working_folder, mode)
     number = old.stat().st_ino
-    done = run_with_output([*ANYBODY, *command_of(words, what, "strange/old")], place)
-    written_over(old, done, number)
+    done = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/old")],
+                           working_folder)
+    check_overwritten_in_place(old, done, number)
     if what == "--record" and words == ("replay",):
-        read = run_with_output(command_line(("replay", "--summarise", "strange/old")), place)
+        read = run_with_output(command_line(("replay", "--summarise", "strange/old")),
+                               working_folder)
         assert read.code == 0 and "interrupted" not in read.err, read
-    new = run_with_output([*ANYBODY, *command_of(words, what, "strange/new")], place)
+    new = run_with_output([*ANYBODY, *output_command_line(words, what, "strange/new")],
+                          working_folder)
     assert new.code == (0 if mode == 0o1777 else 1)
-    assert not leftover_files(place / "strange")
+    assert not leftover_temporary_files(working_folder / "strange")
 
 
-@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
-def test_a_mounted_file_is_written_in_place(words: Words, what: str, place: Path) -> None:
-    can_unshare("--mount")
-    (place / "old").write_text("~before~" * 100000)
-    (place / "mounted").touch()
-    number = (place / "old").stat().st_ino
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=parameter_id)
+def test_a_mounted_file_is_written_in_place(words: Words, what: str, working_folder: Path) -> None:
+    skip_without_namespaces("--mount")
+    (working_folder / "old").write_text("~before~" * 100000)
+    (working_folder / "mounted").touch()
+    number = (working_folder / "old").stat().st_ino
     script = 'mount --bind old mounted && exec "$@"'
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *command_of(words, what, "mounted")], place)
-    written_over(place / "old", done, number)
-    assert not (place / "mounted").read_bytes()
+                            *output_command_line(words, what, "mounted")], working_folder)
+    check_overwritten_in_place(working_folder / "old", done, number)
+    assert not (working_folder / "mounted").read_bytes()
 
 
-def test_an_output_that_cannot_be_replaced_is_not_lost(place: Path) -> None:
-    can_unshare("--mount")
+def test_an_output_that_cannot_be_replaced_is_not_lost(working_folder: Path) -> None:
+    skip_without_namespaces("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
               'head -c 1000000 /dev/zero >full/filler 2>/dev/null; exec "$@"')
     done = run_with_output(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-                            *command_of(("sim",), "--json", "mounted")], place)
+                            *output_command_line(("sim",), "--json", "mounted")], working_folder)
     assert done.code == 1
     told = re.search(r": mounted: can be neither replaced nor written: No space left on device; "
                      r"its new content is in (.*)$", done.err, re.M)
     assert told, done.err
-    assert json.loads((place / told[1]).read_text())["runs"]
+    assert json.loads((working_folder / told[1]).read_text())["runs"]
 
 
 # ---------------------------------------------------------------- inputs
@@ -576,36 +589,36 @@ MAY_BE_EMPTY = {"a.blktrace.0", "a.toml", "rules"}
 WORDS = {"rules"}
 
 
-def commands_that_read() -> list[tuple[str, str]]:
+def list_reading_commands() -> list[tuple[str, str]]:
     lines = [*(text.replace("@OUT", "fresh.out") for text in COMMANDS.values()), *READING]
     return [(line, name) for line in lines for name in line.split()[1:]
             if re.fullmatch(READ, name) and name != line.split()[0]]
 
 
-def check_refused(line: str, code: int, place: Path) -> None:
+def check_command_refused(line: str, code: int, place: Path) -> None:
     done = run_with_output(command_line(tuple(line.split())), place)
     check_error_message(done)
     assert (done.code, done.out) == (code, ""), done
 
 
-@pytest.mark.parametrize(("line", "name"), commands_that_read())
-def test_file_errors_have_the_same_exit_status(line: str, name: str, place: Path) -> None:
-    (place / name).unlink(missing_ok=True)
-    check_refused(line, 3, place)
-    (place / name).mkdir()
-    check_refused(line, 3, place)
-    (place / name).rmdir()
+@pytest.mark.parametrize(("line", "name"), list_reading_commands())
+def test_file_errors_have_the_same_exit_status(line: str, name: str, working_folder: Path) -> None:
+    (working_folder / name).unlink(missing_ok=True)
+    check_command_refused(line, 3, working_folder)
+    (working_folder / name).mkdir()
+    check_command_refused(line, 3, working_folder)
+    (working_folder / name).rmdir()
     for content in (b"", b"\x8f\x01nothing of ours\n\xff" * 300):
         if content or name not in MAY_BE_EMPTY:
-            (place / name).write_bytes(content)
-            check_refused(line, 2 if name in WORDS else 1, place)
+            (working_folder / name).write_bytes(content)
+            check_command_refused(line, 2 if name in WORDS else 1, working_folder)
 
 
 
 # ---------------------------------------------------------------- standard output
 
 
-@pytest.mark.parametrize("words", all_programs(), ids=name_of)
+@pytest.mark.parametrize("words", list_verbs_and_programs(), ids=parameter_id)
 def test_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*command_line(words), "--help"], stdout=full, stderr=subprocess.PIPE,
@@ -618,34 +631,36 @@ def test_help_to_a_full_disk_fails(words: Words) -> None:
     assert closed.returncode == 1
 
 
-@pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT], ids=name_of)
-def test_results_to_a_full_disk_fail(words: Words, place: Path) -> None:
-    line = command_of(words, "", "")
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT],
+                         ids=parameter_id)
+def test_results_to_a_full_disk_fail(words: Words, working_folder: Path) -> None:
+    line = output_command_line(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
-        line = command_of(words, "@OUT", "-")
+        line = output_command_line(words, "@OUT", "-")
     for way in (">/dev/full", ">&-"):
-        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], place)
+        done = run_with_output(["sh", "-c", f'"$@" {way}', "sh", *line], working_folder)
         check_error_message(done)
         assert done.code == 1
 
 
-def test_closed_standard_output_is_not_reused_for_files(place: Path) -> None:
+def test_closed_standard_output_is_not_reused_for_files(working_folder: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
-    assert run_with_output([*shell, "sim", "--requests", "1000", "--json=x.json"], place).code == 1
-    assert (place / "x.json").read_bytes()[:1] == b"{"
-    assert (place / "x.json").read_bytes().rstrip()[-1:] == b"}"
+    assert run_with_output([*shell, "sim", "--requests", "1000", "--json=x.json"],
+                           working_folder).code == 1
+    assert (working_folder / "x.json").read_bytes()[:1] == b"{"
+    assert (working_folder / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
 
-@pytest.mark.parametrize("words", list(COMMANDS), ids=name_of)
-def test_verbs_work_in_the_c_locale(words: Words, place: Path) -> None:
+@pytest.mark.parametrize("words", list(COMMANDS), ids=parameter_id)
+def test_verbs_work_in_the_c_locale(words: Words, working_folder: Path) -> None:
     """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
     try:
-        moved = place.rename(place.with_name(name))
+        moved = working_folder.rename(working_folder.with_name(name))
     except OSError:
         pytest.skip("this file system does not take such names")
     line = [word if not (moved / word).exists() or word in ("", ".") else str(moved / word)
-            for word in command_of(words, "", "")]
+            for word in output_command_line(words, "", "")]
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(line, cwd=moved, input=CSV, env=os.environ | environment,
                           capture_output=True, check=False)
@@ -678,35 +693,36 @@ class Long:
     kept: Callable[[Path], bool] = lambda place: True
 
 
-def holds_pattern(pattern: str) -> Callable[[Path], bool]:
-    def has_begun(place: Path) -> bool:
+def file_holds_pattern(pattern: str) -> Callable[[Path], bool]:
+    def has_output_begun(place: Path) -> bool:
         with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
         return False
 
-    return has_begun
+    return has_output_begun
 
 
 LONG: dict[Words, Long] = {
     ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
-                   holds_pattern(".approxftl-*"),
+                   file_holds_pattern(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("trace", "info"): Long("trace info --from spc endless", holds_pattern("endless.read")),
+    ("trace", "info"): Long("trace info --from spc endless", file_holds_pattern("endless.read")),
     ("trace", "convert"): Long("trace convert --from spc endless out.aft",
-                               holds_pattern(".approxftl-*")),
+                               file_holds_pattern(".approxftl-*")),
     ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
-                            holds_pattern(".approxftl-*")),
+                            file_holds_pattern(".approxftl-*")),
     ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
-                           holds_pattern(".approxftl-*")),
+                           file_holds_pattern(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
-                     holds_pattern(".approxftl-*")),
+                     file_holds_pattern(".approxftl-*")),
     ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
-                   holds_pattern(".approxftl-*")),
+                   file_holds_pattern(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json=out.json --record out.log", holds_pattern("out.log"),
+                      "--json=out.json --record out.log", file_holds_pattern("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("study", "run"): Long("study run long.toml --jobs 2", holds_pattern("running")),
-    ("figures",): Long("figures --papers approxftl-05 --output papers", holds_pattern("papers/*")),
+    ("study", "run"): Long("study run long.toml --jobs 2", file_holds_pattern("running")),
+    ("figures",): Long("figures --papers approxftl-05 --output papers",
+                       file_holds_pattern("papers/*")),
 }
 
 
@@ -716,26 +732,28 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 @pytest.mark.parametrize(("words", "number"), [
     *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
     (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
-    (("replay",), signal.SIGTERM)], ids=name_of)
-def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals, place: Path) -> None:
+    (("replay",), signal.SIGTERM)], ids=parameter_id)
+def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals,
+                                         working_folder: Path) -> None:
     long = LONG[words]
     mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
-    (place / "long.toml").write_text(
+    (working_folder / "long.toml").write_text(
         'study = 1\n[base]\nrequests = 1000000000\n[vary]\nop = [7, 10, 20]\n')
     endless = None
     if "endless" in long.line:
-        os.mkfifo(place / "endless")
+        os.mkfifo(working_folder / "endless")
         endless = subprocess.Popen(
-            ["sh", "-c", 'exec 3>endless; touch endless.read; yes "0,0,512,w,1.0" >&3'], cwd=place,
-            stderr=subprocess.DEVNULL)
+            ["sh", "-c", 'exec 3>endless; touch endless.read; yes "0,0,512,w,1.0" >&3'],
+            cwd=working_folder,
+stderr=subprocess.DEVNULL)
     # A shell may start the tests in the background with SIGINT ignored.
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", *command_line(tuple(long.line.split()))],
-                               cwd=place,
+                               cwd=working_folder,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: len(processes_of_command(mark)) > 2 if words == ("study", "run")
-                   else long.begun(place), process)
+                   else long.begun(working_folder), process)
         time.sleep(0.2)
         process.send_signal(number)
         _, err = process.communicate()
@@ -747,52 +765,55 @@ def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals, p
     assert process.returncode == 130, err
     assert "Traceback" not in err
     wait_until(lambda: not processes_of_command(mark))
-    assert not leftover_files(place)
-    assert long.kept(place)
+    assert not leftover_temporary_files(working_folder)
+    assert long.kept(working_folder)
 
 
-def test_outputs_of_an_interrupted_run_are_marked(place: Path) -> None:
+def test_outputs_of_an_interrupted_run_are_marked(working_folder: Path) -> None:
     """Every output of an interrupted run says so, and so do all reports of these files."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
-    process = subprocess.Popen(command_line(tuple(line.split())), cwd=place)
-    wait_until(lambda: len(leftover_files(place)) >= 3, process)
+    process = subprocess.Popen(command_line(tuple(line.split())), cwd=working_folder)
+    wait_until(lambda: len(leftover_temporary_files(working_folder)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 130
-    assert json.loads((place / "t.json").read_text())["interrupted"] is True
-    told = run_with_output(command_line(("trace", "convert", "i.aft", "copy.aft")), place).err
+    assert json.loads((working_folder / "t.json").read_text())["interrupted"] is True
+    told = run_with_output(command_line(("trace", "convert", "i.aft", "copy.aft")),
+                           working_folder).err
     assert "; of a run that was interrupted" in told
     for name in ("i.aft", "copy.aft"):
         assert f"{name} (interrupted)" in run_with_output(command_line(("compare", name)),
-                                                          place).out
+                                                          working_folder).out
     for name, mark in (("t.json", "timeline (interrupted)"), ("i.aft", "i.aft (interrupted)"),
                        ("t.json", "The run was interrupted.")):
-        assert run_with_output(command_line(("report", name)), place).code == 0
-        assert mark in (place / "report.html").read_text()
+        assert run_with_output(command_line(("report", name)), working_folder).code == 0
+        assert mark in (working_folder / "report.html").read_text()
     for name in ("a.aft", "a.json"):
-        run_with_output(command_line(("report", name)), place)
-        assert "(interrupted" not in (place / "report.html").read_text()
+        run_with_output(command_line(("report", name)), working_folder)
+        assert "(interrupted" not in (working_folder / "report.html").read_text()
 
 
-def test_a_log_and_its_summary_are_different_files(place: Path) -> None:
+def test_a_log_and_its_summary_are_different_files(working_folder: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    assert run_with_output(command_line(tuple(line.split())), place).code == 0
-    before = folder_contents(place)
-    done = run_with_output(command_line(("replay", "--summarise", "log", "--json=log")), place)
+    assert run_with_output(command_line(tuple(line.split())), working_folder).code == 0
+    before = folder_contents(working_folder)
+    done = run_with_output(command_line(("replay", "--summarise", "log", "--json=log")),
+                           working_folder)
     assert "log: is also read; give --json another name" in done.err
-    assert folder_contents(place) == before
+    assert folder_contents(working_folder) == before
 
 
-def test_an_interrupted_log_is_marked(place: Path) -> None:
+def test_an_interrupted_log_is_marked(working_folder: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
-    whole = run_with_output(command_line(tuple(line.split())), place)
+    whole = run_with_output(command_line(tuple(line.split())), working_folder)
     assert whole.code == 0
-    assert "(interrupted" not in run_with_output(command_line(("compare", "log")), place).out
+    assert "(interrupted" not in run_with_output(command_line(("compare", "log")),
+                                                 working_folder).out
     # A killed replay leaves no record count and a truncated last entry.
-    content = (place / "log").read_bytes()
-    (place / "log").write_bytes(content[:4096 + 6000])
-    told = run_with_output(command_line(("compare", "log")), place).out
+    content = (working_folder / "log").read_bytes()
+    (working_folder / "log").write_bytes(content[:4096 + 6000])
+    told = run_with_output(command_line(("compare", "log")), working_folder).out
     assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
 
 
@@ -821,37 +842,38 @@ if "-m" in sys.orig_argv:
     *((("report",), where)
       for where in ("approxftl_tools", "difflib", "approxftl_tools.command", "exit")),
     (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
-    (("synth",), "exit")], ids=name_of)
-def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
+    (("synth",), "exit")], ids=parameter_id)
+def test_python_is_interrupted_without_a_traceback(words: Words, where: str,
+                                                   working_folder: Path) -> None:
     """SIGINT ends Python verbs cleanly before and after the time in which they handle it."""
-    (place / "own").mkdir()
-    program = beside_module(place / "own", words[0], "sitecustomize",
-                            SLOW_PYTHON.replace("WHERE", where))
-    arguments = command_of(words, "", "")[2:]
+    (working_folder / "own").mkdir()
+    program = install_beside_module(working_folder / "own", words[0], "sitecustomize",
+                                    SLOW_PYTHON.replace("WHERE", where))
+    arguments = output_command_line(words, "", "")[2:]
     process = subprocess.Popen(
-        ["env", "--default-signal=INT", str(program), *arguments], cwd=place, text=True,
+        ["env", "--default-signal=INT", str(program), *arguments], cwd=working_folder, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until((place / "paused").exists, process)
+    wait_until((working_folder / "paused").exists, process)
     process.send_signal(signal.SIGINT)
     # The signal arrives before the package is imported.
-    (place / "go").touch()
+    (working_folder / "go").touch()
     _, err = process.communicate()
     assert "Traceback" not in err
     assert process.returncode == -signal.SIGINT
 
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
-def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
+def test_a_second_signal_leaves_no_file(pause: float, working_folder: Path) -> None:
     """The output of a child that outlives its parent is an unlinked file."""
-    os.mkfifo(place / "endless")
+    os.mkfifo(working_folder / "endless")
     mark = f"{os.getpid()}-second-{pause}"
-    with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=place,
+    with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=working_folder,
                           stderr=subprocess.DEVNULL, start_new_session=True) as source:
         process = subprocess.Popen(
             [*command_line(("trace", "convert")), "--from", "spc", "endless", "out.parquet"],
-                                   cwd=place,
+                                   cwd=working_folder,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        wait_until(lambda: holds_pattern(".approxftl-*.part")(place), process)
+        wait_until(lambda: file_holds_pattern(".approxftl-*.part")(working_folder), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
@@ -859,7 +881,7 @@ def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
     wait_until(lambda: not processes_of_command(mark))
-    assert not leftover_files(place)
+    assert not leftover_temporary_files(working_folder)
 
 
 # ---------------------------------------------------------------- hostile inputs
@@ -879,7 +901,7 @@ MAINS: dict[str, Callable[[Sequence[str]], int]] = {
     "compare": compare.main, "report": report.main, "figures": figures.main, "synth": synth.main}
 
 
-def run_in_process(place: Path, line: str) -> None:
+def run_verb_in_process(place: Path, line: str) -> None:
     """Run a Python verb in this process; it must succeed or end with an error message."""
     verb, *words = line.split()
     told = io.StringIO()
@@ -889,7 +911,7 @@ def run_in_process(place: Path, line: str) -> None:
 
 
 @pytest.fixture
-def signals_as_before() -> Iterator[None]:
+def restored_signals() -> Iterator[None]:
     """Restore the signal handlers and standard streams that a verb changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -899,64 +921,65 @@ def signals_as_before() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("signals_as_before")
+@pytest.mark.usefixtures("restored_signals")
 @pytest.mark.parametrize("name", HOSTILE)
-def test_malformed_documents_are_refused(name: str, place: Path) -> None:
-    (place / "hostile").write_text(HOSTILE[name])
+def test_malformed_documents_are_refused(name: str, working_folder: Path) -> None:
+    (working_folder / "hostile").write_text(HOSTILE[name])
     for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
                  "synth --profile hostile -O x"):
-        run_in_process(place, line)
+        run_verb_in_process(working_folder, line)
 
 
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
-def test_malformed_studies_are_refused(name: str, place: Path) -> None:
-    (place / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
-    done = run_with_output(command_line(("study", "status", "hostile.toml")), place)
+def test_malformed_studies_are_refused(name: str, working_folder: Path) -> None:
+    (working_folder / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
+    done = run_with_output(command_line(("study", "status", "hostile.toml")), working_folder)
     check_error_message(done)
 
 
-@pytest.mark.usefixtures("signals_as_before")
+@pytest.mark.usefixtures("restored_signals")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
-def test_values_of_wrong_types_are_refused(value: object, place: Path) -> None:
+def test_values_of_wrong_types_are_refused(value: object, working_folder: Path) -> None:
     """Replace one field of a result at a time by a value of another type."""
-    document = json.loads((place / "a.json").read_text())
-    path = place / "changed.json"
+    document = json.loads((working_folder / "a.json").read_text())
+    path = working_folder / "changed.json"
     for key in ("timing", "counters", "energy", "write_amplification", "blocks", "block_kinds",
                 "mode_pages", "luns", "policy", "interrupted", "requests"):
         run = {**document["runs"][0], key: value}
         path.write_text(json.dumps({**document, "runs": [run]}))
-        run_in_process(place, "compare changed.json")
-        run_in_process(place, "report changed.json")
+        run_verb_in_process(working_folder, "compare changed.json")
+        run_verb_in_process(working_folder, "report changed.json")
 
 
-def test_an_endless_input_is_refused(place: Path) -> None:
-    def little() -> None:
+def test_an_endless_input_is_refused(working_folder: Path) -> None:
+    def limit_address_space() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = run_with_output([*command_line(("compare",)), "/dev/zero"], place, little)
+    done = run_with_output([*command_line(("compare",)), "/dev/zero"], working_folder,
+                           limit_address_space)
     check_error_message(done)
 
 
 @pytest.mark.parametrize("verb", ["trace info a.aft", "trace convert a.aft b.csv --to csv",
                                   "replay a.aft --simulate", "sim --quiet --trace a.csv"])
 @pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
-def test_reading_options_are_checked_first(verb: str, words: str, place: Path) -> None:
-    check_refused(f"{verb} {words}", 2, place)
+def test_reading_options_are_checked_first(verb: str, words: str, working_folder: Path) -> None:
+    check_command_refused(f"{verb} {words}", 2, working_folder)
 
 
-def test_numbers_out_of_range_are_refused(place: Path) -> None:
+def test_numbers_out_of_range_are_refused(working_folder: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
                  "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):
-        done = run_with_output(command_line(tuple(line.split())), place)
+        done = run_with_output(command_line(tuple(line.split())), working_folder)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
     # The address-space limit is less than the command needs.
     many = command_line(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
     check_error_message(run_with_output(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many],
-                                        place))
-    assert not leftover_files(place)
+                                        working_folder))
+    assert not leftover_temporary_files(working_folder)
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(map(name_of, all_programs())))
+    sys.exit("\n".join(map(parameter_id, list_verbs_and_programs())))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD, Done, beside_module, run_program
+from selftests.lib.programs import BUILD, Done, install_beside_module, run_program
 
 VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
          "study", "synth", "weights")
@@ -16,7 +16,7 @@ NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app w
 
 
 @pytest.fixture(scope="module")
-def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder_of_namesakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with one unrelated program named after each module of Python and of the tools."""
     folder = tmp_path_factory.mktemp("homework")
     for name in {*sys.stdlib_module_names, "numpy", "vl_convert", "pyarrow", "approxftl_tools"}:
@@ -24,15 +24,16 @@ def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def has_helped(verb: str, done: Done) -> bool:
+def has_printed_help(verb: str, done: Done) -> bool:
     return (done.code, done.err) == (0, "") and (
         f"Usage: approxftl {NAMES.get(verb, verb)}" in done.out)
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_modules_of_the_working_directory_are_not_imported(verb: str, homework: Path) -> None:
-    done = run_program(BUILD / "approxftl", verb, "--help", directory=homework)
-    assert has_helped(verb, done), done
+def test_modules_of_the_working_directory_are_not_imported(verb: str,
+                                                           folder_of_namesakes: Path) -> None:
+    done = run_program(BUILD / "approxftl", verb, "--help", directory=folder_of_namesakes)
+    assert has_printed_help(verb, done), done
 
 
 @pytest.mark.parametrize(("name", "value"), [
@@ -40,16 +41,16 @@ def test_modules_of_the_working_directory_are_not_imported(verb: str, homework: 
     ("PYTHONSTARTUP", "/nowhere"),
 ])
 def test_pythons_environment_variables_are_ignored(name: str, value: str | None,
-                                                   homework: Path) -> None:
-    setting = {name: str(homework) if value is None else value}
-    done = run_program(BUILD / "approxftl", "report", "--help", directory=homework,
+                                                   folder_of_namesakes: Path) -> None:
+    setting = {name: str(folder_of_namesakes) if value is None else value}
+    done = run_program(BUILD / "approxftl", "report", "--help", directory=folder_of_namesakes,
                        environment=setting)
-    assert has_helped("report", done), done
+    assert has_printed_help("report", done), done
 
 
 def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
     """The search continues with the next environment, which has all packages."""
-    program = beside_module(tmp_path, "compare", "unused", "")
+    program = install_beside_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)
     (environment / "bin/python3").write_text("#!/bin/sh\nexit 1\n")
@@ -62,11 +63,11 @@ def test_an_environment_without_a_package_is_skipped(tmp_path: Path) -> None:
 
 def test_bytecode_is_written_only_to_the_configured_directory(tmp_path: Path) -> None:
     """No bytecode is written beside the package; PYTHONPYCACHEPREFIX is obeyed."""
-    verb = beside_module(tmp_path / "installed", "compare", "unused", "")
+    verb = install_beside_module(tmp_path / "installed", "compare", "unused", "")
     for wanted in ("", str(tmp_path / "wanted")):
         done = run_program(verb, "--help", environment={"PYTHONPYCACHEPREFIX": wanted,
                                                         "PYTHONDONTWRITEBYTECODE": ""})
-        assert has_helped("compare", done), done
+        assert has_printed_help("compare", done), done
         assert not list((tmp_path / "installed").rglob("*.pyc"))
         assert any((tmp_path / "wanted").rglob("compare*.pyc")) == bool(wanted)
 

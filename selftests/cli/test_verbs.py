@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
-from selftests.sim.support import run
+from selftests.sim.support import run_approxftl
 
 SCHEMA = "userspace/approxftl/verbs-output.fields"
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
@@ -24,23 +24,23 @@ DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", 
 NAMED = ("status", "stat", "health", "message", "remove")
 
 
-def json_of(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
-    done = run(*arguments, "--json")
+def verb_json(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    done = run_approxftl(*arguments, "--json")
     assert done.code == code, done.err
-    document = document_of(SCHEMA, done.out)
+    document = parse_document(SCHEMA, done.out)
     assert document["tool"]["argv"][0] == "approxftl"
     return document
 
 
 def listed_names(verb: str) -> list[str]:
-    return [one["name"] for one in json_of(verb)[verb]]
+    return [one["name"] for one in verb_json(verb)[verb]]
 
 
 def listed_verbs() -> list[str]:
-    return re.findall(r"^  (\w+) +\w", run("help").out, re.M)
+    return re.findall(r"^  (\w+) +\w", run_approxftl("help").out, re.M)
 
 
-def check_refused(done: Done, code: int, sentence: str) -> None:
+def check_verb_refused(done: Done, code: int, sentence: str) -> None:
     assert (done.code, done.out) == (code, ""), done.out
     assert done.err.count("\n") == 1
     assert sentence in done.err
@@ -51,16 +51,16 @@ def check_refused(done: Done, code: int, sentence: str) -> None:
 
 @pytest.mark.parametrize("verb", listed_verbs())
 def test_every_verb_prints_help(verb: str) -> None:
-    done = run(verb, "--help")
+    done = run_approxftl(verb, "--help")
     assert (done.code, done.err) == (0, "")
     assert f"Usage: approxftl {'VERB' if verb == 'help' else verb}" in done.out
-    assert run("help", verb).out == done.out
+    assert run_approxftl("help", verb).out == done.out
 
 
 def test_the_former_name_of_torture_works_with_a_warning() -> None:
-    done = run("unkind", "--help")
+    done = run_approxftl("unkind", "--help")
     assert done.code == 0
-    assert done.out == run("torture", "--help").out
+    assert done.out == run_approxftl("torture", "--help").out
     assert done.err == ("approxftl: the verb unkind is now called torture; "
                         "the old name will be removed\n")
 
@@ -70,7 +70,7 @@ def test_the_former_name_of_torture_works_with_a_warning() -> None:
 
 @pytest.mark.parametrize("verb", NAMED)
 def test_a_missing_device_name_is_refused(verb: str) -> None:
-    check_refused(run(verb), 2, f'missing; "approxftl {verb} --help" explains it')
+    check_verb_refused(run_approxftl(verb), 2, f'missing; "approxftl {verb} --help" explains it')
 
 
 USAGE = [
@@ -120,17 +120,17 @@ USAGE = [
 
 @pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda v: " ".join(v)[:40])
 def test_wrong_usage_is_refused(arguments: list[str], sentence: str) -> None:
-    done = run(*arguments)
-    check_refused(done, 2, sentence)
+    done = run_approxftl(*arguments)
+    check_verb_refused(done, 2, sentence)
     assert done.err.startswith(f"approxftl {arguments[0]}: ")
 
 
 # create --dry-run
 
 
-def planned_line(*arguments: str) -> list[str]:
+def plan_table_line(*arguments: str) -> list[str]:
     """Return the words of the table line that create would load."""
-    done = run("create", "ssd", "--dry-run", *arguments)
+    done = run_approxftl("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
     command = shlex.split(done.out)
     assert command[:4] == ["dmsetup", "create", "ssd", "--table"]
@@ -138,58 +138,59 @@ def planned_line(*arguments: str) -> list[str]:
     return command[4].split()
 
 
-def plan_again(table: list[str]) -> list[str]:
+def plan_from_table(table: list[str]) -> list[str]:
     """Return the plan for the parameters of a table line."""
     store, count, *pairs = table[3:]
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
     size = f"{int(table[1]) * 512}"
-    return planned_line("--store", store, "--size", size, *keys, f"blocks={planned_blocks(pairs)}")
+    return plan_table_line("--store", store, "--size", size, *keys,
+                           f"blocks={planned_block_count(pairs)}")
 
 
-def planned_blocks(pairs: list[str]) -> str:
+def planned_block_count(pairs: list[str]) -> str:
     known = dict(zip(pairs[::2], pairs[1::2], strict=True))
     if "blocks" in known:
         return known["blocks"]
-    values = json_of("params", "--profile", known["profile"])["parameters"]
+    values = verb_json("params", "--profile", known["profile"])["parameters"]
     found: str = next(one["value"] for one in values if one["key"] == "blocks")
     return found
 
 
 def test_create_prints_the_standard_table_line() -> None:
     line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
-    assert " ".join(planned_line()) == line
+    assert " ".join(plan_table_line()) == line
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     """A volume has no starting state to print: it starts with the data that it holds."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
-        assert json_of("create", "ssd", "-n", *words)["starting_state"] == state
-    assert "starting_state" not in json_of("create", "ssd", "-n", "--store", "/dev/null")
+        assert verb_json("create", "ssd", "-n", *words)["starting_state"] == state
+    assert "starting_state" not in verb_json("create", "ssd", "-n", "--store", "/dev/null")
 
 
 @pytest.mark.parametrize("profile", listed_names("profiles"))
 def test_every_profile_survives_its_table_line(profile: str) -> None:
-    table = planned_line("--profile", profile, "--policy", "baseline")
-    assert plan_again(table) == table
+    table = plan_table_line("--profile", profile, "--policy", "baseline")
+    assert plan_from_table(table) == table
 
 
 @pytest.mark.parametrize("policy", listed_names("policies"))
 def test_every_policy_is_planned_or_refused_by_the_core(policy: str) -> None:
-    done = run("create", "ssd", "-n", "--policy", policy)
+    done = run_approxftl("create", "ssd", "-n", "--policy", policy)
     if done.code:
-        check_refused(done, 2, f"policy {policy} ")
+        check_verb_refused(done, 2, f"policy {policy} ")
     else:
         assert f" policy {policy} " in done.out
 
 
 def test_the_profile_is_applied_before_other_options() -> None:
-    assert planned_line("op=20", "--profile", "tcad18") == planned_line("--profile", "tcad18",
-                                                                        "op=20")
+    assert plan_table_line("op=20", "--profile", "tcad18") == plan_table_line("--profile", "tcad18",
+                                                                              "op=20")
 
 
 def test_misspelt_values_are_corrected_in_messages() -> None:
-    table = planned_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
+    table = plan_table_line("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
     line = "ram 12 profile demo policy approxftl timing real"
     assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
 
@@ -197,7 +198,7 @@ def test_misspelt_values_are_corrected_in_messages() -> None:
 @settings(max_examples=25, deadline=None)
 @given(mib=st.integers(1, 1 << 20), op=st.integers(5, 60))
 def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
-    document = json_of("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
+    document = verb_json("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
     assert document["size_bytes"] == mib << 20
     assert document["room_bytes"] >= mib << 20
     assert document["table"].split()[1] == str(mib << 11)
@@ -205,8 +206,8 @@ def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
 def test_shards_have_the_requested_size(shards: int) -> None:
-    document = json_of("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
-                       f"shards={shards}")
+    document = verb_json("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
+                         f"shards={shards}")
     assert document["size_bytes"] == 1000004 << 10
     assert document["room_bytes"] >= 1000004 << 10
     assert document["room_bytes"] * 115 < document["physical_bytes"] * 100
@@ -215,15 +216,15 @@ def test_shards_have_the_requested_size(shards: int) -> None:
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
 def test_zones_have_the_requested_size(shards: int) -> None:
-    document = json_of("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4", "chips=1",
-                       "zoned=4MiB", "buffer=32MiB", "buffer_safe=on", f"shards={shards}")
+    document = verb_json("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4", "chips=1",
+                         "zoned=4MiB", "buffer=32MiB", "buffer_safe=on", f"shards={shards}")
     assert document["size_bytes"] == 300 << 20
     assert 300 << 20 <= document["room_bytes"] < 330 << 20
 
 
 def test_dry_run_writes_json() -> None:
-    document = json_of("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
-    assert document["table"] == " ".join(planned_line("--policy", "vth_b", "--store", "none"))
+    document = verb_json("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
+    assert document["table"] == " ".join(plan_table_line("--policy", "vth_b", "--store", "none"))
     assert (document["name"], document["created"]) == ("ssd", False)
     assert (document["policy"], document["store"]) == ("vth_b", "none")
     assert document["room_bytes"] == document["size_bytes"] == 891288 * 512
@@ -254,34 +255,35 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write("proc/modules", "dm_mod 1 0 - Live 0x0\n")
-        self.write("proc/cmdline", "root=/dev/sda1 quiet\n")
-        self.write("proc/sys/kernel/modules_disabled", "0\n")
-        self.write("proc/misc", "236 device-mapper\n")
-        self.write("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
-        self.write("dev/mapper/control", "")
-        self.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
-        self.write("sys/module/module/parameters/sig_enforce", "N\n")
-        self.write(f"lib/modules/{RELEASE}/build/Makefile", "")
-        self.write(f"lib/modules/{RELEASE}/modules.dep", "updates/dkms/dm-approxftl.ko.xz:\n")
+        self.write_root_file("proc/modules", "dm_mod 1 0 - Live 0x0\n")
+        self.write_root_file("proc/cmdline", "root=/dev/sda1 quiet\n")
+        self.write_root_file("proc/sys/kernel/modules_disabled", "0\n")
+        self.write_root_file("proc/misc", "236 device-mapper\n")
+        self.write_root_file("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
+        self.write_root_file("dev/mapper/control", "")
+        self.write_root_file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+        self.write_root_file("sys/module/module/parameters/sig_enforce", "N\n")
+        self.write_root_file(f"lib/modules/{RELEASE}/build/Makefile", "")
+        self.write_root_file(f"lib/modules/{RELEASE}/modules.dep",
+                             "updates/dkms/dm-approxftl.ko.xz:\n")
         for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
                      "modprobe", "gcc", "make"):
-            self.write(f"tools/{tool}", "")
+            self.write_root_file(f"tools/{tool}", "")
         for package in ("numpy", "jinja2"):
-            self.write(f"usr/lib/python3/dist-packages/{package}", "")
+            self.write_root_file(f"usr/lib/python3/dist-packages/{package}", "")
 
-    def write(self, name: str, text: str) -> None:
+    def write_root_file(self, name: str, text: str) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def remove(self, name: str) -> None:
+    def remove_root_file(self, name: str) -> None:
         (self.root / name).unlink()
 
-    def files(self) -> list[tuple[str, bytes]]:
+    def list_root_files(self) -> list[tuple[str, bytes]]:
         return sorted((str(p), p.read_bytes()) for p in self.root.rglob("*") if p.is_file())
 
-    def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_doctor(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [BINARY, "doctor", "--root", self.root, "--kernel", RELEASE, *arguments],
             env={**os.environ, "PATH": "/tools", "HOME": "/user"},
@@ -290,14 +292,14 @@ class Machine:
             check=False,
         )
 
-    def diagnosis(self) -> tuple[int, dict[str, Any]]:
-        done = self.ask("--json")
+    def doctor_answer(self) -> tuple[int, dict[str, Any]]:
+        done = self.run_doctor("--json")
         assert done.stderr == ""
-        return done.returncode, document_of(SCHEMA, done.stdout)
+        return done.returncode, parse_document(SCHEMA, done.stdout)
 
-    def lacking(self) -> dict[str, str | None]:
+    def failed_doctor_checks(self) -> dict[str, str | None]:
         """Return the failed checks of doctor and their remedies."""
-        _, document = self.diagnosis()
+        _, document = self.doctor_answer()
         return {
             one["name"]: one["remedy"]
             for one in document["checks"]
@@ -306,22 +308,22 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
+def fake_machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_doctor_reports_no_fault_on_a_good_machine(machine: Machine) -> None:
-    code, document = machine.diagnosis()
+def test_doctor_reports_no_fault_on_a_good_machine(fake_machine: Machine) -> None:
+    code, document = fake_machine.doctor_answer()
     is_root = os.geteuid() == 0
-    assert machine.lacking() == {}
+    assert fake_machine.failed_doctor_checks() == {}
     assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
     assert document["usable"] == {"native": is_root, "helpful": True, "virtual": True}
 
 
-def test_doctor_changes_nothing(machine: Machine) -> None:
-    before = machine.files()
-    machine.ask()
-    assert machine.files() == before
+def test_doctor_changes_nothing(fake_machine: Machine) -> None:
+    before = fake_machine.list_root_files()
+    fake_machine.run_doctor()
+    assert fake_machine.list_root_files() == before
 
 
 FAULTS = [
@@ -351,52 +353,54 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "text", "check", "remedy"), FAULTS)
 def test_doctor_finds_each_fault(
-    machine: Machine, name: str, text: str | None, check: str, remedy: str
+    fake_machine: Machine, name: str, text: str | None, check: str, remedy: str
 ) -> None:
     if text is None:
-        machine.remove(name)
+        fake_machine.remove_root_file(name)
     else:
-        machine.write(name, text)
-    lacking = machine.lacking()
+        fake_machine.write_root_file(name, text)
+    lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
-    code, document = machine.diagnosis()
+    code, document = fake_machine.doctor_answer()
     group = next(one["group"] for one in document["checks"] if one["name"] == check)
     assert not document["usable"][group]
     assert group != "native" or code == 1
-    assert remedy in machine.ask().stdout
+    assert remedy in fake_machine.run_doctor().stdout
 
 
-def test_doctor_reports_a_missing_module(machine: Machine) -> None:
-    machine.write(f"lib/modules/{RELEASE}/modules.dep", "kernel/drivers/md/dm-mod.ko:\n")
-    lacking = machine.lacking()
+def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
+    fake_machine.write_root_file(f"lib/modules/{RELEASE}/modules.dep",
+                                 "kernel/drivers/md/dm-mod.ko:\n")
+    lacking = fake_machine.failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
-    machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
-    assert machine.lacking()["kernel headers"] == f"apt-get install linux-headers-{RELEASE}"
+    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    assert fake_machine.failed_doctor_checks()["kernel headers"] \
+        == f"apt-get install linux-headers-{RELEASE}"
 
 
-def test_doctor_accepts_a_loaded_module(machine: Machine) -> None:
-    machine.remove(f"lib/modules/{RELEASE}/modules.dep")
-    machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
-    machine.write("sys/module/dm_approxftl/version", "")
-    machine.write("sys/module/module/parameters/sig_enforce", "Y\n")
-    machine.write("dev/approxftl", "")
-    assert machine.lacking() == {}
-    machine.remove("dev/approxftl")
-    assert machine.lacking() == {"tags": "udevadm trigger --subsystem-match=misc"}
+def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
+    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/modules.dep")
+    fake_machine.remove_root_file(f"lib/modules/{RELEASE}/build/Makefile")
+    fake_machine.write_root_file("sys/module/dm_approxftl/version", "")
+    fake_machine.write_root_file("sys/module/module/parameters/sig_enforce", "Y\n")
+    fake_machine.write_root_file("dev/approxftl", "")
+    assert fake_machine.failed_doctor_checks() == {}
+    fake_machine.remove_root_file("dev/approxftl")
+    assert fake_machine.failed_doctor_checks() == {"tags": "udevadm trigger --subsystem-match=misc"}
 
 
-def test_doctor_accepts_the_python_of_make_deps(machine: Machine) -> None:
-    machine.remove("usr/lib/python3/dist-packages/numpy")
-    machine.write("user/.cache/approxftl/venv-0123/bin/python3", "")
-    assert machine.lacking() == {}
+def test_doctor_accepts_the_python_of_make_deps(fake_machine: Machine) -> None:
+    fake_machine.remove_root_file("usr/lib/python3/dist-packages/numpy")
+    fake_machine.write_root_file("user/.cache/approxftl/venv-0123/bin/python3", "")
+    assert fake_machine.failed_doctor_checks() == {}
 
 
 def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:
-    done = run("doctor", "--root", tmp_path, "--json")
+    done = run_approxftl("doctor", "--root", tmp_path, "--json")
     assert done.code == 1
-    assert document_of(SCHEMA, done.out)["usable"]["native"] is False
+    assert parse_document(SCHEMA, done.out)["usable"]["native"] is False
 
 
 # A kernel without device-mapper
@@ -409,4 +413,5 @@ def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verb", [v for v in DEVICE_VERBS if v != "doctor"])
 def test_a_missing_device_mapper_is_reported(verb: str) -> None:
     words = [] if verb == "list" else ["x", "stats"] if verb == "message" else ["x"]
-    check_refused(run(verb, *words), 1, "the kernel has no device-mapper; try: modprobe dm-mod")
+    check_verb_refused(run_approxftl(verb, *words), 1,
+                       "the kernel has no device-mapper; try: modprobe dm-mod")

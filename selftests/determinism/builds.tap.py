@@ -147,7 +147,7 @@ FOR_EVERY_POLICY = (
 )
 
 
-def all_runs() -> list[Run]:
+def all_command_lines() -> list[Run]:
     """Return RUNS and runs of all policies.
 
     The policies are split in two because one run compares only a limited number.
@@ -168,7 +168,7 @@ class Tap:
         self.points = 0
         self.failures = 0
 
-    def point(self, good: bool, name: str, why: str = "") -> None:
+    def print_point(self, good: bool, name: str, why: str = "") -> None:
         """Print one result."""
         self.points += 1
         self.failures += not good
@@ -176,13 +176,13 @@ class Tap:
             print("".join(f"# {line}\n" for line in why.splitlines()), end="")
         print(f"{'ok' if good else 'not ok'} {self.points} - {name}", flush=True)
 
-    def finish(self) -> int:
+    def print_plan(self) -> int:
         """Print the plan."""
         print(f"1..{self.points}")
         return 1 if self.failures else 0
 
 
-def compile_it(build: Build) -> tuple[Path | None, str]:
+def compile_program(build: Build) -> tuple[Path | None, str]:
     """Build the program; return it, if that worked, and make's output."""
     program = build.place / build.folder / "approxftl"
     if not build.options:
@@ -196,7 +196,7 @@ def compile_it(build: Build) -> tuple[Path | None, str]:
     return (program, "") if done.returncode == 0 else (None, done.stderr)
 
 
-def results(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str]:
+def run_outputs(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str]:
     """Return all output of one command, and an error message."""
     command = [str(program), "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
@@ -205,7 +205,7 @@ def results(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str
     return {"JSON": done.stdout} | {f: (place / f).read_bytes() for f in run.files}, ""
 
 
-def first_difference(a: bytes, b: bytes) -> str:
+def first_text_difference(a: bytes, b: bytes) -> str:
     """Describe the first difference of two texts."""
     both = zip(a, b, strict=False)
     at = next((i for i, (x, y) in enumerate(both) if x != y), min(len(a), len(b)))
@@ -213,24 +213,24 @@ def first_difference(a: bytes, b: bytes) -> str:
     return f"at byte {at}: {a[begin:at + 30]!r}\n    instead: {b[begin:at + 30]!r}"
 
 
-def check_build(tap: Tap, build: Build, runs: Sequence[Run],
-                reference: dict[str, dict[str, bytes]]) -> None:
+def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
+                        reference: dict[str, dict[str, bytes]]) -> None:
     """Run all command lines with one build."""
     if not shutil.which(build.compiler):
-        tap.point(True, f"{build.name} # SKIP {build.compiler} is not installed: make deps")
+        tap.print_point(True, f"{build.name} # SKIP {build.compiler} is not installed: make deps")
         return
-    program, why = compile_it(build)
+    program, why = compile_program(build)
     if not program:
-        tap.point(False, f"{build.name}: builds", why)
+        tap.print_point(False, f"{build.name}: builds", why)
         return
     with tempfile.TemporaryDirectory() as place:
         for run in runs:
-            said, why = results(program, run, Path(place))
+            said, why = run_outputs(program, run, Path(place))
             expected = reference.setdefault(run.name, said)
             for name, data in expected.items():
                 if said and said[name] != data:
-                    why += f"{name} {first_difference(data, said[name])}\n"
-            tap.point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
+                    why += f"{name} {first_text_difference(data, said[name])}\n"
+            tap.print_point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
 
 
 def check_coverage(tap: Tap, runs: Sequence[Run],
@@ -240,18 +240,18 @@ def check_coverage(tap: Tap, runs: Sequence[Run],
         said = reference.get(run.name)
         done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]
                    ) if said else False
-        tap.point(done, f"it does something: {run.name}")
+        tap.print_point(done, f"it does something: {run.name}")
 
 
 def main() -> int:
     """Entry point."""
     tap = Tap()
     reference: dict[str, dict[str, bytes]] = {}
-    runs = all_runs()
+    runs = all_command_lines()
     for build in BUILDS:
-        check_build(tap, build, runs, reference)
+        check_build_results(tap, build, runs, reference)
     check_coverage(tap, runs, reference)
-    return tap.finish()
+    return tap.print_plan()
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ class Command:
     text: str
     shown: list[str] = field(default_factory=list)
 
-    def status(self) -> int:
+    def expected_exit_status(self) -> int:
         """Return the expected exit status."""
         found = STATUS.search(self.text)
         return int(found[1]) if found else 0
@@ -120,7 +120,7 @@ def document_commands(path: Path) -> list[Command]:
             for command in console_commands(block)]
 
 
-def line_pattern(line: str) -> re.Pattern[str]:
+def pattern_of_shown_line(line: str) -> re.Pattern[str]:
     """Return a regular expression for a shown line, in which "..." matches anything."""
     pieces = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("...")]
     return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
@@ -130,7 +130,8 @@ def first_missing_line(shown: list[str], printed: str) -> str | None:
     """Return the first shown line that is not in the output in this order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
-        if wanted.strip() and not any(line_pattern(wanted).fullmatch(line) for line in lines):
+        if wanted.strip() and not any(pattern_of_shown_line(wanted).fullmatch(line)
+                                      for line in lines):
             return wanted
     return None
 
@@ -140,7 +141,7 @@ TAIL = ("p50", "p99", "p99.9", "max")
 CUT = "..."
 
 
-def without_tail(shown: list[str]) -> str | None:
+def response_without_percentiles(shown: list[str]) -> str | None:
     """Return a mean response time that is shown without its percentiles, or None."""
     for at, line in enumerate(shown):
         if RESPONSE.match(line):
@@ -151,7 +152,7 @@ def without_tail(shown: list[str]) -> str | None:
     return None
 
 
-def cut_silently(shown: list[str], printed: str) -> str | None:
+def silently_cut_row(shown: list[str], printed: str) -> str | None:
     """Return the first row of a table that is omitted without an ellipsis, or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
@@ -159,7 +160,8 @@ def cut_silently(shown: list[str], printed: str) -> str | None:
         if line.strip() == CUT:
             marked = True
             continue
-        found = next(i for i in range(at, len(rows)) if line_pattern(line).fullmatch(rows[i]))
+        found = next(i for i in range(at, len(rows))
+                     if pattern_of_shown_line(line).fullmatch(rows[i]))
         if found > at and not marked:
             return rows[at]
         at, marked = found + 1, False
@@ -189,15 +191,15 @@ def execute_command(command: Command, directory: Path) -> subprocess.CompletedPr
 def check_command(command: Command, directory: Path) -> None:
     done = execute_command(command, directory)
     told = f"$ {command.text}\n{done.stdout}"
-    assert done.returncode == command.status(), told
+    assert done.returncode == command.expected_exit_status(), told
     lost = first_missing_line(command.shown, done.stdout)
     assert lost is None, f"not in the output: {lost}\n{told}"
     if any(RESPONSE.match(line) for line in command.shown):
-        cut = cut_silently(command.shown, done.stdout)
+        cut = silently_cut_row(command.shown, done.stdout)
         assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
-def look_like_tree(directory: Path) -> None:
+def link_build_tree(directory: Path) -> None:
     for path in TOP.iterdir():
         if path.name not in {"build", ".git"}:
             (directory / path.name).symlink_to(path)
@@ -218,7 +220,7 @@ def copy_tree(directory: Path) -> None:
 
 def prepare_folder(path: Path, directory: Path) -> None:
     """Prepare the directory in which the commands of a document run."""
-    (copy_tree if COPY in path.read_text() else look_like_tree)(directory)
+    (copy_tree if COPY in path.read_text() else link_build_tree)(directory)
 
 
 @pytest.mark.slow
@@ -267,7 +269,7 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
 def test_no_mean_without_its_tail(path: Path) -> None:
     assert [line for command in document_commands(path)
-            if (line := without_tail(command.shown))] == []
+            if (line := response_without_percentiles(command.shown))] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=path_in_tree)
@@ -299,22 +301,23 @@ def test_linked_files_exist(path: Path) -> None:
 
 
 @cache
-def help_of(*verb: str) -> str:
+def help_text_of_verb(*verb: str) -> str:
     return subprocess.run([PROGRAM, *verb], capture_output=True, text=True, check=True).stdout
 
 
 @cache
 def known_parameters() -> set[str]:
-    return set(re.findall(r"^([a-z_]+) ", help_of("params"), re.M))
+    return set(re.findall(r"^([a-z_]+) ", help_text_of_verb("params"), re.M))
 
 
 @cache
 def known_options() -> set[str]:
-    verbs = re.findall(r"^  ([a-z]+) ", help_of("help"), re.M)
-    return {o for v in verbs for o in re.findall(r"--([a-z][a-z-]*)", help_of(v, "--help"))}
+    verbs = re.findall(r"^  ([a-z]+) ", help_text_of_verb("help"), re.M)
+    return {o for v in verbs
+            for o in re.findall(r"--([a-z][a-z-]*)", help_text_of_verb(v, "--help"))}
 
 
-def is_option(name: str) -> bool:
+def is_known_option(name: str) -> bool:
     return name in known_options() or name.replace("-", "_") in known_parameters()
 
 
@@ -322,7 +325,7 @@ def is_option(name: str) -> bool:
 def test_documented_options_exist(path: Path) -> None:
     for span in code_spans(path):
         if found := re.match(r"--([a-z][a-z_-]*)", span):
-            assert is_option(found[1]), span
+            assert is_known_option(found[1]), span
         if found := re.fullmatch(r"([a-z_]+)=\S+", span):
             assert found[1] in known_parameters(), span
 
@@ -361,7 +364,7 @@ def test_quoted_identifiers_exist(path: Path) -> None:
             assert re.search(rf"\b{re.escape(name)}\b", source_files()), span
 
 
-def numbers_in(path: str, expression: str) -> str:
+def version_in_source(path: str, expression: str) -> str:
     """Return the version whose numbers the expression finds in a source file."""
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
@@ -373,10 +376,11 @@ def test_documented_interface_versions_are_current() -> None:
     core = "dm-approxftl/core"
     assert told == [
         ".".join(target),
-        numbers_in("dm-approxftl/uapi/linux/approxftl.h", r"#define APPROXFTL_VERSION (\d+)"),
-        numbers_in(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
-        numbers_in(f"{core}/persist/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
-        numbers_in("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
+        version_in_source("dm-approxftl/uapi/linux/approxftl.h",
+                          r"#define APPROXFTL_VERSION (\d+)"),
+        version_in_source(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
+        version_in_source(f"{core}/persist/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
+        version_in_source("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
     ]
     history = (TOP / "docs/dm-approxftl.rst").read_text().split("Version history\n")[1]
     assert re.findall(r"^(\d\S*)$", history, re.M)[-1] == ".".join(target)
@@ -392,7 +396,7 @@ def test_the_status_line_is_documented() -> None:
     assert re.findall(r"``([\w/]+)``", "\n".join(re.findall(r"^``.*", page, re.M))) == words
 
 
-def spans_of_tables(path: Path) -> set[str]:
+def first_column_spans(path: Path) -> set[str]:
     """Return the code spans in the first column of the tables."""
     rows = re.findall(r"^\|([^|]*)\|", path.read_text(), re.M)
     return {span for row in rows for span in SPAN.findall(row)}
@@ -408,7 +412,7 @@ def test_the_layout_lists_every_folder() -> None:
 
 
 def test_the_readme_lists_all_areas_and_kernel_tests() -> None:
-    told = spans_of_tables(TOP / "selftests/README.md")
+    told = first_column_spans(TOP / "selftests/README.md")
     helpers = {"lib", "__pycache__"}
     areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers
     assert areas <= told
@@ -461,14 +465,15 @@ def test_reference_has_every_counter() -> None:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    listed = [name for _, group in module.sections(module.COUNTERS, "COUNTER") for name, _ in group]
+    listed = [name for _, group in module.read_macro_sections(module.COUNTERS, "COUNTER")
+              for name, _ in group]
     assert listed == re.findall(r"^COUNTER\((\w+)", module.COUNTERS.read_text(), re.M)
 
 
 def line_with_new_numbers(shown: str, printed: str) -> str | None:
     """Return the shown line with the numbers of the printed one, or None if other words differ."""
     line = NUMBER.sub("0", shown)
-    words = line_pattern(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
+    words = pattern_of_shown_line(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
     if not found:
         return None
@@ -476,12 +481,12 @@ def line_with_new_numbers(shown: str, printed: str) -> str | None:
     return NUMBER.sub(lambda _: next(numbers), shown)
 
 
-def updated_lines(shown: list[str], printed: str) -> list[str]:
+def update_shown_lines(shown: list[str], printed: str) -> list[str]:
     """Return the shown lines with new numbers; lines without a counterpart stay."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:
-        exact = [i for i, line in enumerate(lines) if line_pattern(wanted).fullmatch(line)]
+        exact = [i for i, line in enumerate(lines) if pattern_of_shown_line(wanted).fullmatch(line)]
         alike = [i for i, line in enumerate(lines) if line_with_new_numbers(wanted, line)]
         at = next(iter(exact or alike), None)
         new = wanted if at is None or exact else line_with_new_numbers(wanted, lines[at])
@@ -490,13 +495,13 @@ def updated_lines(shown: list[str], printed: str) -> list[str]:
     return result
 
 
-def renew_document(path: Path, directory: Path) -> None:
+def update_document_numbers(path: Path, directory: Path) -> None:
     """Update the numbers in a document to those that its commands print now."""
     prepare_folder(path, directory)
     text = path.read_text()
     for command in document_commands(path):
         before = "\n".join([command.text, *command.shown])
-        shown = updated_lines(command.shown, execute_command(command, directory).stdout)
+        shown = update_shown_lines(command.shown, execute_command(command, directory).stdout)
         text = text.replace(before, "\n".join([command.text, *shown]))
     path.write_text(text)
 
@@ -504,4 +509,4 @@ def renew_document(path: Path, directory: Path) -> None:
 if __name__ == "__main__":
     for document in DOCUMENTS:
         with tempfile.TemporaryDirectory() as scratch:
-            renew_document(document, Path(scratch))
+            update_document_numbers(document, Path(scratch))

@@ -10,12 +10,12 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.lib.manual_examples import page_examples
+from selftests.lib.manual_examples import examples_of_page
 from selftests.lib.programs import BUILD, TOP, run_program
 
 PAGES = sorted(page for folder in ("userspace", "trace-tools")
                for page in (TOP / folder).rglob("*.[1-8].rst"))
-WITH_EXAMPLES = [page for page in PAGES if page_examples(page)]
+WITH_EXAMPLES = [page for page in PAGES if examples_of_page(page)]
 IN_THE_MACHINE = (TOP / "selftests/kernel/replay-capture.sh").read_text()
 
 
@@ -27,10 +27,10 @@ def page_name(page: Path) -> str:
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
 def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
-    for example in page_examples(page):
+    for example in examples_of_page(page):
         if example.root:
             continue
-        done = run_program("sh", "-c", example.shell(), directory=tmp_path,
+        done = run_program("sh", "-c", example.shell_command(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
         # Notes, and warnings about a short warm-up or about GC, are no errors.
@@ -42,7 +42,7 @@ def test_examples_work_as_printed(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_name)
 def test_examples_for_root_are_run_in_the_lab(page: Path) -> None:
-    if any(example.root for example in page_examples(page)):
+    if any(example.root for example in examples_of_page(page)):
         assert re.search(rf"examples_of {page.relative_to(TOP)}\s", IN_THE_MACHINE)
 
 

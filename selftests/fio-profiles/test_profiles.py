@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 @cache
-def run(profile: Path) -> dict[str, Json]:
+def run_profile(profile: Path) -> dict[str, Json]:
     """Run a profile once on a file; return its jobs by name."""
     BUILD.mkdir(parents=True, exist_ok=True)
     # /tmp may be in memory and lack direct I/O.
@@ -42,7 +42,7 @@ def run(profile: Path) -> dict[str, Json]:
 
 @pytest.mark.parametrize("profile", FOR_FILES, ids=lambda path: path.stem)
 def test_each_profile_runs_on_a_file(profile: Path) -> None:
-    for name, job in run(profile).items():
+    for name, job in run_profile(profile).items():
         assert job["error"] == 0
         assert job["read"]["total_ios"] + job["write"]["total_ios"] > 0, name
 
@@ -71,7 +71,7 @@ MIXES = {
 @pytest.mark.parametrize("name", MIXES)
 def test_the_mix_of_requests_is_as_described(name: str) -> None:
     wanted, readers, writers = MIXES[name]
-    jobs = run(TOP / "fio-profiles" / f"{name}.fio")
+    jobs = run_profile(TOP / "fio-profiles" / f"{name}.fio")
     reads = sum(jobs[job]["read"]["total_ios"] for job in readers)
     writes = sum(jobs[job]["write"]["total_ios"] for job in writers)
     assert reads / writes == pytest.approx(wanted, rel=0.25)
@@ -80,7 +80,7 @@ def test_the_mix_of_requests_is_as_described(name: str) -> None:
 @pytest.mark.parametrize("name", ["mail", "web", "proxy"])
 def test_mixed_requests_have_16_kib_on_average(name: str) -> None:
     readers = MIXES[name][1]
-    jobs = run(TOP / "fio-profiles" / f"{name}.fio")
+    jobs = run_profile(TOP / "fio-profiles" / f"{name}.fio")
     reads = [jobs[job]["read"] for job in readers]
     mean = sum(read["io_bytes"] for read in reads) / sum(read["total_ios"] for read in reads)
     assert mean == pytest.approx(16 * 1024, rel=0.25)

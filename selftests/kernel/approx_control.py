@@ -86,7 +86,7 @@ class Extent(NamedTuple):
     kind: int
 
 
-def address_of(data: bytearray | mmap.mmap) -> int:
+def buffer_address(data: bytearray | mmap.mmap) -> int:
     """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
@@ -96,9 +96,9 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ioctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)
 
 
-def ioctl(fd: int, number: int, data: bytearray) -> None:
+def issue_ioctl(fd: int, number: int, data: bytearray) -> None:
     """Issue an ioctl; data receives the kernel's output even when the call fails."""
-    if LIBC.ioctl(fd, number, address_of(data)) < 0:
+    if LIBC.ioctl(fd, number, buffer_address(data)) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
@@ -108,97 +108,98 @@ class Control:
     def __init__(self) -> None:
         self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
 
-    def close(self) -> None:
+    def close_control(self) -> None:
         """Close the descriptor, which ends its scopes."""
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1
 
-    __del__ = close
+    __del__ = close_control
 
-    def call(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
-             ) -> tuple[int, ...]:
+    def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
+                   ) -> tuple[int, ...]:
         """Issue an ioctl and return its structure; reason is the index of the reason member."""
         data = bytearray(form.pack(form.size, *values))
         try:
-            ioctl(self.fd, number, data)
+            issue_ioctl(self.fd, number, data)
         except OSError as error:
             why = form.unpack(data)[reason] if reason is not None else 0
             raise RefusedError(error.errno or 0, int(why)) from error
         return form.unpack(data)
 
-    def tag(self, fd: int, offset: int = 0, length: int = TO_END, kind: int = APPROXIMATE,
-            flags: int = 0) -> None:
+    def tag_range(self, fd: int, offset: int = 0, length: int = TO_END, kind: int = APPROXIMATE,
+                  flags: int = 0) -> None:
         """Tag a range of a file with a class."""
-        self.call(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
+        self.call_ioctl(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
-    def tag_fd(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
+    def tag_whole_file(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
         """Tag a whole file by carriers; 0 for those that its device honours."""
-        values = self.call(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0, reason=8)
+        values = self.call_ioctl(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0,
+                                 reason=8)
         return Carriers(*values[3:8])
 
-    def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
+    def untag_range(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
         """Remove the tags of a range of a file."""
-        self.call(UNTAG, RANGE_FORMAT, fd, 0, 0, offset, length, 0, 0, reason=6)
+        self.call_ioctl(UNTAG, RANGE_FORMAT, fd, 0, 0, offset, length, 0, 0, reason=6)
 
-    def device_tag(self, fd: int, offset: int = 0, length: int = TO_END,
-                   kind: int = APPROXIMATE) -> None:
+    def tag_device_range(self, fd: int, offset: int = 0, length: int = TO_END,
+                         kind: int = APPROXIMATE) -> None:
         """Tag a range of a device with a class; NONE removes the tag."""
-        self.call(DEVICE_TAG, RANGE_FORMAT, fd, kind, 0, offset, length, 0, 0, reason=6)
+        self.call_ioctl(DEVICE_TAG, RANGE_FORMAT, fd, kind, 0, offset, length, 0, 0, reason=6)
 
-    def query(self, fd: int, number: int = QUERY, room: int = 100) -> list[Extent]:
+    def query_tags(self, fd: int, number: int = QUERY, room: int = 100) -> list[Extent]:
         """Return the tagged extents of a file or a device."""
         answer = bytearray(EXTENT_FORMAT.size * room)
         extents: list[Extent] = []
         cursor = 0
         while cursor != TO_END:
-            _, _, cursor, _, _, count = self.call(number, QUERY_FORMAT, fd, cursor,
-                                                  address_of(answer), room, 0)
+            _, _, cursor, _, _, count = self.call_ioctl(number, QUERY_FORMAT, fd, cursor,
+                                                        buffer_address(answer), room, 0)
             for i in range(count):
                 offset, length, kind, _ = EXTENT_FORMAT.unpack_from(answer, i * EXTENT_FORMAT.size)
                 extents.append(Extent(offset, length, kind))
         return extents
 
-    def scope(self, whose: int, kind: int, label: bytes = b"") -> int:
+    def set_scope(self, whose: int, kind: int, label: bytes = b"") -> int:
         """Begin or end a tagged region of a thread or process; return the previous class."""
         text = bytearray(label)
-        address = address_of(text) if label else 0
-        return self.call(SCOPE, SCOPE_FORMAT, whose, kind, 0, address, len(label), 0)[3]
+        address = buffer_address(text) if label else 0
+        return self.call_ioctl(SCOPE, SCOPE_FORMAT, whose, kind, 0, address, len(label), 0)[3]
 
-    def pwritev(self, fd: int, data: bytearray, offset: int, kind: int) -> int:
+    def write_with_class(self, fd: int, data: bytearray, offset: int, kind: int) -> int:
         """Write data with a class; return the number of bytes written."""
-        vector = bytearray(IOVEC_FORMAT.pack(address_of(data), len(data)))
-        return self.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, offset, address_of(vector), 1, 0, 0,
-                         reason=7)[8]
+        vector = bytearray(IOVEC_FORMAT.pack(buffer_address(data), len(data)))
+        return self.call_ioctl(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, offset, buffer_address(vector),
+                               1, 0, 0, reason=7)[8]
 
-    def units(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 2048,
-              ) -> Iterator[tuple[int, ...]]:
+    def iterate_stored_units(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 2048,
+                             ) -> Iterator[tuple[int, ...]]:
         """Yield the members of Unit for each stored unit of a file or a device."""
         answer = bytearray(UNIT_FORMAT.size * room)
         end = min(cursor + length, TO_END)
         while cursor != TO_END:
             left = end - cursor if end != TO_END else TO_END
-            values = self.call(STORED, STORED_FORMAT, fd, cursor, left, address_of(answer), room, 0,
-                               0, 0, reason=8)
+            values = self.call_ioctl(STORED, STORED_FORMAT, fd, cursor, left,
+                                     buffer_address(answer), room, 0, 0, 0, reason=8)
             cursor = values[2]
             yield from UNIT_FORMAT.iter_unpack(answer[: values[6] * UNIT_FORMAT.size])
 
-    def stored(self, fd: int, cursor: int = 0, length: int = TO_END) -> list[Unit]:
+    def list_stored_units(self, fd: int, cursor: int = 0, length: int = TO_END) -> list[Unit]:
         """Return the stored units of a file or a device."""
-        return [Unit(*members) for members in self.units(fd, cursor, length)]
+        return [Unit(*members) for members in self.iterate_stored_units(fd, cursor, length)]
 
-    def watch(self, fd: int, *, on: bool) -> None:
+    def watch_file_system(self, fd: int, *, on: bool) -> None:
         """Begin or end watching the file system of a file."""
-        self.call(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
+        self.call_ioctl(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
 
-    def note(self, label: bytes) -> None:
+    def write_trace_note(self, label: bytes) -> None:
         """Put a label into the block trace."""
         text = bytearray(label)
-        self.call(NOTE, NOTE_FORMAT, len(label), address_of(text))
+        self.call_ioctl(NOTE, NOTE_FORMAT, len(label), buffer_address(text))
 
-    def stats(self) -> dict[str, int]:
+    def read_counters(self) -> dict[str, int]:
         """Return all counters by name."""
-        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 20), strict=True))
+        return dict(zip(STATS_NAMES, self.call_ioctl(STATS, STATS_FORMAT, *[0] * 20), strict=True))
 
 
 def expect_refusal(error: int, reason: int, call: object, *arguments: object,

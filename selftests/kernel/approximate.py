@@ -36,19 +36,19 @@ from ktap import (
     SMALL,
     UNIT,
     Mount,
-    counters,
-    create,
-    device,
-    dmsetup,
-    finish,
-    flipped_bits,
-    in_turn,
-    line,
-    message,
-    must,
-    point,
-    reload,
-    run,
+    count_flipped_bits,
+    create_device,
+    finish_test,
+    read_counters,
+    reload_device,
+    require,
+    run_command,
+    run_dmsetup,
+    run_point,
+    run_point_in_turn,
+    send_message,
+    table_line,
+    temporary_device,
 )
 
 Json = dict[str, Any]
@@ -59,32 +59,33 @@ scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 
 def check_near_mean(found: float, wanted: float, what: str) -> None:
     """Compare a count with its mean, within four standard deviations."""
-    must(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
+    require(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
 
 
 # A device without a file system
 
 
-def read_back(path: Path, size: int) -> tuple[bytes, int]:
+def read_device_back(path: Path, size: int) -> tuple[bytes, int]:
     """Read from the device; return the data and the number of flipped bits that it reports."""
-    message(NAME, "reset")
-    run("dd", f"if={path}", f"of={scratch}/back", "bs=256k", f"count={size >> 18}", "iflag=direct")
-    return (scratch / "back").read_bytes(), counters(NAME)["read_flipped_bits"]
+    send_message(NAME, "reset")
+    run_command("dd", f"if={path}", f"of={scratch}/back", "bs=256k", f"count={size >> 18}",
+                "iflag=direct")
+    return (scratch / "back").read_bytes(), read_counters(NAME)["read_flipped_bits"]
 
 
-def all_approximate() -> None:
+def check_all_approximate() -> None:
     """Two reads agree, and differ from what was written as the error rate of 7.2e-4 says."""
     written = random.Random(1).randbytes(8 * MIB)
     (scratch / "written").write_bytes(written)
     for keys, rate in ((f"{SMALL} tag_all approximate", 7.2e-4), (SMALL, 0.0)):
-        with device(NAME, keys) as path:
-            run("dd", f"if={scratch}/written", f"of={path}", "bs=1M", "oflag=direct")
-            (first, told), (second, _) = (read_back(path, len(written)) for _ in range(2))
-        must(first == second, "two reads differ")
-        must(flipped_bits(written, first) == told, f"{told} are reported")
+        with temporary_device(NAME, keys) as path:
+            run_command("dd", f"if={scratch}/written", f"of={path}", "bs=1M", "oflag=direct")
+            (first, told), (second, _) = (read_device_back(path, len(written)) for _ in range(2))
+        require(first == second, "two reads differ")
+        require(count_flipped_bits(written, first) == told, f"{told} are reported")
         if rate:
             check_near_mean(told, rate * 8 * len(written), "flipped bits")
-        must(rate or first == written, "precise data have errors")
+        require(rate or first == written, "precise data have errors")
 
 
 # Quality levels
@@ -103,102 +104,106 @@ def region_content(region: int) -> bytearray:
     return bytearray(random.Random(region).randbytes(MIB))
 
 
-def write_levels(path: Path) -> None:
+def write_level_regions(path: Path) -> None:
     """Write all regions. Programs that know no levels see all of them as approximate."""
     control = Control()
-    before = control.stats()
+    before = control.read_counters()
     with path.open("w+b") as file:
         for region, (said, _level) in enumerate(REGIONS[:-1]):
             if said is not None:
-                control.tag(file.fileno(), region * MIB, MIB, said)
+                control.tag_range(file.fileno(), region * MIB, MIB, said)
             file.write(region_content(region))
         file.flush()
         last = len(REGIONS) - 1
-        control.pwritev(file.fileno(), region_content(last), last * MIB, LEVEL_3)
+        control.write_with_class(file.fileno(), region_content(last), last * MIB, LEVEL_3)
         os.fsync(file.fileno())
-    grown = {name: count - before[name] for name, count in control.stats().items()}
+    grown = {name: count - before[name] for name, count in control.read_counters().items()}
     units = MIB // UNIT
-    must((grown["level_2"], grown["level_3"]) == (units, 2 * units), f"stats: {grown}")
-    old = control.call(STATS, STATS_FORMAT_OLD, *[0] * 16)
-    must(old[6] >= 4 * units, f"{old[6]} units by file in the older structure")
+    require((grown["level_2"], grown["level_3"]) == (units, 2 * units), f"stats: {grown}")
+    old = control.call_ioctl(STATS, STATS_FORMAT_OLD, *[0] * 16)
+    require(old[6] >= 4 * units, f"{old[6]} units by file in the older structure")
 
 
-def check_levels(path: Path) -> None:
+def check_unit_levels(path: Path) -> None:
     """Check the class and the level of each unit; a query returns classes without levels."""
     with path.open("rb") as file:
-        for unit in Control().stored(file.fileno()):
+        for unit in Control().list_stored_units(file.fileno()):
             level = REGIONS[unit.offset // MIB][1]
-            must(unit.kind == (APPROXIMATE if level else PRECISE), f"{unit} of level {level}")
-            must(unit.flags == LEVEL_BITS[level], f"{unit} of level {level}")
-        said = {extent.kind for extent in Control().query(file.fileno())}
-    must(said <= {PRECISE, APPROXIMATE}, f"the tags are of classes {said}")
+            require(unit.kind == (APPROXIMATE if level else PRECISE), f"{unit} of level {level}")
+            require(unit.flags == LEVEL_BITS[level], f"{unit} of level {level}")
+        said = {extent.kind for extent in Control().query_tags(file.fileno())}
+    require(said <= {PRECISE, APPROXIMATE}, f"the tags are of classes {said}")
 
 
-def store_levels(system: Mount) -> None:
+def check_stored_levels(system: Mount) -> None:
     """Write, remount and check."""
-    write_levels(system.place / "levels")
-    system.remount()
-    check_levels(system.place / "levels")
+    write_level_regions(system.place / "levels")
+    system.remount_file_system()
+    check_unit_levels(system.place / "levels")
 
 
-def change_policy(system: Mount) -> None:
+def check_policy_change(system: Mount) -> None:
     """Switch to another policy and back."""
-    sectors = int(run("blockdev", "--getsz", system.path))
+    sectors = int(run_command("blockdev", "--getsz", system.path))
     for policy in ("vth_b", "levels"):
-        reload(NAME, line("ram", sectors, LEVELS.replace("policy levels", f"policy {policy}")))
-        check_levels(system.place / "levels")
+        reload_device(NAME, table_line("ram", sectors,
+                                       LEVELS.replace("policy levels", f"policy {policy}")))
+        check_unit_levels(system.place / "levels")
 
 
-def age_levels(system: Mount) -> None:
+def check_aged_levels(system: Mount) -> None:
     """Flipped bits equal the report of each region and grow with the level."""
-    message(NAME, "age", "2000h")
-    system.remount()
+    send_message(NAME, "age", "2000h")
+    system.remount_file_system()
     path = system.place / "levels"
     data = path.read_bytes()
-    found = [flipped_bits(data[at * MIB:(at + 1) * MIB], region_content(at))
+    found = [count_flipped_bits(data[at * MIB:(at + 1) * MIB], region_content(at))
              for at in range(len(REGIONS))]
     with path.open("rb") as file:
-        told = [sum(unit.flips for unit in Control().stored(file.fileno(), at * MIB, MIB))
+        told = [sum(unit.flips
+                    for unit in Control().list_stored_units(file.fileno(), at * MIB, MIB))
                 for at in range(len(REGIONS))]
     print(f"# flipped bits by region: {found}")
-    must(found == told, f"the device reports {told}")
-    must(found[0] == found[4] == 0, "precise data have errors")
-    must(found[1] * 100 < found[2] < found[3] * 3 // 4, "levels do not differ")
-    must(found[3] * 2 // 3 < found[5] < found[3] * 3 // 2, "level 3 has two error rates")
+    require(found == told, f"the device reports {told}")
+    require(found[0] == found[4] == 0, "precise data have errors")
+    require(found[1] * 100 < found[2] < found[3] * 3 // 4, "levels do not differ")
+    require(found[3] * 2 // 3 < found[5] < found[3] * 3 // 2, "level 3 has two error rates")
 
 
-def refuse_levels(system: Mount) -> None:
+def check_invalid_levels(system: Mount) -> None:
     """Check that invalid levels are refused."""
     control = Control()
     with (system.place / "levels").open("r+b") as file:
         fd, data = file.fileno(), bytearray(UNIT)
         for kind in (5, 6, 0x100, 2**32 - 1):
-            approx_control.expect_refusal(EINVAL, 0, control.tag, fd, 0, UNIT, kind)
-            approx_control.expect_refusal(EINVAL, 0, control.scope, approx_control.THREAD, kind)
-            approx_control.expect_refusal(EINVAL, 0, control.pwritev, fd, data, 0, kind)
-        approx_control.expect_refusal(EINVAL, 0, control.pwritev, fd, data, 0, NONE)
+            approx_control.expect_refusal(EINVAL, 0, control.tag_range, fd, 0, UNIT, kind)
+            approx_control.expect_refusal(EINVAL, 0, control.set_scope, approx_control.THREAD, kind)
+            approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, kind)
+        approx_control.expect_refusal(EINVAL, 0, control.write_with_class, fd, data, 0, NONE)
 
 
-def levels_in(found: Json) -> list[int]:
+def count_units_by_level(found: Json) -> list[int]:
     """Return the counts of written units of the levels."""
     return [found[f"host_write_level_{level}_units"] for level in (1, 2, 3)]
 
 
-def trace_levels(system: Mount) -> None:
+def check_traced_levels(system: Mount) -> None:
     """Notes in a trace carry the levels to a replay on another device and in the simulator."""
     recorded, trace = scratch / "recorded", scratch / "levels.aft"
-    message(NAME, "reset")
-    run(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3", __file__,
-        system.place / "again")
-    written = levels_in(counters(NAME))
-    must(written == [256, 256, 512], f"units of each level: {written}")
-    run(APPROXFTL, "trace", "convert", "--quiet", recorded, trace)
-    with device("aftl-played", LEVELS) as path:
-        run(APPROXFTL, "replay", "--quiet", "--overwrite", trace, path)
-        must(levels_in(counters("aftl-played")) == written, "the other device has others")
-    simulated = json.loads(run(APPROXFTL, "sim", "--quiet", "--fill", "none", "--json", "--trace",
-                               trace, "--policy", "levels"))
-    must(levels_in(simulated["runs"][0]["counters"]) == written, "the simulator has others")
+    send_message(NAME, "reset")
+    run_command(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3",
+                __file__, system.place / "again")
+    written = count_units_by_level(read_counters(NAME))
+    require(written == [256, 256, 512], f"units of each level: {written}")
+    run_command(APPROXFTL, "trace", "convert", "--quiet", recorded, trace)
+    with temporary_device("aftl-played", LEVELS) as path:
+        run_command(APPROXFTL, "replay", "--quiet", "--overwrite", trace, path)
+        require(count_units_by_level(read_counters("aftl-played")) == written,
+                "the other device has others")
+    simulated = json.loads(run_command(APPROXFTL, "sim", "--quiet", "--fill", "none", "--json",
+                                       "--trace", trace, "--policy", "levels"))
+    require(count_units_by_level(simulated["runs"][0]["counters"]) == written,
+            "the simulator has others")
 
 
 # A machine-learning model
@@ -221,7 +226,7 @@ def make_model() -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
-def parts_of(model: bytes) -> list[bytes]:
+def split_model_file(model: bytes) -> list[bytes]:
     """Return the header and the tensors."""
     parts = [model[:-7 * NUMBERS]]
     for _name, _kind, size in TENSORS:
@@ -232,20 +237,21 @@ def parts_of(model: bytes) -> list[bytes]:
 
 def tag_model(*words: str | Path) -> Json:
     """Run "approxftl tag model"."""
-    said: Json = json.loads(run(APPROXFTL, "tag", "model", *words, "--json"))
+    said: Json = json.loads(run_command(APPROXFTL, "tag", "model", *words, "--json"))
     return said
 
 
-def check_model(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
+def check_model_bits(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
     """Compare the bits that differ with the report; return their number in each part."""
-    told = json.loads(run(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
-    must(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
-         f"{told['approximate_units']} units are approximate, {made['approximate_bytes']} bytes "
-         "were announced")
-    counts = [flipped_bits(*pair) for pair in zip(parts_of(model), parts_of(back), strict=True)]
+    told = json.loads(run_command(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
+    require(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
+            f"{told['approximate_units']} units are approximate, {made['approximate_bytes']} bytes "
+            "were announced")
+    counts = [count_flipped_bits(*pair)
+              for pair in zip(split_model_file(model), split_model_file(back), strict=True)]
     print(f"# flipped bits of header and tensors: {counts}")
-    must(sum(counts) == told["flipped_bits"] > 0, f"{told['flipped_bits']} are reported")
-    must(counts[0] == counts[3] == 0, "the header or the precise tensor has errors")
+    require(sum(counts) == told["flipped_bits"] > 0, f"{told['flipped_bits']} are reported")
+    require(counts[0] == counts[3] == 0, "the header or the precise tensor has errors")
     return counts
 
 
@@ -253,41 +259,41 @@ def check_model_by_plane() -> None:
     """Stored by bit plane, numbers have errors only in bits of small weight."""
     model = make_model()
     (scratch / "model").write_bytes(model)
-    with device(NAME) as path:
+    with temporary_device(NAME) as path:
         system = Mount(path)
         with system as place:
             made = tag_model(scratch / "model", "--to-planes", place / "planes")
-            system.remount()
+            system.remount_file_system()
             found = tag_model(place / "planes", "--from-planes", scratch / "back")
             back = (scratch / "back").read_bytes()
-            check_model(made, place / "planes", model, back)
-    for spared, written, read in zip((0xFF80, 0xF0F0), parts_of(model)[1:], parts_of(back)[1:],
-                                     strict=False):
+            check_model_bits(made, place / "planes", model, back)
+    for spared, written, read in zip((0xFF80, 0xF0F0), split_model_file(model)[1:],
+                                     split_model_file(back)[1:], strict=False):
         pairs = zip(struct.iter_unpack("<H", written), struct.iter_unpack("<H", read), strict=True)
-        must(not any((a ^ b) & spared for (a,), (b,) in pairs), "a bit of weight has flipped")
-    must({one["name"] for one in found["changed"]} == {"a.weight", "a.codes"},
-         f"changed: {found['changed']}")
+        require(not any((a ^ b) & spared for (a,), (b,) in pairs), "a bit of weight has flipped")
+    require({one["name"] for one in found["changed"]} == {"a.weight", "a.codes"},
+            f"changed: {found['changed']}")
     bits = {bit for one in found["changed"] for bit in one["bits"]}
-    must(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
+    require(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
 
 
 def check_model_by_level() -> None:
     """Rewritten in its own format, a model has a quality level for each tensor."""
     model = make_model()
-    with device(NAME, LEVELS) as path:
+    with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)
         with system as place:
             (place / "model").write_bytes(model)
             os.sync()
             made = tag_model(place / "model", "--type", "bf16,i8", "--level", "3", "--level",
                              "1:*codes", "--rewrite")
-            message(NAME, "age", "2000h")
-            system.remount()
+            send_message(NAME, "age", "2000h")
+            system.remount_file_system()
             back = (place / "model").read_bytes()
-            _, most, least, _ = check_model(made, place / "model", model, back)
+            _, most, least, _ = check_model_bits(made, place / "model", model, back)
     ranges = {(one["level"], one["length_bytes"]) for one in made["ranges"]}
-    must(ranges == {(3, 2 * NUMBERS), (1, NUMBERS)}, f"the ranges are {ranges}")
-    must(most > 100 * (least + 1), "levels do not differ")
+    require(ranges == {(3, 2 * NUMBERS), (1, NUMBERS)}, f"the ranges are {ranges}")
+    require(most > 100 * (least + 1), "levels do not differ")
 
 
 # Annotated programs
@@ -311,26 +317,26 @@ log buffered --size 262144"""
 
 def run_app_phase(name: str, place: Path, *options: str) -> Json:
     """Run a phase of a program; return its report."""
-    run(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
-        f"--json={scratch}/report", *options)
+    run_command(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
+                f"--json={scratch}/report", *options)
     report: Json = json.loads((scratch / "report").read_text())
     return report
 
 
-def check_app(report: Json) -> int:
+def check_app_report(report: Json) -> int:
     """Require the flipped bits that the device reports, and only in approximate data."""
     inputs, reported = report["inputs"], report["reported"]
     flipped: int = inputs["flipped_bits"]
-    must(flipped == reported["flipped_bits"] > 0, f"{flipped} bits differ, "
-         f"{reported['flipped_bits']} are reported")
-    must(inputs["damaged_precise_bits"] == 0, "headers or indices are damaged")
-    must(reported["approximate_units"] * UNIT == inputs["approximate_bytes"],
-         f"{reported['approximate_units']} units are approximate")
-    must(report.get("check", {"passed": True})["passed"], "the precise run is wrong")
+    require(flipped == reported["flipped_bits"] > 0, f"{flipped} bits differ, "
+            f"{reported['flipped_bits']} are reported")
+    require(inputs["damaged_precise_bits"] == 0, "headers or indices are damaged")
+    require(reported["approximate_units"] * UNIT == inputs["approximate_bytes"],
+            f"{reported['approximate_units']} units are approximate")
+    require(report.get("check", {"passed": True})["passed"], "the precise run is wrong")
     return flipped
 
 
-def check_quality(report: Json) -> None:
+def check_result_quality(report: Json) -> None:
     """Compare the quality of a result with the program's prediction."""
     quality = report["quality"]
     for measure in ("mean_square_error", "mean_absolute_error"):
@@ -338,22 +344,22 @@ def check_quality(report: Json) -> None:
             found, wanted = quality[measure], quality[f"expected_{measure}"]
             band = 4 * quality["expected_deviation"] + COINCIDENCES * wanted
             print(f"# {report['app']}: {measure} {found:.3f}, predicted {wanted:.3f} +- {band:.3f}")
-            must(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
+            require(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
 
 
-def run_each_program() -> None:
+def check_each_program() -> None:
     """Run every program."""
-    with device(NAME) as path:
+    with temporary_device(NAME) as path:
         system = Mount(path)
         with system as place:
             for name, how, *options in map(str.split, PROGRAMS.splitlines()):
                 run_app_phase(name, place, "--phase", "write", "--io", how, *options)
-                system.remount()
+                system.remount_file_system()
                 report = run_app_phase(name, place, "--phase", "compute", "--io", how)
-                check_near_mean(check_app(report),
+                check_near_mean(check_app_report(report),
                                 7.2e-4 * 8 * report["inputs"]["approximate_bytes"], "flipped bits")
-                check_quality(report)
-                run("find", place, "-type", "f", "-delete")
+                check_result_quality(report)
+                run_command("find", place, "-type", "f", "-delete")
 
 
 def check_aged_image() -> None:
@@ -363,51 +369,53 @@ def check_aged_image() -> None:
     is r times the sum of the squared weights, and the variance of that square is r times the sum
     of their fourth powers, divided by the number of pixels for the mean over all of them.
     """
-    with device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
+    with temporary_device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
         system = Mount(path)
         with system as place:
             run_app_phase("img", place, "--phase", "write", "--width", "512", "--height", "512")
-            system.remount()
-            fresh = check_app(run_app_phase("img", place, "--phase", "read"))
-            message(NAME, "age", "1000h")
-            system.remount()
+            system.remount_file_system()
+            fresh = check_app_report(run_app_phase("img", place, "--phase", "read"))
+            send_message(NAME, "age", "1000h")
+            system.remount_file_system()
             report = run_app_phase("img", place, "--phase", "read")
-    aged, pixels = check_app(report), report["inputs"]["approximate_bytes"]
+    aged, pixels = check_app_report(report), report["inputs"]["approximate_bytes"]
     mean = aged / (8 * pixels) * SQUARES
     spread = 4 * math.sqrt(aged / (8 * pixels) * FOURTH_POWERS / pixels)
     low, high = (10 * math.log10(255**2 / value) for value in (mean + spread, mean - spread))
     found = report["quality"]["psnr_db"]
     print(f"# {fresh} flipped bits, aged {aged}; PSNR {found:.2f} dB, predicted {low:.2f} to "
           f"{high:.2f} dB")
-    must(fresh < aged, "ageing has added no error")
-    must(low <= found <= high, "the quality is not what the flipped bits predict")
+    require(fresh < aged, "ageing has added no error")
+    require(low <= found <= high, "the quality is not what the flipped bits predict")
 
 
 def main() -> None:
     """Run all points."""
     if not os.path.ismount("/sys/kernel/debug"):
-        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
-    in_turn("approximate data of a device have the reported errors", all_approximate)
-    system = Mount(create(NAME, LEVELS))
+        run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    run_point_in_turn("approximate data of a device have the reported errors",
+                      check_all_approximate)
+    system = Mount(create_device(NAME, LEVELS))
     with system:
-        point("each quality level is stored as it was tagged", store_levels, system)
-        for name, action in (("levels survive a change of policy", change_policy),
-                             ("flipped bits match the report and grow with the level", age_levels),
-                             ("invalid levels are refused", refuse_levels),
-                             ("levels survive a trace and its replay", trace_levels)):
-            in_turn(name, partial(action, system))
-    run("e2fsck", "-fn", system.path)
-    dmsetup("remove", NAME)
-    in_turn("a model by bit plane has errors in its low bits only", check_model_by_plane)
-    in_turn("a model has a quality level for each tensor", check_model_by_level)
-    in_turn("each annotated program finds the reported flipped bits", run_each_program)
-    in_turn("an aged image has the predicted quality", check_aged_image)
-    run("rm", "-r", scratch)
-    finish()
+        run_point("each quality level is stored as it was tagged", check_stored_levels, system)
+        for name, action in (("levels survive a change of policy", check_policy_change),
+                             ("flipped bits match the report and grow with the level",
+                              check_aged_levels),
+                             ("invalid levels are refused", check_invalid_levels),
+                             ("levels survive a trace and its replay", check_traced_levels)):
+            run_point_in_turn(name, partial(action, system))
+    run_command("e2fsck", "-fn", system.path)
+    run_dmsetup("remove", NAME)
+    run_point_in_turn("a model by bit plane has errors in its low bits only", check_model_by_plane)
+    run_point_in_turn("a model has a quality level for each tensor", check_model_by_level)
+    run_point_in_turn("each annotated program finds the reported flipped bits", check_each_program)
+    run_point_in_turn("an aged image has the predicted quality", check_aged_image)
+    run_command("rm", "-r", scratch)
+    finish_test()
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        write_levels(Path(sys.argv[1]))
+        write_level_regions(Path(sys.argv[1]))
     else:
         main()

@@ -52,7 +52,7 @@ def block_content(seed: int, block: int, operation: int) -> bytes:
     return head * (BLOCK // HEAD.size)
 
 
-def thread_of(block: int) -> int:
+def thread_of_block(block: int) -> int:
     """Return the only thread that writes this block."""
     return block // STRIPE % THREADS
 
@@ -67,25 +67,25 @@ class Journal:
         self.operations = 0
         self.marks = 0
 
-    def say(self, line: str) -> None:
+    def append_line(self, line: str) -> None:
         """Append a line."""
         os.write(self.fd, line.encode() + b"\n")
 
-    def begin(self, kind: str, first: int, count: int) -> int:
+    def record_operation(self, kind: str, first: int, count: int) -> int:
         """Record an operation before it begins; return its number."""
         with self.lock:
             self.operations += 1
-            self.say(f"{kind} {self.operations} {first} {count}")
+            self.append_line(f"{kind} {self.operations} {first} {count}")
             return self.operations
 
-    def mark(self, about: str) -> None:
+    def record_durable(self, about: str) -> None:
         """Record that the given operations are durable."""
         with self.lock:
             self.marks += 1
             if self.log:
                 command = ["dmsetup", "message", self.log, "0", "mark", str(self.marks)]
                 subprocess.run(command, check=True)
-            self.say(f"mark {self.marks} {about}")
+            self.append_line(f"mark {self.marks} {about}")
 
 
 class Load:
@@ -103,9 +103,9 @@ class Load:
         self.flushes = flushes
         self.completed = [0] * THREADS
 
-    def write(self, fd: int, buffer: mmap.mmap, first: int, count: int) -> int:
+    def write_blocks(self, fd: int, buffer: mmap.mmap, first: int, count: int) -> int:
         """Write blocks; return the operation's number."""
-        number = self.journal.begin("write", first, count)
+        number = self.journal.record_operation("write", first, count)
         for index in range(count):
             at = index * BLOCK
             buffer[at : at + BLOCK] = block_content(self.seed, first + index, number)
@@ -114,28 +114,28 @@ class Load:
         view.release()
         return number
 
-    def clear(self, request: int, first: int, count: int) -> int:
+    def clear_blocks(self, request: int, first: int, count: int) -> int:
         """Discard or zero blocks; return the operation's number."""
-        number = self.journal.begin("clear", first, count)
+        number = self.journal.record_operation("clear", first, count)
         fcntl.ioctl(self.fd, request, struct.pack("QQ", first * BLOCK, count * BLOCK))
         return number
 
-    def flush(self) -> None:
+    def flush_device(self) -> None:
         """Flush the device and record the operations that each thread had completed."""
         covered = " ".join(map(str, self.completed))
         if not self.safe:
             os.fsync(self.fd)
-        self.journal.mark(f"flush {covered}")
+        self.journal.record_durable(f"flush {covered}")
 
-    def fill(self) -> None:
+    def fill_device(self) -> None:
         """Write each block once."""
         buffer = mmap.mmap(-1, CHUNK * BLOCK)
         for first in range(0, self.blocks, CHUNK):
-            number = self.write(self.fd, buffer, first, min(CHUNK, self.blocks - first))
+            number = self.write_blocks(self.fd, buffer, first, min(CHUNK, self.blocks - first))
             self.completed = [number] * THREADS
-        self.flush()
+        self.flush_device()
 
-    def step(self, thread: int, buffer: mmap.mmap, draw: random.Random) -> None:
+    def issue_random_operation(self, thread: int, buffer: mmap.mmap, draw: random.Random) -> None:
         """Issue one random operation of a thread, on blocks that only this thread writes."""
         first = (draw.randrange(self.blocks // STRIPE // THREADS) * THREADS + thread) * STRIPE
         offset = draw.randrange(STRIPE)
@@ -144,31 +144,32 @@ class Load:
         kinds = ("write", "discard", "zero", "forced", "flush")
         kind = draw.choices(kinds, (70, 8, 6, self.flushes, self.flushes))[0]
         if kind == "flush":
-            self.flush()
+            self.flush_device()
         elif kind == "forced":
-            number = self.write(self.forced, buffer, first, count)
-            self.journal.mark(f"forced {number}")
+            number = self.write_blocks(self.forced, buffer, first, count)
+            self.journal.record_durable(f"forced {number}")
             self.completed[thread] = number
         elif kind == "write":
-            self.completed[thread] = self.write(self.fd, buffer, first, count)
+            self.completed[thread] = self.write_blocks(self.fd, buffer, first, count)
         else:
             request = BLKDISCARD if kind == "discard" else BLKZEROOUT
-            self.completed[thread] = self.clear(request, first, count)
+            self.completed[thread] = self.clear_blocks(request, first, count)
 
-    def run(self, operations: int) -> None:
+    def run_operations(self, operations: int) -> None:
         """Run that many operations, divided among all threads."""
         failures: list[BaseException] = []
 
-        def work(thread: int) -> None:
+        def run_load_thread(thread: int) -> None:
             draw = random.Random(f"{self.seed} {thread}")
             buffer = mmap.mmap(-1, STRIPE * BLOCK)
             try:
                 for _ in range(operations // THREADS):
-                    self.step(thread, buffer, draw)
+                    self.issue_random_operation(thread, buffer, draw)
             except OSError as failure:
                 failures.append(failure)
 
-        threads = [threading.Thread(target=work, args=(thread,)) for thread in range(THREADS)]
+        threads = [threading.Thread(target=run_load_thread, args=(thread,))
+                   for thread in range(THREADS)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -187,7 +188,7 @@ class Expected:
     covered: dict[int, int] = field(default_factory=dict)
     seed: int = 0
 
-    def begin(self, kind: str, number: int, first: int, count: int) -> None:
+    def add_operation(self, kind: str, number: int, first: int, count: int) -> None:
         """Add an operation that has begun."""
         self.runs[number] = range(first, first + count)
         if kind == "clear":
@@ -195,43 +196,43 @@ class Expected:
         for block in self.runs[number]:
             self.begun.setdefault(block, []).append(number)
 
-    def cover(self, block: int, number: int) -> None:
+    def require_operation(self, block: int, number: int) -> None:
         """Require that @block is no older than its last operation up to number @number."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
-    def forced(self, number: int) -> None:
+    def add_fua_write(self, number: int) -> None:
         """Add a completed FUA write."""
         for block in self.runs[number]:
-            self.cover(block, number)
+            self.require_operation(block, number)
 
-    def flushed(self, numbers: list[int]) -> None:
+    def add_flush(self, numbers: list[int]) -> None:
         """Add a flush; numbers are the last operations that each thread had completed before it."""
         for block in self.begun:
-            self.cover(block, numbers[thread_of(block)])
+            self.require_operation(block, numbers[thread_of_block(block)])
 
-    def allows(self, block: int, number: int) -> bool:
+    def is_data_allowed(self, block: int, number: int) -> bool:
         """Return whether @block may hold the data of operation @number."""
         return number in self.begun.get(block, ()) and number >= self.covered.get(block, 0)
 
-    def allows_zero(self, block: int) -> bool:
+    def is_zero_allowed(self, block: int) -> bool:
         """Return whether @block may read as zeroes."""
         if not self.covered.get(block):
             return True
-        return any(n in self.cleared and self.allows(block, n) for n in self.begun[block])
+        return any(n in self.cleared and self.is_data_allowed(block, n) for n in self.begun[block])
 
-    def fault(self, block: int, found: bytes) -> str:
+    def find_block_fault(self, block: int, found: bytes) -> str:
         """Return the block's fault, or an empty string."""
         if not any(found):
-            return "" if self.allows_zero(block) else "is zero"
+            return "" if self.is_zero_allowed(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
         if found != block_content(seed, place, number) or total != seed + place + number:
             return "is torn"
         if (seed, place) != (self.seed, block):
             return f"holds block {place} of seed {seed}"
-        if number in self.cleared or not self.allows(block, number):
+        if number in self.cleared or not self.is_data_allowed(block, number):
             return f"is of operation {number}, covered was {self.covered.get(block, 0)}"
         return ""
 
@@ -248,7 +249,7 @@ def read_journal(path: str, last_mark: int) -> Expected:
         if words[0] == "seed":
             expected.seed = int(words[1])
         elif words[0] != "mark":
-            expected.begin(words[0], int(words[1]), int(words[2]), int(words[3]))
+            expected.add_operation(words[0], int(words[1]), int(words[2]), int(words[3]))
         elif int(words[1]) > last_mark:
             continue
         elif words[2] == "forced":
@@ -257,8 +258,8 @@ def read_journal(path: str, last_mark: int) -> Expected:
             # Marks of two threads may be recorded in another order than their flushes completed.
             flushed = [max(pair) for pair in zip(flushed, map(int, words[3:]), strict=True)]
     for number in forced:
-        expected.forced(number)
-    expected.flushed(flushed)
+        expected.add_fua_write(number)
+    expected.add_flush(flushed)
     if not expected.covered:
         raise SystemExit("the journal covers nothing")
     return expected
@@ -275,27 +276,27 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
         size = os.preadv(fd, [buffer], first * BLOCK)
         for at in range(0, size, BLOCK):
             block = first + at // BLOCK
-            fault = expected.fault(block, buffer[at : at + BLOCK])
+            fault = expected.find_block_fault(block, buffer[at : at + BLOCK])
             if fault:
                 faults.append(f"block {block} {fault}")
     os.close(fd)
     return [f"{len(faults)} blocks are wrong", *faults[:5]] if faults else []
 
 
-def check_often(path: str, journal: str) -> None:
+def check_at_each_mark(path: str, journal: str) -> None:
     """Compare the device with each mark that standard input names."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
 
 
-def check_once(path: str, journal: str, last_mark: int) -> None:
+def check_device_once(path: str, journal: str, last_mark: int) -> None:
     """Compare the device once; exit with a message if it has faults."""
     faults = compare_with_journal(path, journal, last_mark)
     if faults:
         raise SystemExit("\n".join(faults))
 
 
-def fault_of(block: int, found: bytes) -> str:
+def find_content_fault(block: int, found: bytes) -> str:
     """Return a message if the content is another block's or torn, otherwise an empty string."""
     seed, place, number, _ = HEAD.unpack_from(found)
     if not any(found) or (place == block and found == block_content(seed, place, number)):
@@ -303,7 +304,8 @@ def fault_of(block: int, found: bytes) -> str:
     return f"block {block} is block {place}"
 
 
-def read_until(end: threading.Event, path: str, strangers: list[str], draw: random.Random) -> None:
+def read_until_told(end: threading.Event, path: str, strangers: list[str],
+                    draw: random.Random) -> None:
     """Read 1 to 32 blocks at random places until told to end; collect misplaced and torn blocks."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
@@ -316,22 +318,22 @@ def read_until(end: threading.Event, path: str, strangers: list[str], draw: rand
         view.release()
         for index in range(count):
             found = buffer[index * BLOCK : (index + 1) * BLOCK]
-            strangers += filter(None, [fault_of(first + index, found)])
+            strangers += filter(None, [find_content_fault(first + index, found)])
 
 
-def race_readers(path: str, rounds: int) -> None:
+def overwrite_under_readers(path: str, rounds: int) -> None:
     """Overwrite the device repeatedly while 24 threads read it."""
     load = Load(path, Journal(os.devnull, None), 1)
     strangers: list[str] = []
     end = threading.Event()
     readers = [
-        threading.Thread(target=read_until, args=(end, path, strangers, random.Random(number)))
+        threading.Thread(target=read_until_told, args=(end, path, strangers, random.Random(number)))
         for number in range(RACERS)
     ]
     for reader in readers:
         reader.start()
     for _ in range(rounds):
-        load.fill()
+        load.fill_device()
     end.set()
     for reader in readers:
         reader.join()
@@ -342,22 +344,22 @@ def race_readers(path: str, rounds: int) -> None:
 def main(arguments: list[str]) -> None:
     """Run the command that the first argument names."""
     if arguments[0] == "race":
-        race_readers(arguments[1], int(arguments[2]))
+        overwrite_under_readers(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
-        check_often(arguments[1], arguments[2])
+        check_at_each_mark(arguments[1], arguments[2])
         return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize
-        check_once(arguments[1], arguments[2], mark)
+        check_device_once(arguments[1], arguments[2], mark)
         return
     device, path, operations, seed = arguments[1:5]
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)
-    journal.say(f"seed {seed}")
+    journal.append_line(f"seed {seed}")
     flushes = float(arguments[6]) if len(arguments) > 6 else 3
     load = Load(device, journal, int(seed), flushes, safe=arguments[7:] == ["safe"])
-    load.fill()
-    load.run(int(operations))
+    load.fill_device()
+    load.run_operations(int(operations))
 
 
 if __name__ == "__main__":

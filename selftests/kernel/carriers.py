@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import approx_control as approx
-from approx_control import APPROXIMATE, NONE, PRECISE, Control, address_of, expect_refusal
+from approx_control import APPROXIMATE, NONE, PRECISE, Control, buffer_address, expect_refusal
 from ktap import (
     EXT4,
     KERNEL,
@@ -28,23 +28,23 @@ from ktap import (
     UNIT,
     XFS,
     Mount,
-    as_nobody,
-    counters,
-    device,
-    dmsetup,
-    finish,
-    in_child,
-    kernel_has,
-    let_everybody_tag,
-    message,
-    must,
-    opened,
-    point,
-    reload,
-    run,
-    skip,
+    allow_everybody_to_tag,
+    drop_privileges,
+    finish_test,
+    has_kernel_module,
+    opened_file,
+    read_counters,
+    reload_device,
+    require,
+    run_command,
+    run_dmsetup,
+    run_in_child,
+    run_point,
+    send_message,
+    skip_point,
+    temporary_device,
 )
-from tagged_writes import Uring, syscall
+from tagged_writes import Uring, issue_syscall
 
 NAME = "aftl-carried"
 UNITS = 64
@@ -58,22 +58,22 @@ ALL = "inode,write_hint,ioprio,write_stream"
 HAS_HINTS, HAS_STREAMS = KERNEL >= (6, 9), KERNEL >= (6, 16)
 
 
-def set_hint(fd: int, life: int) -> None:
+def set_life_time_hint(fd: int, life: int) -> None:
     """Set the life time of a file, which its inode keeps for later openers."""
     fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", life))
 
 
 def set_priority(priority: int) -> None:
     """Set the I/O priority of this thread; 0 for the default."""
-    syscall(IOPRIO_SET, 1, 0, priority)
+    issue_syscall(IOPRIO_SET, 1, 0, priority)
 
 
-def kinds_of(fd: int) -> list[int]:
+def classes_of_units(fd: int) -> list[int]:
     """Return the class of each stored unit of a file."""
-    return [unit.kind for unit in Control().stored(fd)]
+    return [unit.kind for unit in Control().list_stored_units(fd)]
 
 
-def memory_with_data() -> mmap.mmap:
+def make_data_memory() -> mmap.mmap:
     """Return anonymous memory with the data of a file."""
     data = mmap.mmap(-1, LENGTH)
     data[:] = b"c" * LENGTH
@@ -82,11 +82,11 @@ def memory_with_data() -> mmap.mmap:
 
 def write_buffered(fd: int) -> None:
     """Write through the page cache."""
-    os.pwrite(fd, memory_with_data(), 0)
+    os.pwrite(fd, make_data_memory(), 0)
     os.fsync(fd)
 
 
-def write_mapped(fd: int) -> None:
+def write_to_mapping(fd: int) -> None:
     """Write to a shared mapping."""
     os.truncate(fd, LENGTH)
     with mmap.mmap(fd, LENGTH) as view:
@@ -97,29 +97,31 @@ def write_mapped(fd: int) -> None:
 
 def write_direct(fd: int) -> None:
     """Write past the page cache."""
-    must(os.pwrite(fd, memory_with_data(), 0) == LENGTH, "a short write")
+    require(os.pwrite(fd, make_data_memory(), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
-def write_by_workers(fd: int) -> None:
+def write_by_io_workers(fd: int) -> None:
     """Write past the page cache from a worker thread of io_uring."""
-    data = memory_with_data()
-    must(Uring(by_workers=True).write(fd, address_of(data), LENGTH, 0) == LENGTH, "a short write")
+    data = make_data_memory()
+    require(Uring(by_workers=True).write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
+            "a short write")
     os.fsync(fd)
 
 
-def write_stream(fd: int, stream: int) -> None:
+def write_with_stream(fd: int, stream: int) -> None:
     """Write with a write stream."""
-    ring, data = Uring(by_workers=False), memory_with_data()
+    ring, data = Uring(by_workers=False), make_data_memory()
     ring.stream = stream
-    must(ring.write(fd, address_of(data), LENGTH, 0) == LENGTH, f"stream {stream} is refused")
+    require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) == LENGTH,
+            f"stream {stream} is refused")
 
 
 WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
     "buffered": (0, write_buffered),
-    "mmap": (0, write_mapped),
+    "mmap": (0, write_to_mapping),
     "direct": (os.O_DIRECT, write_direct),
-    "io_uring-workers": (os.O_DIRECT, write_by_workers),
+    "io_uring-workers": (os.O_DIRECT, write_by_io_workers),
 }
 
 
@@ -129,39 +131,40 @@ WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
 @contextmanager
 def mounted_device(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
     """Context manager: a new file system on a device with these carriers."""
-    with device(NAME, f"{SMALL} errors off tag_carrier {carriers} {keys}") as path, \
+    with temporary_device(NAME, f"{SMALL} errors off tag_carrier {carriers} {keys}") as path, \
             Mount(path, make) as place:
         yield place
 
 
 def approximate_percentage(kinds: list[int]) -> int:
     """Return the share of approximate units."""
-    must(len(kinds) == UNITS, f"{len(kinds)} units are stored")
+    require(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
 
-def write_hinted(path: Path, way: str, carrier: str) -> list[int]:
+def write_through_carrier(path: Path, way: str, carrier: str) -> list[int]:
     """Write a new file that a carrier says is approximate; return its classes."""
     flags, write = WAYS[way]
-    with opened(path, NEW | flags) as fd:
-        told = Control().tag_fd(fd, NONE)
+    with opened_file(path, NEW | flags) as fd:
+        told = Control().tag_whole_file(fd, NONE)
         if carrier == "write_hint":
-            set_hint(fd, approx.WRITE_HINT)
+            set_life_time_hint(fd, approx.WRITE_HINT)
         else:
-            must(told.io_priority or not told.honoured & PRIORITY, "no I/O priority is told")
+            require(told.io_priority or not told.honoured & PRIORITY, "no I/O priority is told")
             set_priority(told.io_priority)
         write(fd)
         set_priority(0)
-        return kinds_of(fd)
+        return classes_of_units(fd)
 
 
-def approximate_at(path: Path) -> set[int]:
+def approximate_offsets(path: Path) -> set[int]:
     """Return where on the device a file, or the device itself, has approximate units."""
-    with opened(path, os.O_RDONLY) as fd:
-        return {unit.device_offset for unit in Control().stored(fd) if unit.kind == APPROXIMATE}
+    with opened_file(path, os.O_RDONLY) as fd:
+        return {unit.device_offset for unit in Control().list_stored_units(fd)
+                if unit.kind == APPROXIMATE}
 
 
-def delivered_percentage(place: Path, carrier: str) -> dict[str, int]:
+def approximate_share_by_way(place: Path, carrier: str) -> dict[str, int]:
     """Return how much of a file is approximate, by way; nothing else on the device may be.
 
     Another file is written by the same way without a tag, by I/O priority with another hint; it
@@ -170,15 +173,16 @@ def delivered_percentage(place: Path, carrier: str) -> dict[str, int]:
     known: set[int] = set()
     found = {}
     for way, (flags, write) in WAYS.items():
-        with opened(place / f"plain-{way}", NEW | flags) as fd:
+        with opened_file(place / f"plain-{way}", NEW | flags) as fd:
             # The least bit of the hint in an I/O priority is bit 3.
-            set_priority(Control().tag_fd(fd, NONE).io_priority ^ 8 if carrier == "ioprio" else 0)
+            set_priority(Control().tag_whole_file(fd, NONE).io_priority ^ 8 if carrier == "ioprio"
+                         else 0)
             write(fd)
             set_priority(0)
-        found[way] = approximate_percentage(write_hinted(place / way, way, carrier))
-        known |= approximate_at(place / way)
-        astray = approximate_at(Path("/dev/mapper", NAME)) - known
-        must(not astray, f"{way}: {len(astray)} units of others are approximate")
+        found[way] = approximate_percentage(write_through_carrier(place / way, way, carrier))
+        known |= approximate_offsets(place / way)
+        astray = approximate_offsets(Path("/dev/mapper", NAME)) - known
+        require(not astray, f"{way}: {len(astray)} units of others are approximate")
     return found
 
 
@@ -196,30 +200,32 @@ def check_each_carrier(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
-            found = delivered_percentage(place, carrier)
+            found = approximate_share_by_way(place, carrier)
         print(f"# {system}, {carrier}: {found}")
-        must(found == {way: expected_percentage(system, carrier, way) for way in WAYS},
-             "that is unexpected")
+        require(found == {way: expected_percentage(system, carrier, way) for way in WAYS},
+                "that is unexpected")
 
 
 def check_whole_file(place: Path, honoured: int) -> None:
     """Check APPROXFTL_TAG_FD: what it sets and tells, and that untagging takes all of it back."""
-    with opened(place / "whole", NEW) as fd:
-        told = Control().tag_fd(fd, APPROXIMATE)
-        must(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
-        must(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
+    with opened_file(place / "whole", NEW) as fd:
+        told = Control().tag_whole_file(fd, APPROXIMATE)
+        require(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
+        require(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
         write_buffered(fd)
-        must(approximate_percentage(kinds_of(fd)) == 100, "a tagged file is not approximate")
-        Control().tag_fd(fd, NONE)
+        require(approximate_percentage(classes_of_units(fd)) == 100,
+                "a tagged file is not approximate")
+        Control().tag_whole_file(fd, NONE)
         write_buffered(fd)
-        must(approximate_percentage(kinds_of(fd)) == 0, "an untagged file is approximate")
+        require(approximate_percentage(classes_of_units(fd)) == 0,
+                "an untagged file is approximate")
 
 
-def tag_as_nobody(path: Path) -> None:
+def check_nobody_may_not_tag(path: Path) -> None:
     """Check that another user may not tag the file."""
-    as_nobody()
-    with opened(path) as fd:
-        expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_fd, fd, APPROXIMATE)
+    drop_privileges()
+    with opened_file(path) as fd:
+        expect_refusal(errno.EPERM, approx.REASON_OWNER, Control().tag_whole_file, fd, APPROXIMATE)
 
 
 def check_whole_files() -> None:
@@ -227,72 +233,73 @@ def check_whole_files() -> None:
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file(place, 15)
         control = Control()
-        with opened(place / "owned", NEW) as fd:
-            expect_refusal(errno.EINVAL, 0, control.tag_fd, fd, APPROXIMATE, PRIORITY)
-            expect_refusal(errno.EINVAL, 0, control.tag_fd, fd, 7)
-            expect_refusal(errno.EBADF, 0, control.tag_fd, -1, APPROXIMATE)
+        with opened_file(place / "owned", NEW) as fd:
+            expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, APPROXIMATE, PRIORITY)
+            expect_refusal(errno.EINVAL, 0, control.tag_whole_file, fd, 7)
+            expect_refusal(errno.EBADF, 0, control.tag_whole_file, -1, APPROXIMATE)
         (place / "owned").chmod(0o666)
-        in_child(tag_as_nobody, place / "owned")
+        run_in_child(check_nobody_may_not_tag, place / "owned")
     with mounted_device("inode", EXT4) as place:
         check_whole_file(place, 1)
 
 
-def check_precise_wins() -> None:
+def check_precise_has_priority() -> None:
     """Without the carrier inode a tagged range is ignored, unless it is tagged precise."""
-    with mounted_device("write_hint", XFS) as place, opened(place / "only", NEW) as fd:
-        Control().tag(fd)
+    with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
+        Control().tag_range(fd)
         write_buffered(fd)
-        must(approximate_percentage(kinds_of(fd)) == 0, "the range of a file was honoured")
-        Control().tag(fd, 0, UNIT, PRECISE)
-        set_hint(fd, approx.WRITE_HINT)
+        require(approximate_percentage(classes_of_units(fd)) == 0,
+                "the range of a file was honoured")
+        Control().tag_range(fd, 0, UNIT, PRECISE)
+        set_life_time_hint(fd, approx.WRITE_HINT)
         write_buffered(fd)
-        kinds = kinds_of(fd)
-    must(kinds[0] == PRECISE, "a precise range is approximate")
-    must(kinds.count(APPROXIMATE) == (UNITS - 1 if HAS_HINTS else 0), f"{kinds}")
+        kinds = classes_of_units(fd)
+    require(kinds[0] == PRECISE, "a precise range is approximate")
+    require(kinds.count(APPROXIMATE) == (UNITS - 1 if HAS_HINTS else 0), f"{kinds}")
 
 
 def check_loop_image() -> None:
     """XFS passes the hint with the write-back of an image, but loop devices drop it."""
     with mounted_device("write_hint", XFS) as place:
-        with opened(place / "image", NEW) as fd:
+        with opened_file(place / "image", NEW) as fd:
             os.truncate(fd, 16 << 20)
-            loop = run("losetup", "--find", "--show", place / "image").strip()
-            set_hint(fd, approx.WRITE_HINT)
-            with opened(loop) as inner:
+            loop = run_command("losetup", "--find", "--show", place / "image").strip()
+            set_life_time_hint(fd, approx.WRITE_HINT)
+            with opened_file(loop) as inner:
                 write_buffered(inner)
-            kinds = kinds_of(fd)
-        run("losetup", "-d", loop)
-    must(APPROXIMATE not in kinds, "data behind a loop device are approximate")
+            kinds = classes_of_units(fd)
+        run_command("losetup", "-d", loop)
+    require(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
 
 def check_unnamed_carrier() -> None:
     """A file has the hint, and the table line names another carrier."""
     with mounted_device("ioprio", XFS) as place:
-        found = delivered_percentage(place, "write_hint")
-    must(not any(found.values()), f"{found}")
+        found = approximate_share_by_way(place, "write_hint")
+    require(not any(found.values()), f"{found}")
 
 
 def check_stream_above_others() -> None:
     """The stream that carries a tag is above those that stand for a life time or a handle."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
-        with device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
-                opened(path, DIRECT) as fd:
-            told = Control().tag_fd(fd, NONE)
-            must(told.write_stream == number, f"stream {told.write_stream}, not {number}")
+        with temporary_device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
+                opened_file(path, DIRECT) as fd:
+            told = Control().tag_whole_file(fd, NONE)
+            require(told.write_stream == number, f"stream {told.write_stream}, not {number}")
             for stream in (number, number - 1, 0):
-                write_stream(fd, stream)
-                kinds = {unit.kind for unit in Control().stored(fd, 0, LENGTH)}
-                must(kinds == {APPROXIMATE if stream == number else PRECISE},
-                     f"stream {stream}: {kinds}")
+                write_with_stream(fd, stream)
+                kinds = {unit.kind for unit in Control().list_stored_units(fd, 0, LENGTH)}
+                require(kinds == {APPROXIMATE if stream == number else PRECISE},
+                        f"stream {stream}: {kinds}")
 
 
 def check_line_is_reproduced() -> None:
     """The line that the device prints makes the same device."""
-    with device(NAME, f"{SMALL} tag_carrier {ALL}"):
-        table = dmsetup("table", NAME)
-        must(f"ioprio_hint 341 tag_carrier {ALL}" in table, table)
-        reload(NAME, table)
-        must(dmsetup("table", NAME) == table, dmsetup("table", NAME))
+    with temporary_device(NAME, f"{SMALL} tag_carrier {ALL}"):
+        table = run_dmsetup("table", NAME)
+        require(f"ioprio_hint 341 tag_carrier {ALL}" in table, table)
+        reload_device(NAME, table)
+        require(run_dmsetup("table", NAME) == table, run_dmsetup("table", NAME))
 
 
 # Policies
@@ -300,112 +307,116 @@ def check_line_is_reproduced() -> None:
 TRACING = Path("/sys/kernel/tracing/instances/aftl-carriers")
 
 
-def write_life(path: Path, life: int) -> None:
+def write_with_life_time(path: Path, life: int) -> None:
     """Write with a life time."""
-    with opened(path, DIRECT) as fd:
-        set_hint(fd, life)
+    with opened_file(path, DIRECT) as fd:
+        set_life_time_hint(fd, life)
         write_direct(fd)
 
 
 def write_to_stream(path: Path, stream: int) -> None:
     """Write with a write stream and no life time."""
-    with opened(path, DIRECT) as fd:
-        set_hint(fd, 0)
-        write_stream(fd, stream)
+    with opened_file(path, DIRECT) as fd:
+        set_life_time_hint(fd, 0)
+        write_with_stream(fd, stream)
 
 
-def check_counted(kind: str, name: str, write: Callable[..., None], *arguments: object) -> None:
+def check_counted_alone(kind: str, name: str, write: Callable[..., None],
+                        *arguments: object) -> None:
     """Check that a write is counted for this stream or handle alone; forget earlier events."""
     (TRACING / "trace").write_text("")
-    message(NAME, "reset")
+    send_message(NAME, "reset")
     write(*arguments)
-    found = {key: count for key, count in counters(NAME).items() if count
+    found = {key: count for key, count in read_counters(NAME).items() if count
              and re.fullmatch(rf"{kind}_.*_host_units", key)}
-    must(found == {f"{kind}_{name}_host_units": UNITS}, f"{arguments}: {found}")
+    require(found == {f"{kind}_{name}_host_units": UNITS}, f"{arguments}: {found}")
 
 
 def check_submitted_hints(life: int, stream: int) -> None:
     """Check that every write request carried these hints."""
     events = [event for event in (TRACING / "trace").read_text().splitlines()
               if " aftl_submit: " in event and " op=1 " in event]
-    must(events, "no write is in the trace")
+    require(events, "no write is in the trace")
     wanted = f" life={life} stream={stream} shard=0"
-    must(all(event.endswith(wanted) for event in events), f"not{wanted}: {events[0]}")
+    require(all(event.endswith(wanted) for event in events), f"not{wanted}: {events[0]}")
 
 
 def check_life_time_streams(path: Path) -> None:
     """Where a device offers streams, the kernel maps a lifetime to a stream."""
     for life in (0, 2, 3, 4, 5):
         heard = life if HAS_HINTS else 0
-        check_counted("stream", f"id_{heard}" if heard else "unhinted", write_life, path, life)
+        check_counted_alone("stream", f"id_{heard}" if heard else "unhinted", write_with_life_time,
+                            path, life)
         check_submitted_hints(heard, life if HAS_STREAMS else 0)
 
 
 def check_stream_refused(path: Path, stream: int) -> None:
     """Check that the device refuses a write to this write stream."""
-    ring, data = Uring(by_workers=False), memory_with_data()
+    ring, data = Uring(by_workers=False), make_data_memory()
     ring.stream = stream
-    with opened(path, DIRECT) as fd:
-        must(ring.write(fd, address_of(data), LENGTH, 0) < 0, f"there is a stream {stream}")
+    with opened_file(path, DIRECT) as fd:
+        require(ring.write_and_wait(fd, buffer_address(data), LENGTH, 0) < 0,
+                f"there is a stream {stream}")
 
 
 def check_streams_offered(path: Path) -> None:
     """A device offers the streams of its policy."""
     number = path.stat().st_rdev  # without udev, /dev/mapper has a node instead of a link to dm-N
     queue = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/queue")
-    must((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
-    must(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
+    require((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
+    require(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
     for stream in (1, 7):
-        check_counted("stream", f"id_{stream}", write_to_stream, path, stream)
+        check_counted_alone("stream", f"id_{stream}", write_to_stream, path, stream)
         check_submitted_hints(0, stream)
     check_stream_refused(path, 8)
-    reload(NAME, dmsetup("table", NAME).replace("policy streams", "policy baseline"))
-    must((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
+    reload_device(NAME, run_dmsetup("table", NAME).replace("policy streams", "policy baseline"))
+    require((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
     check_stream_refused(path, 1)
     (TRACING / "trace").write_text("")
-    write_life(path, 2)
+    write_with_life_time(path, 2)
     check_submitted_hints(2, 0)
 
 
-def check_three_handles(path: Path) -> None:
+def check_placement_handles(path: Path) -> None:
     """There are three handles; longer lifetimes go to the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
-        check_counted("handle", str(heard if heard <= 3 else 0), write_life, path, life)
+        check_counted_alone("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,
+                            life)
     if HAS_STREAMS:
-        check_counted("handle", "3", write_to_stream, path, 3)
+        check_counted_alone("handle", "3", write_to_stream, path, 3)
         check_stream_refused(path, 4)
 
 
 def main() -> None:
     """Run all points."""
-    let_everybody_tag()
+    allow_everybody_to_tag()
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
-        if kernel_has(system):
-            point(name, check_each_carrier, system, make)
+        if has_kernel_module(system):
+            run_point(name, check_each_carrier, system, make)
         else:
-            skip(name, "the kernel does not have it")
-    point("a whole file is tagged by what its device honours", check_whole_files)
-    point("a precise range of a hinted file stays precise", check_precise_wins)
-    kernel_has("loop")
-    point("a hint on the image of a loop device is ignored", check_loop_image)
-    point("a carrier that the table line does not name is ignored", check_unnamed_carrier)
-    point("the table line comes back", check_line_is_reproduced)
+            skip_point(name, "the kernel does not have it")
+    run_point("a whole file is tagged by what its device honours", check_whole_files)
+    run_point("a precise range of a hinted file stays precise", check_precise_has_priority)
+    has_kernel_module("loop")
+    run_point("a hint on the image of a loop device is ignored", check_loop_image)
+    run_point("a carrier that the table line does not name is ignored", check_unnamed_carrier)
+    run_point("the table line comes back", check_line_is_reproduced)
     if HAS_STREAMS:
-        point("the last write stream carries a tag", check_stream_above_others)
+        run_point("the last write stream carries a tag", check_stream_above_others)
     if not os.path.ismount("/sys/kernel/tracing"):
-        run("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
+        run_command("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
     TRACING.mkdir()
     (TRACING / "events/approxftl/aftl_submit/enable").write_text("1")
-    with device(NAME, f"{SMALL} policy streams") as path:
-        point("lifetime hints reach the policy", check_life_time_streams, path)
+    with temporary_device(NAME, f"{SMALL} policy streams") as path:
+        run_point("lifetime hints reach the policy", check_life_time_streams, path)
         if HAS_STREAMS:
-            point("write streams reach the policy", check_streams_offered, path)
-    with device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
-        point("hints select placement handles", check_three_handles, path)
+            run_point("write streams reach the policy", check_streams_offered, path)
+    with temporary_device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
+        run_point("hints select placement handles", check_placement_handles, path)
     TRACING.rmdir()
-    finish()
+    finish_test()
 
 
 if __name__ == "__main__":

@@ -27,17 +27,17 @@ from ktap import (
     APPROXFTL,
     EXT4,
     Mount,
-    as_nobody,
-    counters,
-    dmsetup,
-    finish,
-    in_child,
-    message,
-    must,
-    opened,
-    point,
-    run,
-    skip,
+    drop_privileges,
+    finish_test,
+    opened_file,
+    read_counters,
+    require,
+    run_command,
+    run_dmsetup,
+    run_in_child,
+    run_point,
+    send_message,
+    skip_point,
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -53,114 +53,114 @@ def call_verb(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, st
     """Run a verb, which must end with this exit status; return both outputs."""
     done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, check=False)
-    must(done.returncode == code, f"{' '.join(words)}: {done}")
+    require(done.returncode == code, f"{' '.join(words)}: {done}")
     return done.stdout, done.stderr
 
 
 def check_printed_line(pattern: str, *words: str, code: int = 0) -> None:
     """A line of the verb's output matches."""
     out, _ = call_verb(code, *words)
-    must(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
+    require(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
 
 
-def as_json(*words: str, code: int = 0) -> Any:
+def verb_as_json(*words: str, code: int = 0) -> Any:
     """Return the JSON of a verb, checked against its schema."""
     document = json.loads(call_verb(code, *words, "--json")[0])
-    errors = schema_checker("userspace/approxftl/verbs-output.fields").errors(document)
-    must(not errors, f"{' '.join(words)}: {errors}")
+    errors = schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
+    require(not errors, f"{' '.join(words)}: {errors}")
     return document
 
 
-def check_refuses(code: int, sentence: str, *words: str) -> None:
+def check_verb_refuses(code: int, sentence: str, *words: str) -> None:
     """The verb prints one line on standard error and nothing else."""
     out, err = call_verb(code, *words)
-    must(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
-         f"{' '.join(words)}: {out}{err}")
+    require(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
+            f"{' '.join(words)}: {out}{err}")
 
 
-def check_gone(name: str) -> None:
+def check_device_gone(name: str) -> None:
     """The device and its node are removed."""
     done = subprocess.run(["dmsetup", "info", name], capture_output=True, check=False)
-    must(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
+    require(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
 
 
 # Create
 
 
-def create_at_once() -> None:
+def check_node_after_create() -> None:
     """The device node exists at once."""
     check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, "
                        "store ram, starts empty$", "create", NAME,
                         "blocks=64", "word_lines=8", "op=30", "timing=off")
-    must(DEVICE.is_block_device(), "there is no node")
+    require(DEVICE.is_block_device(), "there is no node")
 
 
-def create_without_udev() -> None:
+def check_create_without_udev() -> None:
     """Create and remove are silent if libdevmapper expects udev, which does not run here."""
     del os.environ["DM_DISABLE_UDEV"]
     _, said = call_verb(0, "create", "aftl-bare", "--store", "none", "--size", "100MiB")
-    must(not said, said)
-    size = run("blockdev", "--getsize64", "/dev/mapper/aftl-bare")
+    require(not said, said)
+    size = run_command("blockdev", "--getsize64", "/dev/mapper/aftl-bare")
     call_verb(0, "remove", "aftl-bare")
     os.environ["DM_DISABLE_UDEV"] = "1"
-    check_gone("aftl-bare")
-    must(size == "104857600\n", f"{size} bytes")
+    check_device_gone("aftl-bare")
+    require(size == "104857600\n", f"{size} bytes")
 
 
-def check_same_line(*words: str) -> None:
+def check_table_equals_dry_run(*words: str) -> None:
     """The kernel's table equals the line that --dry-run prints."""
     out, _ = call_verb(0, "create", "aftl-line", *words, "--dry-run")
     call_verb(0, "create", "aftl-line", *words)
-    table = dmsetup("table", "aftl-line").strip()
+    table = run_dmsetup("table", "aftl-line").strip()
     call_verb(0, "remove", "aftl-line")
-    must(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
+    require(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
 
 
-def refuse_others() -> None:
+def check_foreign_refused() -> None:
     """Refuse what is no approxftl device, what exists, and users without the privilege."""
-    check_refuses(1, "there is a device aftl-cli already", "create", NAME)
-    check_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
-                  "/dev/null")
-    check_refuses(3, "there is no device aftl-x;", "status", "aftl-x")
-    check_refuses(3, "there is no device aftl-x;", "top", "aftl-x")
-    check_refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
-    dmsetup("create", "aftl-other", "--table", "0 8192 zero")
-    check_refuses(3, "aftl-other is a device of another target, not approxftl", "remove",
-                  "aftl-other")
-    dmsetup("remove", "aftl-other")
+    check_verb_refuses(1, "there is a device aftl-cli already", "create", NAME)
+    check_verb_refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store",
+                       "/dev/null")
+    check_verb_refuses(3, "there is no device aftl-x;", "status", "aftl-x")
+    check_verb_refuses(3, "there is no device aftl-x;", "top", "aftl-x")
+    check_verb_refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
+    run_dmsetup("create", "aftl-other", "--table", "0 8192 zero")
+    check_verb_refuses(3, "aftl-other is a device of another target, not approxftl", "remove",
+                       "aftl-other")
+    run_dmsetup("remove", "aftl-other")
     # The tree may be private.
     readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
-    in_child(refuse_nobody, readable)
+    run_in_child(check_nobody_refused, readable)
     Path(readable).unlink()
 
 
-def refuse_nobody(program: str) -> None:
+def check_nobody_refused(program: str) -> None:
     """Only root may use device-mapper."""
-    as_nobody()
+    drop_privileges()
     for words in (("create", "aftl-x"), ("list",)):
         _, said = call_verb(1, *words, program=program)
-        must("you may not use device-mapper; be root" in said, said)
+        require("you may not use device-mapper; be root" in said, said)
 
 
 # Reports
 
 
-def write_some() -> None:
+def write_some_data() -> None:
     """Write 4 MiB."""
-    run("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
+    run_command("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
 
 
 @contextmanager
-def written_meanwhile() -> Iterator[None]:
+def writes_in_background() -> Iterator[None]:
     """Context manager: the device is written to meanwhile."""
     over = threading.Event()
 
-    def write_on() -> None:
+    def keep_writing() -> None:
         while not over.is_set():
-            write_some()
+            write_some_data()
             time.sleep(0.2)
 
-    writer = threading.Thread(target=write_on)
+    writer = threading.Thread(target=keep_writing)
     writer.start()
     try:
         yield
@@ -169,44 +169,44 @@ def written_meanwhile() -> Iterator[None]:
         writer.join()
 
 
-def list_devices() -> None:
+def check_device_list() -> None:
     """List the device for a person, as JSON, and by column."""
     check_printed_line("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
-    devices = as_json("list")["devices"]
-    must([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
-    rows = as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
-    must([*rows[0]] == ["name", "late_p99_ns", "used_percent"], f"{rows}")
+    devices = verb_as_json("list")["devices"]
+    require([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
+    rows = verb_as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
+    require([*rows[0]] == ["name", "late_p99_ns", "used_percent"], f"{rows}")
 
 
-def show_status() -> None:
+def check_status_output() -> None:
     """JSON has each field of the status line; those from device_ns on may change meanwhile."""
     check_printed_line("^written +1024 units$", "status", str(DEVICE))
-    document = as_json("status", NAME)["devices"][0]
-    fields = dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
+    document = verb_as_json("status", NAME)["devices"][0]
+    fields = run_dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
     given = [str(value) for value in document["status"].values()]
     moving = [*document["status"]].index("device_ns")
-    must(document["name"] == NAME and len(given) == len(fields)
-         and given[:moving] == fields[:moving], f"{given}, not {fields}")
+    require(document["name"] == NAME and len(given) == len(fields)
+            and given[:moving] == fields[:moving], f"{given}, not {fields}")
 
 
-def show_counters() -> None:
+def check_counter_output() -> None:
     """Print counters of the device and of its LUNs, and rates at intervals."""
     check_printed_line("^host_write_units +1024$", "stat", NAME)
-    told = as_json("stat", NAME)["devices"][0]
-    must(told["counters"]["host_write_units"] == 1024 and len(told["luns"]) == 4
-         and sum(lun["busy_ns"] for lun in told["luns"]) > 0, f"{told}")
+    told = verb_as_json("stat", NAME)["devices"][0]
+    require(told["counters"]["host_write_units"] == 1024 and len(told["luns"]) == 4
+            and sum(lun["busy_ns"] for lun in told["luns"]) > 0, f"{told}")
     out, _ = call_verb(0, "stat", NAME, "--interval", "0.1", "--count", "3")
-    must(len(out.splitlines()) == 4 and re.search("^ +r/s +w/s ", out, re.M), out)
-    rows = as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
-    must([[*row] for row in rows] == 2 * [["write_amplification", "host_read_requests_per_second"]],
-         f"{rows}")
-    with written_meanwhile():
-        samples = as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
+    require(len(out.splitlines()) == 4 and re.search("^ +r/s +w/s ", out, re.M), out)
+    rows = verb_as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
+    require([[*row] for row in rows]
+            == 2 * [["write_amplification", "host_read_requests_per_second"]], f"{rows}")
+    with writes_in_background():
+        samples = verb_as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
     for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
-        must(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
+        require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
 
 
-def interrupt_stat() -> None:
+def check_interrupted_stat() -> None:
     """SIGINT ends the document as complete JSON."""
     child = subprocess.Popen([APPROXFTL, "stat", NAME, "--interval", "100ms", "--json"],
                              stdout=subprocess.PIPE, text=True)
@@ -217,14 +217,14 @@ def interrupt_stat() -> None:
     time.sleep(1)
     child.send_signal(signal.SIGINT)
     told = json.loads(child.communicate()[0])
-    must(child.returncode == 130 and told["interrupted"] and told["devices"][0]["samples"],
-         f"{child.returncode}: {told}")
+    require(child.returncode == 130 and told["interrupted"] and told["devices"][0]["samples"],
+            f"{child.returncode}: {told}")
 
 
 METRIC = re.compile(r'([a-z0-9_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\}) ([0-9.]+)\Z')
 
 
-def parsed_metrics() -> dict[str, float]:
+def parse_metrics() -> dict[str, float]:
     """Return all metrics, parsed as strictly as Prometheus does: each metric has a type, its lines
     are adjacent, none is there twice, and buckets of a histogram are cumulative.
     """
@@ -235,44 +235,44 @@ def parsed_metrics() -> dict[str, float]:
     for line in call_verb(0, "stat", "--prometheus")[0].splitlines():
         if line.startswith("# TYPE "):
             _, _, name, kind = line.split()
-            must(name not in types and kind in ("counter", "gauge", "histogram"), line)
-            must(kind != "counter" or name.endswith("_total"), line)
+            require(name not in types and kind in ("counter", "gauge", "histogram"), line)
+            require(kind != "counter" or name.endswith("_total"), line)
             types[name] = kind
         elif not line.startswith("# HELP "):
-            must(match := METRIC.match(line), line)
+            require(match := METRIC.match(line), line)
             assert match
             family = re.sub("_(bucket|sum|count)$", "", match[1])
             family = family if types.get(family) == "histogram" else match[1]
-            must(family in types and family not in order[:-1], f"{line}: not beside its type")
+            require(family in types and family not in order[:-1], f"{line}: not beside its type")
             order += [family] if order[-1:] != [family] else []
-            must(match[1] + match[2] not in found, f"{line}: twice")
+            require(match[1] + match[2] not in found, f"{line}: twice")
             found[match[1] + match[2]] = value = float(match[3])
             if "_bucket{" in line:
-                must(value >= buckets, f"{line}: falls")
+                require(value >= buckets, f"{line}: falls")
                 buckets = 0 if 'le="+Inf"' in line else value
     return found
 
 
-def show_metrics() -> None:
+def check_metrics_output() -> None:
     """Metrics of two devices and of their LUNs for Prometheus."""
     call_verb(0, "create", "aftl-y", "--store", "none")
-    found = parsed_metrics()
+    found = parse_metrics()
     call_verb(0, "remove", "aftl-y")
-    written = counters(NAME)["host_write_units"]
+    written = read_counters(NAME)["host_write_units"]
     for name, value in (('approxftl_host_write_units_total{device="aftl-cli"}', written),
                         ('approxftl_host_write_units_total{device="aftl-y"}', 0),
                         ('approxftl_status_blocks{device="aftl-cli"}', 256),
                         ('approxftl_lun_good_blocks{device="aftl-cli",lun="3"}', 64)):
-        must(found[name] == value, f"{name} is {found[name]}, not {value}")
+        require(found[name] == value, f"{name} is {found[name]}, not {value}")
 
 
-def show_top() -> None:
+def check_top_output() -> None:
     """Show a device that is written to, whose last die is number 3, and all devices."""
-    with written_meanwhile():
+    with writes_in_background():
         out, _ = call_verb(0, "top", NAME, "--interval", "0.5", "--count", "4")
     for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
                     "^written +[1-9][0-9.]* programmed for each unit: host 1"):
-        must(re.search(pattern, out, re.M), out)
+        require(re.search(pattern, out, re.M), out)
     check_printed_line("^aftl-cli: approxftl on demo", "top", "--interval", "0.2", "--count", "2")
 
 
@@ -287,14 +287,14 @@ def press_key(key: str, child: int, terminal: int) -> None:
         resize_terminal(terminal, 12, 40)
     elif key == "^Z":
         os.write(terminal, b"\032")
-        must(os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "Ctrl-Z has not stopped it")
+        require(os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "Ctrl-Z has not stopped it")
         time.sleep(0.2)
         os.kill(child, signal.SIGCONT)
     else:
         os.write(terminal, b"\003" if key == "^C" else key.encode())
 
 
-def top_on_terminal(keys: str, code: int) -> None:
+def check_top_on_terminal(keys: str, code: int) -> None:
     """Type each key after two pictures; the terminal's settings are restored at the end."""
     child, terminal = pty.fork()
     if not child:
@@ -314,125 +314,128 @@ def top_on_terminal(keys: str, code: int) -> None:
     except OSError:  # the end of a terminal
         pass
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    must((ended, after) == (code, before), f"exit status {ended}; {after}, not {before}")
+    require((ended, after) == (code, before), f"exit status {ended}; {after}, not {before}")
 
 
-def show_health() -> None:
+def check_health_output() -> None:
     """Report a good device, one with a bad block, and a read-only one."""
     check_printed_line("^verdict: good$", "health", NAME)
-    told = as_json("health", NAME)["devices"][0]
-    must((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
+    told = verb_as_json("health", NAME)["devices"][0]
+    require((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
     # With "timing off" relocation only advances with other work, so write first.
     call_verb(0, "message", NAME, "fault", "block", "3")
-    write_some()
+    write_some_data()
     check_printed_line("^verdict: needs attention$", "health", NAME, code=1)
     for block in range(201):
-        message(NAME, "fault", "block", str(block))
+        send_message(NAME, "fault", "block", str(block))
     check_printed_line("^verdict: failed$", "health", NAME, code=4)
-    must(as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed", "JSON differs")
+    require(verb_as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed",
+            "JSON differs")
 
 
-def send_messages() -> None:
+def check_message_answers() -> None:
     """Print the answer of a message."""
     check_printed_line("^state (free|open|closed)$", "message", NAME, "block", "0")
-    must(as_json("message", NAME, "block", "0")["answer"][0].startswith("state "), "no state")
+    require(verb_as_json("message", NAME, "block", "0")["answer"][0].startswith("state "),
+            "no state")
 
 
 # Remove
 
 
-def refuse_busy() -> None:
+def check_busy_refused() -> None:
     """A refusal to remove a device names what uses it."""
-    busy = partial(check_refuses, 1)
+    busy = partial(check_verb_refuses, 1)
     with Mount(DEVICE, EXT4) as place:
         busy(f"aftl-cli is in use: mounted on {place}; umount {place} first", "remove", NAME)
-    with opened(DEVICE):
+    with opened_file(DEVICE):
         busy(f"aftl-cli is in use: held open by process {os.getpid()} ", "remove", NAME)
-    dmsetup("create", "aftl-top", "--table", f"0 8192 linear {DEVICE} 0")
+    run_dmsetup("create", "aftl-top", "--table", f"0 8192 linear {DEVICE} 0")
     busy("aftl-cli is in use: below block device dm-", "remove", NAME)
-    dmsetup("remove", "aftl-top")
-    run("mkswap", DEVICE)
-    run("swapon", DEVICE)
+    run_dmsetup("remove", "aftl-top")
+    run_command("mkswap", DEVICE)
+    run_command("swapon", DEVICE)
     busy("aftl-cli is in use: used as swap; swapoff ", "remove", NAME)
-    run("swapoff", DEVICE)
+    run_command("swapoff", DEVICE)
 
 
-def remove_later() -> None:
+def check_deferred_remove() -> None:
     """A device in use is removed when it is closed; with --force its I/O fails at once."""
     call_verb(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
-    with opened("/dev/mapper/aftl-later", os.O_RDONLY):
-        told = as_json("remove", "aftl-later", "--deferred")
-        must(told["deferred"] and not told["removed"], f"{told}")
-        later = [one["deferred_remove"] for one in as_json("list")["devices"]
+    with opened_file("/dev/mapper/aftl-later", os.O_RDONLY):
+        told = verb_as_json("remove", "aftl-later", "--deferred")
+        require(told["deferred"] and not told["removed"], f"{told}")
+        later = [one["deferred_remove"] for one in verb_as_json("list")["devices"]
                  if one["name"] == "aftl-later"]
-        must(later == [True], f"{later}")
-    check_gone("aftl-later")
+        require(later == [True], f"{later}")
+    check_device_gone("aftl-later")
     call_verb(0, "create", "aftl-forced", "--size", "64MiB")
-    with opened("/dev/mapper/aftl-forced", os.O_RDONLY) as fd:
+    with opened_file("/dev/mapper/aftl-forced", os.O_RDONLY) as fd:
         check_printed_line("goes as soon as nobody uses it", "remove", "aftl-forced", "--force")
         try:
             os.pread(fd, 4096, 0)
         except OSError:
             pass
         else:
-            must(False, "it can be read")
-    check_gone("aftl-forced")
+            require(False, "it can be read")
+    check_device_gone("aftl-forced")
 
 
-def remove_last_device() -> None:
+def check_last_device_removed() -> None:
     """Remove the last device."""
     call_verb(0, "remove", NAME)
-    check_gone(NAME)
-    must(as_json("list")["devices"] == [], "a device is listed")
-    must(as_json("doctor")["usable"]["native"], "doctor finds no module")
+    check_device_gone(NAME)
+    require(verb_as_json("list")["devices"] == [], "a device is listed")
+    require(verb_as_json("doctor")["usable"]["native"], "doctor finds no module")
 
 
-def refuse_without_module() -> None:
+def check_missing_module() -> None:
     """A refusal names the command that loads the module."""
-    run("rmmod", "dm_approxftl")
+    run_command("rmmod", "dm_approxftl")
     try:
-        check_refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl", "create",
-                      "x")
+        check_verb_refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl",
+                           "create", "x")
     finally:
-        run("insmod", MODULE)
+        run_command("insmod", MODULE)
 
 
 POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
-    ("create: the device node exists at once", create_at_once),
-    ("create --size and remove work silently without udev", create_without_udev),
+    ("create: the device node exists at once", check_node_after_create),
+    ("create --size and remove work silently without udev", check_create_without_udev),
     ("the line of --dry-run is the kernel's: every key", partial(
-        check_same_line, "--store", "none", "--profile", "micro19", "--policy", "cubeftl",
-                                                                 "--timing",
-        "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
-        "errors=off", "seed=7")),
-    ("list prints a device, as JSON and by column", list_devices),
-    ("other devices, names and users are refused", refuse_others),
-    ("data are written", write_some),
-    ("status agrees with the status line", show_status),
-    ("stat prints counters, and rates at intervals", show_counters),
-    ("stat ends cleanly on SIGINT", interrupt_stat),
-    ("stat --prometheus prints metrics that a scraper accepts", show_metrics),
-    ("top shows writes", show_top),
+        check_table_equals_dry_run, "--store", "none", "--profile", "micro19", "--policy",
+        "cubeftl",
+        "--timing",
+"scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
+"errors=off", "seed=7")),
+    ("list prints a device, as JSON and by column", check_device_list),
+    ("other devices, names and users are refused", check_foreign_refused),
+    ("data are written", write_some_data),
+    ("status agrees with the status line", check_status_output),
+    ("stat prints counters, and rates at intervals", check_counter_output),
+    ("stat ends cleanly on SIGINT", check_interrupted_stat),
+    ("stat --prometheus prints metrics that a scraper accepts", check_metrics_output),
+    ("top shows writes", check_top_output),
     ("top on a terminal: resize, stop and continue, quit with q", partial(
-        top_on_terminal, "size ^Z x q", 0)),
-    ("top on a terminal: quit with Ctrl-C", partial(top_on_terminal, "^C", 130)),
-    ("message prints the answer", send_messages),
-    ("a device in use is not removed", refuse_busy),
-    ("health reports bad blocks and a read-only device", show_health),
-    ("remove --deferred and --force", remove_later),
-    ("remove", remove_last_device),
+        check_top_on_terminal, "size ^Z x q", 0)),
+    ("top on a terminal: quit with Ctrl-C", partial(check_top_on_terminal, "^C", 130)),
+    ("message prints the answer", check_message_answers),
+    ("a device in use is not removed", check_busy_refused),
+    ("health reports bad blocks and a read-only device", check_health_output),
+    ("remove --deferred and --force", check_deferred_remove),
+    ("remove", check_last_device_removed),
 )
 
 
 def main() -> None:
     """Run all points."""
     for name, action in POINTS:
-        point(name, action)
+        run_point(name, action)
     if MODULE:
-        point("a missing module is reported", refuse_without_module)
+        run_point("a missing module is reported", check_missing_module)
     else:
-        skip("a missing module is reported", "MODULE does not say where the module is")
-    finish()
+        skip_point("a missing module is reported", "MODULE does not say where the module is")
+    finish_test()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,16 @@ from itertools import product
 from pathlib import Path
 
 from approx_control import APPROXIMATE, PROCESS, Control
-from ktap import counters, create, dmsetup, finish, must, point, run, skip
+from ktap import (
+    create_device,
+    finish_test,
+    read_counters,
+    require,
+    run_command,
+    run_dmsetup,
+    run_point,
+    skip_point,
+)
 
 ENGINES = {1: "psync", 32: "libaio"}
 OPERATIONS = ("randwrite", "randread")
@@ -45,7 +54,7 @@ scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
 fio = str(shutil.copy(shutil.which("fio") or "fio", scratch))
 
 
-def processor_ns(device: str, *options: str) -> int:
+def fio_processor_ns(device: str, *options: str) -> int:
     """Run fio with options that avoid its own work; return its user plus system time."""
     command = [fio, "--name=cost", f"--filename={device}", "--direct=1", "--thread",
                f"--size={SPAN}", "--randrepeat=1", "--norandommap", "--minimal", "--gtod_reduce=1",
@@ -55,61 +64,61 @@ def processor_ns(device: str, *options: str) -> int:
                            file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
     os.close(null)
     _, status, usage = os.wait4(child, 0)
-    must(status == 0, f"failed: {' '.join(command)}")
+    require(status == 0, f"failed: {' '.join(command)}")
     return round((usage.ru_utime + usage.ru_stime) * 1e9)
 
 
-def request_ns(device: str, operation: str, depth: int) -> float:
+def processor_ns_per_request(device: str, operation: str, depth: int) -> float:
     """Return the processor time of a request of 4 KiB in nanoseconds."""
     options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
                f"--iodepth={depth}", "--io_size=1t"]
-    spent = [min(processor_ns(device, *options, f"--number_ios={times * REQUESTS}")
+    spent = [min(fio_processor_ns(device, *options, f"--number_ios={times * REQUESTS}")
                  for _ in range(RUNS)) for times in (LOW, HIGH)]
     return (spent[1] - spent[0]) / ((HIGH - LOW) * REQUESTS)
 
 
 def measure_device(costs: Costs, name: str, device: str, *operations: str) -> None:
     """Fill a device, then measure it."""
-    processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
+    fio_processor_ns(device, "--rw=write", "--bs=64k", "--ioengine=psync")
     for operation in operations or OPERATIONS:
         for depth in ENGINES:
-            cost = request_ns(device, operation, depth)
+            cost = processor_ns_per_request(device, operation, depth)
             print(f"# cost {name} {operation} {depth} {round(cost)}", flush=True)
             costs[name, operation, depth] = cost
 
 
-def measure_all(costs: Costs) -> None:
+def measure_all_devices(costs: Costs) -> None:
     """Measure ours and dm-linear; the benchmark also measures others, which have no limit."""
-    run("modprobe", "brd", "rd_nr=1", "rd_size=65536")
-    dmsetup("create", "aftl-linear", "--table", "0 131072 linear /dev/ram0 0")
+    run_command("modprobe", "brd", "rd_nr=1", "rd_size=65536")
+    run_dmsetup("create", "aftl-linear", "--table", "0 131072 linear /dev/ram0 0")
     if "REQUESTS" in os.environ:
-        run("modprobe", "null_blk", "nr_devices=0")
+        run_command("modprobe", "null_blk", "nr_devices=0")
         if not os.path.ismount("/sys/kernel/config"):
-            run("mount", "-t", "configfs", "configfs", "/sys/kernel/config")
+            run_command("mount", "-t", "configfs", "configfs", "/sys/kernel/config")
         NULL.mkdir()
         for name, value in (("size", 64), ("blocksize", 4096), ("memory_backed", 1),
                             ("irqmode", 0), ("power", 1)):
             (NULL / name).write_text(str(value))
         measure_device(costs, "brd", "/dev/ram0")
         measure_device(costs, "null_blk",
-                       run("find", "/dev", "-name", "nullb*", "-type", "b").strip())
+                       run_command("find", "/dev", "-name", "nullb*", "-type", "b").strip())
         (NULL / "power").write_text("0")
         NULL.rmdir()
     measure_device(costs, "linear", "/dev/mapper/aftl-linear")
     for policy in POLICIES:
-        measure_device(costs, policy, str(create(f"aftl-{policy}", f"{KEYS} {policy}")))
-        must(not counters(f"aftl-{policy}")["gc_blocks"], f"{policy}: GC ran")
+        measure_device(costs, policy, str(create_device(f"aftl-{policy}", f"{KEYS} {policy}")))
+        require(not read_counters(f"aftl-{policy}")["gc_blocks"], f"{policy}: GC ran")
 
 
 @contextmanager
-def tags_elsewhere() -> Iterator[None]:
+def active_tags_elsewhere() -> Iterator[None]:
     """Context manager: another process is approximate and has a tagged file on another device."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         control = Control()
-        control.tag(os.open(scratch / "tagged", os.O_RDWR | os.O_CREAT))
-        control.scope(PROCESS, APPROXIMATE)
+        control.tag_range(os.open(scratch / "tagged", os.O_RDWR | os.O_CREAT))
+        control.set_scope(PROCESS, APPROXIMATE)
         os.write(writer, b"ready")
         signal.pause()
     os.read(reader, 5)
@@ -120,14 +129,14 @@ def tags_elsewhere() -> Iterator[None]:
         os.waitpid(child, 0)
 
 
-def measure_tags(costs: Costs) -> None:
+def measure_tagged_writes(costs: Costs) -> None:
     """Measure writes without tags, and with tags elsewhere.
 
     Take the median of three: the limit is so tight that kernel background work in one run would
     decide.
     """
-    device = str(create("aftl-elsewhere", f"{KEYS} baseline"))
-    for name, beside in (("untagged", nullcontext()), ("elsewhere", tags_elsewhere())):
+    device = str(create_device("aftl-elsewhere", f"{KEYS} baseline"))
+    for name, beside in (("untagged", nullcontext()), ("elsewhere", active_tags_elsewhere())):
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
@@ -135,28 +144,30 @@ def measure_tags(costs: Costs) -> None:
         costs.update({key: sorted(one[key] for one in three)[1] for key in three[0]})
 
 
-def is_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
+def is_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
     """Compare the costs of two devices."""
     cost, bound = costs[name, *case], costs[other, *case]
-    must(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
+    require(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
 
 
 def main() -> None:
     """Run all points."""
     if "AFTL_LAB" not in os.environ:
-        skip("cost", "only the clock of approxftl lab is steady")
-        finish()
+        skip_point("cost", "only the clock of approxftl lab is steady")
+        finish_test()
     costs: Costs = {}
-    point("measure all devices", measure_all, costs)
-    point("measure writes with and without tags on other files", measure_tags, costs)
+    run_point("measure all devices", measure_all_devices, costs)
+    run_point("measure writes with and without tags on other files", measure_tagged_writes, costs)
     for policy in POLICIES:
         for case in product(OPERATIONS, ENGINES):
-            point(f"{policy}, {case[0]}, depth {case[1]}: at most one and a half times dm-linear",
-                  is_at_most, costs, policy, "linear", case, LIMIT)
+            run_point(
+                f"{policy}, {case[0]}, depth {case[1]}: at most one and a half times dm-linear",
+                is_cost_at_most, costs, policy, "linear", case, LIMIT)
     for depth in ENGINES:
-        point(f"untagged write, depth {depth}: at most a twentieth more with tags elsewhere",
-              is_at_most, costs, "elsewhere", "untagged", ("randwrite", depth), TAGGED_LIMIT)
-    finish()
+        run_point(f"untagged write, depth {depth}: at most a twentieth more with tags elsewhere",
+                  is_cost_at_most, costs, "elsewhere", "untagged", ("randwrite", depth),
+                  TAGGED_LIMIT)
+    finish_test()
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class DescriptionError(Exception):
     """A source cannot be parsed."""
 
 
-def match_of(pattern: str, text: str, what: str) -> re.Match[str]:
+def require_match(pattern: str, text: str, what: str) -> re.Match[str]:
     """Return the match of a pattern; raise an error if there is none."""
     if not (match := re.search(pattern, text, re.S | re.M)):
         raise DescriptionError(what)
@@ -46,16 +46,16 @@ class Key:
     wrong: tuple[str, ...]
 
 
-def verb_answer(what: str) -> Any:
+def approxftl_verb_json(what: str) -> Any:
     """Return the answer of an approxftl verb as JSON."""
     done = subprocess.run([APPROXFTL, what, "--json"], capture_output=True, check=True)
     return json.loads(done.stdout)[what.replace("params", "parameters")]
 
 
 # Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
-def beyond_maximum(text: str) -> str:
+def value_beyond_maximum(text: str) -> str:
     """Return a value above a maximum, with the same unit."""
-    number, unit = match_of(r"^(\d+(?:e-?\d+)?)(\w*)$", text, f"the value {text}").groups()
+    number, unit = require_match(r"^(\d+(?:e-?\d+)?)(\w*)$", text, f"the value {text}").groups()
     return f"9{number}{unit}"
 
 
@@ -70,14 +70,14 @@ def describe_parameter(one: dict[str, Any]) -> Key:
         raise DescriptionError(f"the type of {one['key']}: {one['type']}")
     near = ("1", "2", "3", "7", "16") if one["type"] == "number" else ()
     return Key(one["key"], one["value"], (one["smallest"], one["largest"], *near),
-               ("", "-1", beyond_maximum(one["largest"]), one["value"] + "x", "1" * 40))
+               ("", "-1", value_beyond_maximum(one["largest"]), one["value"] + "x", "1" * 40))
 
 
-def table_keys() -> dict[str, Key]:
+def describe_table_keys() -> dict[str, Key]:
     """Return every key of a table line."""
     own = {
-        "profile": ("demo", tuple(one["name"] for one in verb_answer("profiles"))),
-        "policy": ("approxftl", tuple(one["name"] for one in verb_answer("policies"))),
+        "profile": ("demo", tuple(one["name"] for one in approxftl_verb_json("profiles"))),
+        "policy": ("approxftl", tuple(one["name"] for one in approxftl_verb_json("policies"))),
         "timing": ("off", ("real", "scale:1", "scale:1000000")),
         "tag_all": ("precise", ("approximate",)),
         "ioprio_hint": ("0", ("1", "1023")),
@@ -88,10 +88,11 @@ def table_keys() -> dict[str, Key]:
     if sorted(names) != sorted(own):
         raise DescriptionError(f"the target's keys are {names}")
     keys = [Key(name, *own[name], wrong) for name in names]
-    return {key.name: key for key in (*keys, *map(describe_parameter, verb_answer("params")))}
+    return {key.name: key
+            for key in (*keys, *map(describe_parameter, approxftl_verb_json("params")))}
 
 
-def message_words() -> tuple[tuple[str, ...], ...]:
+def read_message_words() -> tuple[tuple[str, ...], ...]:
     """Return the words of each message, arguments as <name> or [<name>], from MESSAGES' comment."""
     lines = MESSAGES.read_text().split("*/")[0].splitlines()
     usages = (line[3:MEANING_AT].split() for line in lines if line.startswith(" *   "))

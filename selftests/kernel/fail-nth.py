@@ -25,10 +25,10 @@ NEVER = 1 << 30
 EACH, SAMPLES = 100, 200
 
 
-def start_device(mapper: Mapper, line: bytes) -> None:
+def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
     """Load the table and resume the device."""
-    mapper.load(line)
-    mapper.suspend(suspended=False)
+    mapper.load_table(line)
+    mapper.set_suspended(suspended=False)
 
 
 def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
@@ -36,7 +36,7 @@ def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> t
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:
-        start_device(mapper, line)
+        load_and_resume_device(mapper, line)
     except OSError as error:
         failed = True
         if error.errno != errno.ENOMEM:
@@ -47,30 +47,30 @@ def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> t
     return left, failed
 
 
-def take_back(mapper: Mapper) -> None:
+def replace_by_error_target(mapper: Mapper) -> None:
     """Replace the target by "error", which destroys ours."""
-    mapper.load(b"", b"error")
-    mapper.suspend(suspended=False)
+    mapper.load_table(b"", b"error")
+    mapper.set_suspended(suspended=False)
 
 
-def choose_allocations(allocations: int) -> list[int]:
+def choose_failing_allocations(allocations: int) -> list[int]:
     """Return the numbers of the allocations to fail."""
     step = max(1, (allocations - EACH) // SAMPLES)
     return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
 
 
-def fail_each(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
+def fail_allocations_in_turn(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Fail chosen allocations in turn; return numbers of failures, attempts and allocations."""
     nth = os.open(NTH, os.O_RDWR)
-    take_back(mapper)
+    replace_by_error_target(mapper)
     allocations = NEVER - fail_one_allocation(mapper, line, nth, NEVER)[0]
-    chosen = choose_allocations(allocations)
+    chosen = choose_failing_allocations(allocations)
     failures = 0
     for number in chosen:
-        take_back(mapper)
+        replace_by_error_target(mapper)
         _, failed = fail_one_allocation(mapper, line, nth, number)
         if failed:
-            start_device(mapper, line)
+            load_and_resume_device(mapper, line)
         failures += failed
     return failures, len(chosen), allocations
 
@@ -78,11 +78,11 @@ def fail_each(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
 def main(line: bytes) -> None:
     """Entry point."""
     mapper = Mapper()
-    mapper.call(CREATE)
+    mapper.issue_dm_ioctl(CREATE)
     try:
-        failures, tried, allocations = fail_each(mapper, line)
+        failures, tried, allocations = fail_allocations_in_turn(mapper, line)
     finally:
-        mapper.call(REMOVE)
+        mapper.issue_dm_ioctl(REMOVE)
     print(f"# {failures} of {tried} made it fail, of {allocations} allocations")
     if not failures:
         raise SystemExit("# no allocation did")

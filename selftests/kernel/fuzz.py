@@ -34,14 +34,14 @@ from ktap import (
     SMALL,
     UNIT,
     Mount,
-    as_nobody,
-    device,
-    finish,
-    in_child,
-    let_everybody_tag,
-    point,
-    run,
-    share,
+    allow_everybody_to_tag,
+    drop_privileges,
+    finish_test,
+    run_command,
+    run_in_child,
+    run_point,
+    share_of_samples,
+    temporary_device,
 )
 from mapper import CREATE, REMOVE, Mapper
 from reached import Reached
@@ -100,26 +100,26 @@ class Subject(ABC):
         self.accepted = set[str]()
 
     @abstractmethod
-    def seeds(self) -> list[Input]:
+    def seed_inputs(self) -> list[Input]:
         """Return valid inputs that cover the interface."""
 
     @abstractmethod
-    def fresh(self) -> Step:
+    def random_step(self) -> Step:
         """Return a random step."""
 
     @abstractmethod
-    def bend(self, step: Step) -> Step:
+    def mutate_step(self, step: Step) -> Step:
         """Return a mutated step."""
 
     @abstractmethod
-    def say(self, step: Step) -> str:
+    def execute_step(self, step: Step) -> str:
         """Execute a step; return the answer."""
 
-    def take(self, steps: Input) -> list[str]:
+    def execute_steps(self, steps: Input) -> list[str]:
         """Execute all steps; return the answers."""
-        return [self.say(step) for step in steps]
+        return [self.execute_step(step) for step in steps]
 
-    def attempt(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
+    def call_and_record(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
         """Call act; return of[0] and the result. Success marks all names in OF as accepted."""
         try:
             act()
@@ -130,16 +130,16 @@ class Subject(ABC):
         self.accepted |= self.right.intersection(of)
         return f"{of[0]} accepted"
 
-    def change(self, steps: Input, others: list[Input]) -> Input:
+    def mutate_input(self, steps: Input, others: list[Input]) -> Input:
         """Return a mutated copy of an input."""
         steps = [list(step) for step in steps]
         for _ in range(self.draw.choice((1, 1, 2, 3))):
             at = self.draw.randrange(len(steps))
             way = self.draw.random()
             if way < 0.6:
-                steps[at] = self.bend(steps[at])
+                steps[at] = self.mutate_step(steps[at])
             elif way < 0.75:
-                steps.insert(at + 1, self.fresh())
+                steps.insert(at + 1, self.random_step())
             elif way < 0.85 and len(steps) > 1:
                 del steps[at]
             else:
@@ -147,7 +147,7 @@ class Subject(ABC):
                 steps[at + 1 :] = other[self.draw.randrange(len(other)) :]
         return steps[:STEPS]
 
-    def bend_words(self, words: Step) -> Step:
+    def mutate_words(self, words: Step) -> Step:
         """Mutate a few words regardless of their meaning."""
         words = list(words)
         at = self.draw.randrange(len(words))
@@ -172,16 +172,16 @@ class Device(Subject):
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
         self.mapper = Mapper()
-        self.keys = descriptions.table_keys()
-        self.verbs = descriptions.message_words()
+        self.keys = descriptions.describe_table_keys()
+        self.verbs = descriptions.read_message_words()
         self.suspended = False
 
-    def value(self, key: Key) -> str:
+    def random_key_value(self, key: Key) -> str:
         """Return a value for a key, mostly a valid one."""
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
-    def argument(self, word: str) -> str:
+    def random_argument(self, word: str) -> str:
         """Return a value for the argument <word>."""
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
@@ -191,51 +191,52 @@ class Device(Subject):
             return "0"
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
-    def message(self, verb: tuple[str, ...]) -> Step:
+    def random_message_step(self, verb: tuple[str, ...]) -> Step:
         """Return a message with random arguments."""
-        words = [self.argument(word.strip("[]")) if "<" in word else word for word in verb]
+        words = [self.random_argument(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
-            words[2] = self.value(self.keys[words[1]])
+            words[2] = self.random_key_value(self.keys[words[1]])
         return ["message", *words]
 
-    def say(self, step: Step) -> str:
+    def execute_step(self, step: Step) -> str:
         """Execute a step on the device."""
         kind, *words = step
         if kind == "line":
             of = ["line", *words[1::2]]
-            return self.attempt(step, lambda: self.load(words), of)
+            return self.call_and_record(step, lambda: self.load_table_line(words), of)
         if kind == "message":
             text = " ".join(words).encode()
             of = [" ".join(["message", *words[:1]])]
-            return self.attempt(step, lambda: self.mapper.message(text), of)
+            return self.call_and_record(step, lambda: self.mapper.send_message(text), of)
         if kind in ("suspend", "resume"):
-            return self.attempt(step, lambda: self.pause(suspended=kind == "suspend"), [kind])
-        return self.attempt(step, self.press, [kind])
+            return self.call_and_record(step, lambda: self.set_suspended(suspended=kind
+                                                                         == "suspend"), [kind])
+        return self.call_and_record(step, self.write_and_read_device, [kind])
 
-    def pause(self, *, suspended: bool) -> None:
+    def set_suspended(self, *, suspended: bool) -> None:
         """Suspend or resume the device."""
-        self.mapper.suspend(suspended=suspended)
+        self.mapper.set_suspended(suspended=suspended)
         self.suspended = suspended
 
-    def load(self, words: Step) -> None:
+    def load_table_line(self, words: Step) -> None:
         """Load a table and resume; reloading the reported table must not change it."""
         store, colon, number = words[0].partition(":")
         line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
-        self.mapper.load(line)
-        self.pause(suspended=False)
-        if (printed := self.mapper.table()) != self.again(printed):
-            raise BadError(f"{line!r}: {printed!r} became {self.mapper.table()!r}")
+        self.mapper.load_table(line)
+        self.set_suspended(suspended=False)
+        if (printed := self.mapper.live_table()) != self.reload_reported_line(printed):
+            raise BadError(f"{line!r}: {printed!r} became {self.mapper.live_table()!r}")
 
-    def again(self, line: bytes) -> bytes:
+    def reload_reported_line(self, line: bytes) -> bytes:
         """Load the table line that the module reported; return the one that it reports then."""
-        self.mapper.load(line)
-        self.pause(suspended=True)
-        self.pause(suspended=False)
-        return self.mapper.table()
+        self.mapper.load_table(line)
+        self.set_suspended(suspended=True)
+        self.set_suspended(suspended=False)
+        return self.mapper.live_table()
 
-    def press(self) -> None:
+    def write_and_read_device(self) -> None:
         """Write and read; skip it while suspended or with timing on, where requests take time."""
-        if self.suspended or b"timing off" not in self.mapper.table():
+        if self.suspended or b"timing off" not in self.mapper.live_table():
             return
         data = mmap.mmap(-1, 64 * UNIT)
         fd = os.open(self.mapper.node, os.O_RDWR | os.O_DIRECT)
@@ -252,13 +253,13 @@ class Device(Subject):
         finally:
             os.close(fd)
 
-    def take(self, steps: Input) -> list[str]:
+    def execute_steps(self, steps: Input) -> list[str]:
         """Execute the steps on a newly created device."""
-        self.mapper.call(CREATE)
+        self.mapper.issue_dm_ioctl(CREATE)
         try:
-            return super().take(steps)
+            return super().execute_steps(steps)
         finally:
-            self.mapper.call(REMOVE)
+            self.mapper.issue_dm_ioctl(REMOVE)
             self.suspended = False
 
 
@@ -269,37 +270,37 @@ class Lines(Device):
         super().__init__(draw)
         self.right = set(self.keys)
 
-    def seeds(self) -> list[Input]:
+    def seed_inputs(self) -> list[Input]:
         """Return lines that together have each key, and one line for each policy."""
         pairs = [[key.name, key.right] for key in self.keys.values()]
         lines = [sum(pairs[at : at + 12], ["line", "none"]) for at in range(0, len(pairs), 12)]
         small = [["line", *THREE, "policy", name] for name in self.keys["policy"].others]
         return [[line] for line in lines] + [[line, ["press"]] for line in small]
 
-    def fresh(self) -> Step:
+    def random_step(self) -> Step:
         """Return an I/O step, or the table line of a small device with a few random parameters."""
         if self.draw.random() < 0.3:
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
         shape = self.draw.choice((TWO, THREE))
-        more = [[key.name, self.value(key)] for key in keys if key.name not in shape]
+        more = [[key.name, self.random_key_value(key)] for key in keys if key.name not in shape]
         return sum(more, ["line", *shape])
 
-    def bend(self, step: Step) -> Step:
+    def mutate_step(self, step: Step) -> Step:
         """Mutate a value, the words, their announced number, or the store."""
         if step[0] != "line":
-            return self.fresh()
+            return self.random_step()
         way = self.draw.random()
         if way < 0.6:
             places = [at for at in range(3, len(step), 2) if step[at - 1] in self.keys]
             if places:
                 step = list(step)
                 at = self.draw.choice(places)
-                step[at] = self.value(self.keys[step[at - 1]])
+                step[at] = self.random_key_value(self.keys[step[at - 1]])
             return step
         if way < 0.7:
             return ["line", f"ram:{self.draw.choice(WORDS)}", *step[2:]]
-        return ["line", *self.bend_words(step[1:])]
+        return ["line", *self.mutate_words(step[1:])]
 
 
 class Messages(Device):
@@ -309,24 +310,26 @@ class Messages(Device):
         super().__init__(draw)
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
-    def seeds(self) -> list[Input]:
+    def seed_inputs(self) -> list[Input]:
         """Return each message, sent to an active and to a suspended device; several for <key>."""
         begin = [["line", *TWO], ["press"]]
-        return [[*begin, self.message(verb), ["suspend"], self.message(verb), ["resume"], ["press"]]
+        return [[*begin, self.random_message_step(verb), ["suspend"],
+                 self.random_message_step(verb), ["resume"], ["press"]]
                 for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
-    def fresh(self) -> Step:
+    def random_step(self) -> Step:
         """Return a message, I/O, suspend or resume."""
         other = self.draw.choice((["press"], ["suspend"], ["resume"]))
-        return other if self.draw.random() < 0.3 else self.message(self.draw.choice(self.verbs))
+        return other if self.draw.random() < 0.3 else self.random_message_step(
+            self.draw.choice(self.verbs))
 
-    def bend(self, step: Step) -> Step:
+    def mutate_step(self, step: Step) -> Step:
         """Mutate words of a message; keep the table line."""
         if step[0] == "line":
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
-            return self.fresh()
-        return ["message", *self.bend_words(step[1:])]
+            return self.random_step()
+        return ["message", *self.mutate_words(step[1:])]
 
 
 def buffer_address(data: mmap.mmap) -> int:
@@ -346,13 +349,13 @@ class Control(Subject):
         self.label = mmap.mmap(-1, UNIT)
         self.label[:64] = b"a-name " * 9 + b"!"
         self.file = f"{folder}/fuzz"
-        self.fds = self.open(device)
+        self.fds = self.open_all_files(device)
         self.control = self.open_control()
-        self.fill_vectors()
+        self.fill_iovecs()
         if device:
             self.right = set(map(str, CALLS))
 
-    def open(self, device: str) -> dict[str, int]:
+    def open_all_files(self, device: str) -> dict[str, int]:
         """Return descriptors of all kinds of file by name."""
         memfd = os.memfd_create("fuzz")
         os.truncate(memfd, MIB)
@@ -370,12 +373,12 @@ class Control(Subject):
         """Open the control device; scopes belong to the descriptor."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
-    def fill_vectors(self) -> None:
+    def fill_iovecs(self) -> None:
         """Fill the array of struct iovec."""
         for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
             struct.pack_into("=QQ", self.vectors, i * 16, buffer_address(self.room), length)
 
-    def member(self, role: str) -> str:
+    def random_member_value(self, role: str) -> str:
         """Return a value that suits the member's role."""
         if role == "fd":
             return self.draw.choice([*self.fds, "file", "file"])
@@ -386,49 +389,50 @@ class Control(Subject):
             return str(self.draw.choice(some))
         return role
 
-    def step(self, call: int, fd: str = "fd") -> Step:
+    def make_ioctl_step(self, call: int, fd: str = "fd") -> Step:
         """Return a valid ioctl, on this descriptor or on any."""
-        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.member(role)
+        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.random_member_value(role)
                                       for role in CALLS[call])]
 
-    def seeds(self) -> list[Input]:
+    def seed_inputs(self) -> list[Input]:
         """Return each ioctl twice on each descriptor; its arguments may suit only some of them."""
-        return [[self.step(call, fd), ["write"]] for call in CALLS for fd in self.fds
+        return [[self.make_ioctl_step(call, fd), ["write"]] for call in CALLS for fd in self.fds
                 for _ in range(2)]
 
-    def fresh(self) -> Step:
+    def random_step(self) -> Step:
         """Return an ioctl or file I/O."""
         if self.draw.random() < 0.25:
             return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
-        return self.step(self.draw.choice(list(CALLS)))
+        return self.make_ioctl_step(self.draw.choice(list(CALLS)))
 
-    def bend(self, step: Step) -> Step:
+    def mutate_step(self, step: Step) -> Step:
         """Mutate one member, mostly to a suitable value."""
         if step[0] != "ioctl":
-            return self.fresh()
+            return self.random_step()
         roles = CALLS[int(step[1])]
         at = self.draw.randrange(len(roles))
-        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.member(roles[at])
+        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.random_member_value(
+            roles[at])
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
-    def number(self, text: str, size: int) -> int:
+    def number_of_word(self, text: str, size: int) -> int:
         """Return the number that a word of a step denotes."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return buffer_address(names[text])
         return size if text == "size" else self.fds.get(text) or int(text)
 
-    def ioctl(self, step: Step) -> None:
+    def execute_ioctl_step(self, step: Step) -> None:
         """Issue an ioctl; the bytes behind the module's structure are zero."""
         form = FORMATS[int(step[1])]
-        values = (self.number(text, form.size) for text in step[2:])
+        values = (self.number_of_word(text, form.size) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
                   value % 2 ** (32 if letter == "I" else 64)
                   for value, letter in zip(values, form.format[1:], strict=True)]
         argument = bytearray(form.pack(*fitted).ljust(256, b"\0"))
         fcntl.ioctl(self.control, int(step[1]), argument)
 
-    def beside(self, kind: str) -> None:
+    def do_file_io(self, kind: str) -> None:
         """Do file I/O, or reopen the control device."""
         at = self.draw.randrange(16) * UNIT
         if kind == "write":
@@ -443,11 +447,11 @@ class Control(Subject):
             os.close(self.control)
             self.control = self.open_control()
 
-    def say(self, step: Step) -> str:
+    def execute_step(self, step: Step) -> str:
         """Execute a step."""
         if step[0] == "ioctl":
-            return self.attempt(step, lambda: self.ioctl(step), [step[1]])
-        return self.attempt(step, lambda: self.beside(step[0]), step)
+            return self.call_and_record(step, lambda: self.execute_ioctl_step(step), [step[1]])
+        return self.call_and_record(step, lambda: self.do_file_io(step[0]), step)
 
 
 class Fuzzer:
@@ -461,38 +465,38 @@ class Fuzzer:
         self.said = Counter[str]()
         self.taint = kernel_taint()
 
-    def attempt(self, steps: Input) -> None:
+    def try_input(self, steps: Input) -> None:
         """Execute an input; keep it if it reaches new coverage."""
         try:
-            answers = self.subject.take(steps)
+            answers = self.subject.execute_steps(steps)
             if kernel_taint() != self.taint:
                 raise BadError("the kernel complains")
         except (BadError, OSError) as error:
             raise SystemExit(f"# {error}, after\n" + "\n".join(f"#   {s}" for s in steps)) from None
         self.said.update(answer.rpartition(" ")[2] for answer in answers)
-        if self.reached.news(answers):
+        if self.reached.count_new_items(answers):
             self.kept.append(steps)
 
-    def next(self) -> Input:
+    def next_input(self) -> Input:
         """Return a mutation of a kept input or of a seed."""
         steps = self.draw.choice(self.kept)
         if self.draw.random() > KEPT:
-            steps = self.draw.choice(self.subject.seeds())
-        return self.subject.change(steps, self.kept)
+            steps = self.draw.choice(self.subject.seed_inputs())
+        return self.subject.mutate_input(steps, self.kept)
 
-    def run(self, number: int) -> int:
+    def run_inputs(self, number: int) -> int:
         """Execute at least NUMBER inputs, for at least AFTL_FUZZ_SECONDS; return how many."""
         until = time.monotonic() + LONG
         tried = 0
-        for steps in self.subject.seeds():
-            self.attempt(steps)
+        for steps in self.subject.seed_inputs():
+            self.try_input(steps)
             tried += 1
         while tried < number or time.monotonic() < until:
-            self.attempt(self.next())
+            self.try_input(self.next_input())
             tried += 1
         return tried
 
-    def judge(self) -> None:
+    def check_accepted_share(self) -> None:
         """Require that all valid names were accepted, and that 5 to 95 % of the steps were."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
@@ -508,34 +512,36 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
                          f"{os.environ.get('AFTL_TURN', '')}")
     reached = Reached()
     if not privileged:
-        as_nobody()
+        drop_privileges()
     fuzzer = Fuzzer(kind(draw, *arguments), reached, draw)
     begun = time.monotonic()
-    tried = fuzzer.run(number)
+    tried = fuzzer.run_inputs(number)
     print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
           ", ".join(f"{word} {count}" for word, count in fuzzer.said.most_common()))
     print(f"# {len(fuzzer.kept)} kept, for {reached}")
-    fuzzer.judge()
+    fuzzer.check_accepted_share()
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
     """Fuzz the ioctls for files on ext4, and for a second device where OF names one."""
-    with device("aftl-place", f"{SMALL} errors off") as path, device("aftl-raw"), \
+    with temporary_device("aftl-place",
+                          f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:
         place.chmod(0o777)
-        in_child(action, share(900), place, of)
+        run_in_child(action, share_of_samples(900), place, of)
 
 
 def main() -> None:
     """Run all points, each in a process of its own, whose coverage KCOV measures."""
     if not os.path.ismount("/sys/kernel/debug"):
-        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
-    let_everybody_tag()
-    point("table lines", in_child, fuzz_interface, Lines, share(150))
-    point("messages", in_child, fuzz_interface, Messages, share(200))
-    point("ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
-    point("ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control), "/dev/mapper/aftl-raw")
-    finish()
+        run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    allow_everybody_to_tag()
+    run_point("table lines", run_in_child, fuzz_interface, Lines, share_of_samples(150))
+    run_point("messages", run_in_child, fuzz_interface, Messages, share_of_samples(200))
+    run_point("ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
+    run_point("ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
+              "/dev/mapper/aftl-raw")
+    finish_test()
 
 
 if __name__ == "__main__":

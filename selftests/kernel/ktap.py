@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test points, devices and file systems for tests in Python, as lib.sh and turns.sh for shell.
 
-A test calls point() or in_turn() for each point and ends with finish(). A point fails when its
-function raises FailedError, SystemExit or OSError.
+A test calls run_point() or run_point_in_turn() for each point and ends with finish_test(). A point
+fails when its function raises FailedError, SystemExit or OSError.
 """
 
 from __future__ import annotations
@@ -39,35 +39,35 @@ class FailedError(Exception):
     """A point fails, for this reason."""
 
 
-def must(condition: object, reason: str) -> None:
+def require(condition: object, reason: str) -> None:
     """Fail unless the condition holds."""
     if not condition:
         raise FailedError(reason)
 
 
-def run(*words: str | Path, text: str = "") -> str:
+def run_command(*words: str | Path, text: str = "") -> str:
     """Run a command, with TEXT as its input; return its output, or fail with it."""
     done = subprocess.run([str(word) for word in words], input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-    must(done.returncode == 0, f"{' '.join(map(str, words))}: {done.returncode}: {done.stdout}")
+    require(done.returncode == 0, f"{' '.join(map(str, words))}: {done.returncode}: {done.stdout}")
     return done.stdout
 
 
 # Points
 
 
-def part_of(variable: str) -> tuple[int, int]:
+def read_turn_variable(variable: str) -> tuple[int, int]:
     """Return both numbers of AFTL_TURN or AFTL_PHASE, which turns.sh explains."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
 
-TURN, KERNELS = part_of("AFTL_TURN")
-PHASE, PHASES = part_of("AFTL_PHASE")
+TURN, KERNELS = read_turn_variable("AFTL_TURN")
+PHASE, PHASES = read_turn_variable("AFTL_PHASE")
 counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
-def tell(verdict: str, name: str) -> None:
+def print_point(verdict: str, name: str) -> None:
     """Print the line of a point."""
     if not counts["points"]:
         print("KTAP version 1")
@@ -76,35 +76,35 @@ def tell(verdict: str, name: str) -> None:
     print(f"{verdict} {counts['points']} - {name}", flush=True)
 
 
-def skip(name: str, reason: str) -> None:
+def skip_point(name: str, reason: str) -> None:
     """Print the line of a point that cannot run here."""
-    tell("ok", f"{name} # SKIP {reason}")
+    print_point("ok", f"{name} # SKIP {reason}")
 
 
-def explain(why: BaseException) -> None:
+def print_error(why: BaseException) -> None:
     """Print an error, after the one that was being handled when it was raised."""
     if why.__context__:
-        explain(why.__context__)
+        print_error(why.__context__)
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")
 
 
-def point(name: str, action: Callable[..., object], *arguments: object) -> None:
+def run_point(name: str, action: Callable[..., object], *arguments: object) -> None:
     """Run a point if KTAP_POINTS selects it."""
     if os.environ.get("KTAP_POINTS", "") not in name:
         return
     if not counts["wanted"]:
-        run("dmesg", "-C")
+        run_command("dmesg", "-C")
     counts["wanted"] += 1
     try:
         action(*arguments)
     except (FailedError, AssertionError, SystemExit, OSError) as why:
-        explain(why)
-        tell("not ok", name)
+        print_error(why)
+        print_point("not ok", name)
     else:
-        tell("ok", name)
+        print_point("ok", name)
 
 
-def is_next_turn(name: str) -> bool:
+def is_point_of_this_turn(name: str) -> bool:
     """Return whether a point that does not depend on the kernel belongs to this run."""
     counts["turns"] += 1
     before = counts["turns"] - 1
@@ -117,40 +117,40 @@ def is_next_turn(name: str) -> bool:
     return False
 
 
-def in_turn(name: str, action: Callable[..., object], *arguments: object) -> None:
+def run_point_in_turn(name: str, action: Callable[..., object], *arguments: object) -> None:
     """Run a point that does not depend on the kernel."""
-    if is_next_turn(name):
-        point(name, action, *arguments)
+    if is_point_of_this_turn(name):
+        run_point(name, action, *arguments)
 
 
-def processors(number: int) -> None:
+def set_processor_count(number: int) -> None:
     """Set the number of processors if several kernels share the test points; see turns.sh."""
     if os.environ.get("AFTL_TURN"):
         Path("/sys/devices/system/cpu/cpu1/online").write_text(str(number - 1))
 
 
-def at_once(action: Callable[..., None], *arguments: object) -> None:
+def run_on_two_processors(action: Callable[..., None], *arguments: object) -> None:
     """Run a function on two processors."""
-    processors(2)
+    set_processor_count(2)
     try:
         action(*arguments)
     finally:
-        processors(1)
+        set_processor_count(1)
 
 
-def share(number: int) -> int:
+def share_of_samples(number: int) -> int:
     """Return this kernel's share of a number of random samples."""
     return -(-number // KERNELS)
 
 
-def finish() -> NoReturn:
+def finish_test() -> NoReturn:
     """Remove the test's devices, check the kernel's log, print the plan and exit."""
-    point("every device can be removed", remove_all)
+    run_point("every device can be removed", remove_all_devices)
     script = '. userspace/lab/complaints.sh; dmesg | grep -E "$complaints"'
     said = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
-    point("the kernel's log is clean", must, not said.stdout, said.stdout)
+    run_point("the kernel's log is clean", require, not said.stdout, said.stdout)
     if not counts["wanted"]:
-        tell("not ok", f"no point has '{os.environ['KTAP_POINTS']}' in its name")
+        print_point("not ok", f"no point has '{os.environ['KTAP_POINTS']}' in its name")
     print(f"1..{counts['points']}")
     sys.exit(counts["failures"] > 0)
 
@@ -158,91 +158,93 @@ def finish() -> NoReturn:
 # Devices
 
 
-def dmsetup(*words: str, text: str = "") -> str:
+def run_dmsetup(*words: str, text: str = "") -> str:
     """Run dmsetup."""
-    return run("dmsetup", *words, text=text)
+    return run_command("dmsetup", *words, text=text)
 
 
-def devices() -> list[str]:
+def list_test_devices() -> list[str]:
     """Return the names of the tests' devices."""
-    return re.findall(r"^(aftl-\S+)\t", dmsetup("ls"), re.M)
+    return re.findall(r"^(aftl-\S+)\t", run_dmsetup("ls"), re.M)
 
 
-def remove_all() -> None:
+def remove_all_devices() -> None:
     """Remove every device of the test."""
-    for name in devices():
-        dmsetup("remove", name)
+    for name in list_test_devices():
+        run_dmsetup("remove", name)
 
 
-def line(store: str | Path, sectors: int, keys: str) -> str:
+def table_line(store: str | Path, sectors: int, keys: str) -> str:
     """Return a table line."""
     return f"0 {sectors} approxftl {store} {len(keys.split())} {keys}"
 
 
-def capacity(keys: str) -> int:
+def capacity_in_sectors(keys: str) -> int:
     """Return a device's capacity in sectors, from the error message for a too large device."""
-    subprocess.run(["dmsetup", "create", "aftl-capacity", "--table", line("none", 2**43, keys)],
+    subprocess.run(["dmsetup", "create", "aftl-capacity", "--table",
+                    table_line("none", 2**43, keys)],
                    stderr=subprocess.DEVNULL, check=False)
-    told = re.findall(r"but the device has (\d+);", run("dmesg"))
-    must(told, f"no device of {keys}: {run('dmesg')[-300:]}")
+    told = re.findall(r"but the device has (\d+);", run_command("dmesg"))
+    require(told, f"no device of {keys}: {run_command('dmesg')[-300:]}")
     return int(told[-1])
 
 
-def create(name: str, keys: str = SMALL, store: str | Path = "ram") -> Path:
+def create_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Path:
     """Create a device of the full capacity; return its path."""
-    dmsetup("create", name, "--table", line(store, capacity(keys), keys))
+    run_dmsetup("create", name, "--table", table_line(store, capacity_in_sectors(keys), keys))
     return Path("/dev/mapper", name)
 
 
-def reload(name: str, table: str) -> None:
+def reload_device(name: str, table: str) -> None:
     """Load a table and make it live."""
-    dmsetup("reload", name, text=table)
-    dmsetup("resume", name)
+    run_dmsetup("reload", name, text=table)
+    run_dmsetup("resume", name)
 
 
 @contextmanager
-def device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Iterator[Path]:
+def temporary_device(name: str, keys: str = SMALL, store: str | Path = "ram") -> Iterator[Path]:
     """Context manager: a device, removed at the end."""
-    path = create(name, keys, store)
+    path = create_device(name, keys, store)
     try:
         yield path
     finally:
-        dmsetup("remove", "--retry", name)
+        run_dmsetup("remove", "--retry", name)
 
 
 def format_volume(store: str | Path, shape: str, policy: str = "approxftl") -> None:
     """Format a volume."""
     words = shape.split()
-    run(APPROXFTL, "format", "--force", "--policy", policy, store,
-        *map("=".join, zip(words[::2], words[1::2], strict=True)))
+    run_command(APPROXFTL, "format", "--force", "--policy", policy, store,
+                *map("=".join, zip(words[::2], words[1::2], strict=True)))
 
 
-def ram_disks(count: int, kib: int) -> None:
+def make_ram_disks(count: int, kib: int) -> None:
     """Make the kernel's RAM disks anew, with zeroes."""
     if Path("/sys/module/brd").exists():
-        run("rmmod", "brd")
-    run("modprobe", "brd", f"rd_nr={count}", f"rd_size={kib}")
+        run_command("rmmod", "brd")
+    run_command("modprobe", "brd", f"rd_nr={count}", f"rd_size={kib}")
 
 
-def message(name: str, *words: str) -> str:
+def send_message(name: str, *words: str) -> str:
     """Send a message; return the answer."""
-    return dmsetup("message", name, "0", *words)
+    return run_dmsetup("message", name, "0", *words)
 
 
-def counters(name: str) -> dict[str, int]:
+def read_counters(name: str) -> dict[str, int]:
     """Return all counters."""
-    return {key: int(value) for key, value in map(str.split, message(name, "stats").splitlines())}
+    return {key: int(value)
+            for key, value in map(str.split, send_message(name, "stats").splitlines())}
 
 
 # File systems
 
 
-def kernel_has(module: str) -> bool:
+def has_kernel_module(module: str) -> bool:
     """Load a module; return whether the kernel has it."""
     return not subprocess.run(["modprobe", "-q", module], check=False).returncode
 
 
-def kernel_moves_pages() -> bool:
+def has_page_migration() -> bool:
     """Return whether the kernel has CONFIG_MIGRATION, to tell which data ext4 journals."""
     return " buffer_migrate_folio\n" in Path("/proc/kallsyms").read_text()
 
@@ -259,32 +261,32 @@ class Mount:
         self.place.mkdir(exist_ok=True)
         self.place.chmod(0o755)
         if self.make:
-            run(*self.make.split(), self.path)
-        self.mount()
+            run_command(*self.make.split(), self.path)
+        self.mount_file_system()
         return self.place
 
-    def mount(self) -> None:
+    def mount_file_system(self) -> None:
         """Mount."""
-        run("mount", *self.options, self.path, self.place)
+        run_command("mount", *self.options, self.path, self.place)
 
-    def remount(self) -> None:
+    def remount_file_system(self) -> None:
         """Unmount and mount."""
-        run("umount", self.place)
-        self.mount()
+        run_command("umount", self.place)
+        self.mount_file_system()
 
     def __exit__(self, *_: object) -> None:
-        run("umount", self.place)
+        run_command("umount", self.place)
         self.place.rmdir()
 
 
-def as_nobody() -> None:
+def drop_privileges() -> None:
     """Drop all privileges."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
 
 
-def in_child(action: Callable[..., object], *arguments: object) -> None:
+def run_in_child(action: Callable[..., object], *arguments: object) -> None:
     """Run a function in a child process with its own credentials; fail if it fails."""
     sys.stdout.flush()
     child = os.fork()
@@ -294,15 +296,15 @@ def in_child(action: Callable[..., object], *arguments: object) -> None:
             action(*arguments)
             code = 0
         except (FailedError, SystemExit, OSError) as why:
-            explain(why)
+            print_error(why)
         finally:
             sys.stdout.flush()
             os._exit(code)
-    must(os.waitpid(child, 0)[1] == 0, "the child failed")
+    require(os.waitpid(child, 0)[1] == 0, "the child failed")
 
 
 @contextmanager
-def opened(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
+def opened_file(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
     """Context manager: a descriptor of a file, which is created if O_CREAT is among the flags."""
     fd = os.open(path, flags, 0o600)
     try:
@@ -311,13 +313,13 @@ def opened(path: str | Path, flags: int = os.O_RDWR) -> Iterator[int]:
         os.close(fd)
 
 
-def let_everybody_tag() -> None:
+def allow_everybody_to_tag() -> None:
     """Let every user open the control node until this test ends."""
     node = Path("/dev/approxftl")
     atexit.register(node.chmod, node.stat().st_mode & 0o777)
     node.chmod(0o666)
 
 
-def flipped_bits(one: bytes | bytearray, other: bytes | bytearray) -> int:
+def count_flipped_bits(one: bytes | bytearray, other: bytes | bytearray) -> int:
     """Count the bits that differ."""
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()

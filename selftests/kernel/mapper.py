@@ -26,7 +26,8 @@ class Mapper:
         self.sectors = sectors
         self.node = ""  # the device's path, for open()
 
-    def call(self, command: int, payload: bytes = b"", flags: int = 0, targets: int = 0) -> bytes:
+    def issue_dm_ioctl(self, command: int, payload: bytes = b"", flags: int = 0,
+                       targets: int = 0) -> bytes:
         """Issue an ioctl; return the bytes behind the header."""
         header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
                              self.name.encode(), b"", b"")
@@ -35,21 +36,21 @@ class Mapper:
         self.node = f"/dev/dm-{os.minor(HEADER.unpack_from(data)[DEVICE])}"
         return bytes(data[HEADER.size :])
 
-    def load(self, line: bytes, target: bytes = b"approxftl") -> None:
+    def load_table(self, line: bytes, target: bytes = b"approxftl") -> None:
         """Load a table of one line."""
         size = SPEC.size + len(line) + 1
         spec = SPEC.pack(0, self.sectors, 0, size + -size % 8, target)
-        self.call(LOAD, spec + line + b"\0", targets=1)
+        self.issue_dm_ioctl(LOAD, spec + line + b"\0", targets=1)
 
-    def table(self) -> bytes:
+    def live_table(self) -> bytes:
         """Return the parameters of the live table."""
-        return self.call(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
+        return self.issue_dm_ioctl(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
-    def message(self, text: bytes) -> bytes:
+    def send_message(self, text: bytes) -> bytes:
         """Send a message to sector 0; return the answer, which may be empty."""
         payload = struct.pack("=Q", 0) + text + b"\0"
-        return self.call(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
+        return self.issue_dm_ioctl(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
 
-    def suspend(self, *, suspended: bool) -> None:
+    def set_suspended(self, *, suspended: bool) -> None:
         """Suspend or resume the device."""
-        self.call(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)
+        self.issue_dm_ioctl(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)

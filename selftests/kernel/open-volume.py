@@ -19,14 +19,14 @@ from mapper import CREATE, REMOVE, Mapper
 
 def open_volume(mapper: Mapper, line: bytes) -> str:
     """Create the device; return the result of an audit."""
-    mapper.call(CREATE)
+    mapper.issue_dm_ioctl(CREATE)
     try:
-        mapper.load(line)
-        mapper.suspend(suspended=False)
+        mapper.load_table(line)
+        mapper.set_suspended(suspended=False)
         Path("/dev/mapper", mapper.name).symlink_to(mapper.node)
-        mapper.suspend(suspended=True)
-        said = mapper.message(b"audit").decode()
-        mapper.suspend(suspended=False)
+        mapper.set_suspended(suspended=True)
+        said = mapper.send_message(b"audit").decode()
+        mapper.set_suspended(suspended=False)
     except OSError as error:
         return f"{line.decode()}: {error}"
     return said
@@ -35,7 +35,7 @@ def open_volume(mapper: Mapper, line: bytes) -> str:
 def close_volume(mapper: Mapper) -> str:
     """Remove the device, which must not be in use."""
     Path("/dev/mapper", mapper.name).unlink(missing_ok=True)
-    mapper.call(REMOVE)
+    mapper.issue_dm_ioctl(REMOVE)
     return "closed"
 
 

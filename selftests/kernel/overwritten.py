@@ -28,7 +28,7 @@ class Blocks:
         self.written = [0] * BLOCKS
         self.over = threading.Event()
 
-    def overwrite(self) -> None:
+    def overwrite_blocks(self) -> None:
         """Overwrite the blocks in turn until told to end, each block at least once."""
         buffer = mmap.mmap(-1, UNIT)  # direct I/O needs an aligned buffer
         number = 0
@@ -39,7 +39,7 @@ class Blocks:
             self.written[block] = number
             number += 1
 
-    def check(self, content: bytes, at: int, least: int) -> None:
+    def check_block(self, content: bytes, at: int, least: int) -> None:
         """Check a block that was read; least is the oldest write that it may hold."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
@@ -47,7 +47,7 @@ class Blocks:
         if address != at or number < least:
             raise SystemExit(f"# at {at}: write {number} of {address}; {least} was there")
 
-    def read(self, reads: int) -> None:
+    def read_blocks(self, reads: int) -> None:
         """Read all blocks in one request and single blocks in turn."""
         buffer = mmap.mmap(-1, BLOCKS * UNIT)
         for number in range(reads):
@@ -55,18 +55,18 @@ class Blocks:
             least = self.written[first : first + count]
             os.preadv(self.fd, [memoryview(buffer)[: count * UNIT]], first * UNIT)
             for i in range(count):
-                self.check(buffer[i * UNIT : (i + 1) * UNIT], (first + i) * UNIT, least[i])
+                self.check_block(buffer[i * UNIT : (i + 1) * UNIT], (first + i) * UNIT, least[i])
 
 
 def main(path: str, reads: int) -> None:
     """Write each block once, then read the blocks while another thread overwrites them."""
     blocks = Blocks(path)
     blocks.over.set()
-    blocks.overwrite()
+    blocks.overwrite_blocks()
     blocks.over.clear()
     with ThreadPoolExecutor(READERS + 1) as threads:
-        writer = threads.submit(blocks.overwrite)
-        readers = [threads.submit(blocks.read, reads) for _ in range(READERS)]
+        writer = threads.submit(blocks.overwrite_blocks)
+        readers = [threads.submit(blocks.read_blocks, reads) for _ in range(READERS)]
         try:
             for reader in readers:
                 reader.result()

@@ -27,14 +27,14 @@ from zlib import crc32
 from ktap import (
     APPROXFTL,
     FailedError,
-    capacity,
-    finish,
-    kernel_has,
-    line,
-    must,
-    point,
-    processors,
-    skip,
+    capacity_in_sectors,
+    finish_test,
+    has_kernel_module,
+    require,
+    run_point,
+    set_processor_count,
+    skip_point,
+    table_line,
 )
 from torture import (
     FLIPS,
@@ -45,9 +45,9 @@ from torture import (
     HangError,
     Scenario,
     end_after_hang,
-    press,
-    run,
-    tortured,
+    run_command,
+    run_random_scenario,
+    run_torture_point,
 )
 
 TABLE = Path("selftests/lib/features.txt")
@@ -71,14 +71,14 @@ class Table:
         for text in TABLE.read_text().splitlines():
             kind, *words = text.split() or ["#"]
             if kind == "base":
-                self.base = self.parameters(words) | LARGER
+                self.base = self.parse_parameters(words) | LARGER
             elif kind == "feature":
-                self.features[words[0]] = self.parameters(words[1:])
+                self.features[words[0]] = self.parse_parameters(words[1:])
             elif kind == "refused":
                 self.refused.add(frozenset(words))
 
     @staticmethod
-    def parameters(words: list[str]) -> dict[str, str]:
+    def parse_parameters(words: list[str]) -> dict[str, str]:
         """Parse KEY=VALUE."""
         return {key: value for key, _, value in (word.partition("=") for word in words)}
 
@@ -92,9 +92,9 @@ class Pair(Scenario):
     fixed: dict[str, str] = field(default_factory=dict)  # of the volume
     seconds: float = 1.5
 
-    def draw(self, draw: random.Random) -> None:
+    def draw_fields(self, draw: random.Random) -> None:
         """Draw the fields."""
-        super().draw(draw)
+        super().draw_fields(draw)
         table = Table()
         self.shaped = {}
         for name in self.names:
@@ -117,7 +117,7 @@ class Pair(Scenario):
         self.most = "64KiB"
 
     @property
-    def used(self) -> int:
+    def used_sectors(self) -> int:
         """Return how many sectors of the medium the volume uses."""
         return USED
 
@@ -127,27 +127,27 @@ class Pair(Scenario):
         return "nested" in self.names
 
     @property
-    def loads(self) -> list[str]:
+    def load_program(self) -> list[str]:
         """Return the program of the load."""
         if "zones" in self.names:
             return ["python3", "selftests/kernel/zone_load.py"]
         # Ranges of a device that is opened exclusively cannot be tagged.
         return [TORTURE, *(["--force", "--flips", FLIPS] if "tags" in self.names else [])]
 
-    def policies(self) -> list[str]:
+    def suitable_policies(self) -> list[str]:
         """Return some policies that the table line may name."""
-        every = [words.split()[0] for words in run(APPROXFTL, "policies").splitlines()]
+        every = [words.split()[0] for words in run_command(APPROXFTL, "policies").splitlines()]
         return random.Random(f"{self.names} {time.monotonic()}").sample(every, 3)
 
-    def parameters(self) -> str:
+    def volume_parameters(self) -> str:
         """Return the parameters of the volume."""
         return " ".join(f"{key} {value}" for key, value in self.fixed.items())
 
-    def keys(self) -> str:
+    def table_parameters(self) -> str:
         """Return the parameters of a table line."""
-        return f"{self.parameters()} policy {self.policy} timing {self.timing}"
+        return f"{self.volume_parameters()} policy {self.policy} timing {self.timing}"
 
-    def command(self) -> str:
+    def repeat_command(self) -> str:
         """Return the command that repeats this run."""
         return f"selftests/kernel/pairs.py {'+'.join(self.names)} {self.seed}: {self.media}"
 
@@ -157,35 +157,38 @@ class Crossed(Device):
 
     scenario: Pair
 
-    def doing(self) -> dict[str, Callable[[], None]]:
+    def possible_events(self) -> dict[str, Callable[[], None]]:
         """Return all events."""
-        return super().doing() | {"tag": self.tag, "hint": self.hint, "priority": self.prioritise}
+        return super().possible_events() | {
+            "tag": self.tag_random_range, "hint": self.set_life_time,
+            "priority": self.set_io_priority}
 
-    def cut(self) -> None:
+    def fail_power(self) -> None:
         """Fail the power."""
-        super().cut()
+        super().fail_power()
         tally["power failures"] += 1
 
-    def tag(self) -> None:
+    def tag_random_range(self) -> None:
         """Tag a range of the device, or none any more."""
         first, last = sorted(self.draw.sample(range(self.sectors // 8 + 1), 2))
         verb = self.draw.choice(("add", "add", "del"))
-        run(APPROXFTL, "tag", verb, f"/dev/mapper/{NAME}", f"{first << 12}+{last - first << 12}")
+        run_command(APPROXFTL, "tag", verb, f"/dev/mapper/{NAME}",
+                    f"{first << 12}+{last - first << 12}")
 
-    def hint(self) -> None:
+    def set_life_time(self) -> None:
         """Set the life time of the data that the load writes from now on."""
         fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR)
         fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", self.draw.randrange(6)))
         os.close(fd)
 
-    def prioritise(self) -> None:
+    def set_io_priority(self) -> None:
         """Set the I/O priority of the load, by which the controller chooses a queue."""
         assert self.load.child
         words = self.draw.choice(("-c1 -n0", "-c2 -n0", "-c2 -n7", "-c3")).split()
         for task in Path(f"/proc/{self.load.child.pid}/task").iterdir():
-            run("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
+            run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
-    def reload(self) -> None:
+    def reload_timing(self) -> None:
         """Load a table with another timing and, if the device accepts it, without a feature."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)
@@ -193,15 +196,15 @@ class Crossed(Device):
         for key in self.scenario.shaped:
             if self.draw.random() < 0.4:
                 del self.scenario.fixed[key]
-        self.change_or_not(lambda: setattr(self.scenario, "fixed", before))
+        self.load_if_accepted(lambda: setattr(self.scenario, "fixed", before))
 
-    def policy(self) -> None:
+    def change_policy(self) -> None:
         """Load a table with another policy, if the device accepts it."""
         before = self.scenario.policy
-        self.scenario.policy = self.draw.choice(self.scenario.policies())
-        self.change_or_not(lambda: setattr(self.scenario, "policy", before))
+        self.scenario.policy = self.draw.choice(self.scenario.suitable_policies())
+        self.load_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
-    def change_or_not(self, back: Callable[[], None]) -> None:
+    def load_if_accepted(self, back: Callable[[], None]) -> None:
         """Load a table; if it is refused, the device goes on as it was."""
         try:
             self.load_table()
@@ -212,54 +215,56 @@ class Crossed(Device):
             tally["changes refused"] += 1
 
 
-def refuses(scenario: Pair) -> None:
+def check_pair_refused(scenario: Pair) -> None:
     """The kernel refuses the table line with a message."""
-    scenario.draw(random.Random(scenario.seed))
-    table = line("ram", capacity(scenario.keys()), scenario.keys())
-    run("dmesg", "-C")
+    scenario.draw_fields(random.Random(scenario.seed))
+    table = table_line("ram", capacity_in_sectors(scenario.table_parameters()),
+                       scenario.table_parameters())
+    run_command("dmesg", "-C")
     try:
-        run("dmsetup", "create", NAME, "--table", table)
+        run_command("dmsetup", "create", NAME, "--table", table)
     except CommandError:
-        must("approxftl: " in run("dmesg"), "there is no message")
+        require("approxftl: " in run_command("dmesg"), "there is no message")
     else:
         raise FailedError(f"accepted: {table}")
 
 
-def test(scenario: Pair) -> None:
+def run_pair(scenario: Pair) -> None:
     """Run a pair, or see it refused."""
     name = "+".join(scenario.names)
     if frozenset(scenario.names) in Table().refused:
-        tortured(f"{name} is refused", refuses, scenario)
+        run_torture_point(f"{name} is refused", check_pair_refused, scenario)
     else:
-        tortured(name, press, scenario, Crossed)
+        run_torture_point(name, run_random_scenario, scenario, Crossed)
 
 
 def main() -> None:
     """Run all pairs, or a sample."""
-    processors(2)
+    set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
-        if not kernel_has(module):
-            skip("pairs", f"the kernel does not have {module}")
-            finish()
+        if not has_kernel_module(module):
+            skip_point("pairs", f"the kernel does not have {module}")
+            finish_test()
     seed = int(os.environ.get("AFTL_PAIRS_SEED") or 1)
     pairs = list(combinations(Table().features, 2))
     if os.environ.get("AFTL_TURN"):
         pairs = random.Random(seed).sample(pairs, SAMPLE)
     for names in pairs:
         begun = time.monotonic()
-        test(Pair(crc32(f"{names} {seed}".encode()), names=names))
+        run_pair(Pair(crc32(f"{names} {seed}".encode()), names=names))
         print(f"# {'+'.join(names)}: {time.monotonic() - begun:.1f} s", flush=True)
     print(f"# {dict(tally)}")
     if not os.environ.get("AFTL_TURN"):
-        point("changes were accepted and refused, and power failed", must, len(tally) == 3,
-              "not all of it")
-    finish()
+        run_point("changes were accepted and refused, and power failed", require, len(tally) == 3,
+                  "not all of it")
+    finish_test()
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         try:
-            test(Pair(int(sys.argv[2]) if sys.argv[2:] else 1, names=tuple(sys.argv[1].split("+"))))
+            run_pair(Pair(int(sys.argv[2]) if sys.argv[2:] else 1,
+                          names=tuple(sys.argv[1].split("+"))))
         except HangError as hang:
             end_after_hang(sys.argv[1], hang)
     else:

@@ -41,15 +41,15 @@ class Reached:
         os.lseek(self.log, 0, os.SEEK_END)
         self.seen = set[object]()
         if os.path.exists(KCOV):  # noqa: PTH110 - Path raises where one may not look
-            self.start(os.open(KCOV, os.O_RDWR))
+            self.start_recording(os.open(KCOV, os.O_RDWR))
 
-    def start(self, fd: int) -> None:
+    def start_recording(self, fd: int) -> None:
         """Make KCOV record the system calls of this thread."""
         fcntl.ioctl(fd, INIT_TRACE, PLACES)
         self.cover = map_kcov(fd)
         fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
-    def places(self) -> set[object]:
+    def take_code_addresses(self) -> set[object]:
         """Return the code addresses since the last call, and reset KCOV."""
         if not self.cover:
             return set()
@@ -58,7 +58,7 @@ class Reached:
         self.cover[0] = 0
         return reached
 
-    def sentences(self) -> set[object]:
+    def take_log_messages(self) -> set[object]:
         """Return the module's log messages since the last call."""
         said = set[object]()
         while True:
@@ -71,9 +71,9 @@ class Reached:
             if "approxftl" in record:
                 said.add(re.sub(r'"[^"]*"|\d+', "_", record.partition(";")[2].partition("\n")[0]))
 
-    def news(self, answers: list[str]) -> int:
+    def count_new_items(self, answers: list[str]) -> int:
         """Return how many new items were covered since the last call."""
-        found = {*self.places(), *self.sentences(), *answers} - self.seen
+        found = {*self.take_code_addresses(), *self.take_log_messages(), *answers} - self.seen
         self.seen |= found
         return len(found)
 

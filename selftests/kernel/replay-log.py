@@ -91,18 +91,18 @@ class Medium:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
         self.image = mmap.mmap(-1, size)  # direct I/O needs an aligned buffer
 
-    def apply(self, entry: Entry) -> None:
+    def apply_entry(self, entry: Entry) -> None:
         """Apply an entry to the image."""
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
-    def tear(self, entry: Entry, draw: random.Random) -> None:
+    def apply_torn_entry(self, entry: Entry, draw: random.Random) -> None:
         """Apply a random half of an entry's sectors."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
                 self.image[at : at + SECTOR] = entry.data[offset : offset + SECTOR]
 
-    def put(self) -> None:
+    def write_image(self) -> None:
         """Write the image to the device."""
         view = memoryview(self.image)
         for at in range(0, len(self.image), CHUNK):
@@ -121,14 +121,14 @@ class Replay:
         self.mark = ""
         self.states = 0
 
-    def advance(self, last: int) -> None:
+    def apply_entries_until(self, last: int) -> None:
         """Apply all entries up to and including @last."""
         for entry in self.entries[self.next : last + 1]:
             self.mark = entry.name or self.mark
-            self.medium.apply(entry)
+            self.medium.apply_entry(entry)
         self.next = last + 1
 
-    def loosen(self, last: int) -> tuple[str, str]:
+    def apply_some_entries(self, last: int) -> tuple[str, str]:
         """Apply some of the entries up to @last; return the last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
@@ -137,15 +137,15 @@ class Replay:
         for entry in unflushed:
             mark = entry.name or mark
             if entry.flags & FUA or self.draw.random() < share:
-                self.medium.apply(entry)
+                self.medium.apply_entry(entry)
                 kept += 1
             elif self.draw.random() < 0.1:
-                self.medium.tear(entry, self.draw)
+                self.medium.apply_torn_entry(entry, self.draw)
         return mark, f"{kept} of {len(unflushed)} after it"
 
-    def show(self, mark: str, about: str) -> None:
+    def check_medium_state(self, mark: str, about: str) -> None:
         """Write a state to the device and wait until the reader has checked it."""
-        self.medium.put()
+        self.medium.write_image()
         self.states += 1
         print(
             f"{self.states} {mark} entry {self.next - 1} of {len(self.entries)}, {about}",
@@ -154,19 +154,19 @@ class Replay:
         if not sys.stdin.readline():
             raise SystemExit(0)
 
-    def visit(self, moment: Moment) -> None:
+    def check_power_failure(self, moment: Moment) -> None:
         """Show the state at a flush, with some later writes if the moment is loose."""
-        self.advance(moment.point)
+        self.apply_entries_until(moment.point)
         if not moment.loose:
-            self.show(self.mark, "nothing after it")
+            self.check_medium_state(self.mark, "nothing after it")
             return
         before = self.medium.image[:]
-        mark, about = self.loosen(moment.after - 1)
-        self.show(mark, about)
+        mark, about = self.apply_some_entries(moment.after - 1)
+        self.check_medium_state(mark, about)
         self.medium.image[:] = before
 
 
-def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
+def group_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
     """Group the entry numbers in @points by the mark that precedes them."""
     found: dict[str, list[int]] = {}
     mark = ""
@@ -178,7 +178,7 @@ def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
     return list(found.values())
 
 
-def next_flush(entries: list[Entry], point: int) -> int:
+def next_flush_number(entries: list[Entry], point: int) -> int:
     """Return the number of the next flush after @point, or of the end."""
     for index in range(point + 1, len(entries)):
         if entries[index].flags & FLUSH:
@@ -186,7 +186,7 @@ def next_flush(entries: list[Entry], point: int) -> int:
     return len(entries)
 
 
-def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
+def power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
     """Return a moment for each mark from entry @begin on; only flushes make writes durable here."""
     moments = []
     flush = 0
@@ -198,22 +198,22 @@ def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
     return moments
 
 
-def choose_moments(entries: list[Entry], mark: str, states: str,
-                   draw: random.Random) -> list[Moment]:
+def choose_power_failures(entries: list[Entry], mark: str, states: str,
+                          draw: random.Random) -> list[Moment]:
     """Return the moments of the power failures, in the order of the log."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
     if states == "each":
-        drawn = [draw.choice(places) for places in by_mark(entries, points)]
-        moments = at_marks(entries, begin)
+        drawn = [draw.choice(places) for places in group_by_mark(entries, points)]
+        moments = power_failures_at_marks(entries, begin)
     elif states == "0":
         drawn = sorted(points + points)
     else:
         times = (draw.uniform(points[0], len(entries)) for _ in range(int(states)))
         drawn = sorted(points[bisect_right(points, time) - 1] for time in times)
     every = 2 if states == "0" else 3
-    moments += [Moment(point, next_flush(entries, point), number % every > 0)
+    moments += [Moment(point, next_flush_number(entries, point), number % every > 0)
                 for number, point in enumerate(drawn)]
     return sorted(moments, key=lambda moment: moment.point)
 
@@ -225,10 +225,10 @@ def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "
     size += -size % CHUNK
     draw = random.Random(seed)
     replay = Replay(entries, Medium(device, size), draw)
-    moments = choose_moments(entries, mark, states, draw)
+    moments = choose_power_failures(entries, mark, states, draw)
     last, parts = map(int, part.split("/"))
     for moment in moments[len(moments) * (last - 1) // parts : len(moments) * last // parts]:
-        replay.visit(moment)
+        replay.check_power_failure(moment)
 
 
 if __name__ == "__main__":

@@ -26,14 +26,14 @@ from ktap import (
     APPROXFTL,
     SHAPE,
     FailedError,
-    capacity,
-    counters,
-    device,
-    finish,
-    must,
-    point,
-    processors,
-    run,
+    capacity_in_sectors,
+    finish_test,
+    read_counters,
+    require,
+    run_command,
+    run_point,
+    set_processor_count,
+    temporary_device,
 )
 from selftests.replay.support import read_log
 from selftests.sim.support import READ, WRITE, Header, Record, read_trace, write_trace
@@ -53,7 +53,7 @@ DELAY_NS = 5000
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
-def write_skewed(path: Path, pages: int, delays: random.Random | None = None) -> None:
+def write_skewed_record(path: Path, pages: int, delays: random.Random | None = None) -> None:
     """Write a record file of skewed reads and writes, of one to four logical pages each."""
     draw = random.Random(1)
     at_ns = 0
@@ -72,7 +72,7 @@ def write_skewed(path: Path, pages: int, delays: random.Random | None = None) ->
 Responses = dict[int, list[float]]
 
 
-def sorted_by_op(pairs: Iterable[tuple[int, float]]) -> Responses:
+def responses_by_operation(pairs: Iterable[tuple[int, float]]) -> Responses:
     """Sort response times by operation."""
     responses: Responses = {READ: [], WRITE: []}
     for op, response in pairs:
@@ -85,52 +85,52 @@ def sorted_by_op(pairs: Iterable[tuple[int, float]]) -> Responses:
 def replay_on_device(trace: Path) -> tuple[Responses, int]:
     """Return the response times on the device, and the blocks that it collected."""
     log = trace.with_suffix(".log")
-    with device("aftl-tail", f"{KEYS} timing scale:{SLOWED}", "none") as path:
-        said = run(APPROXFTL, "replay", "--quiet", "--overwrite", "--tags", "off", "--speed",
-                   str(1 / SLOWED), f"--record={log}", trace, path)
+    with temporary_device("aftl-tail", f"{KEYS} timing scale:{SLOWED}", "none") as path:
+        said = run_command(APPROXFTL, "replay", "--quiet", "--overwrite", "--tags", "off",
+                           "--speed", str(1 / SLOWED), f"--record={log}", trace, path)
         print("".join(f"# {line}\n" for line in said.splitlines()), end="")
-        must("100.0 % full" in said, "the replay does not say that the device starts full")
-        collected = counters("aftl-tail")["gc_blocks"]
-    return sorted_by_op((entry.op, (entry.complete_ns - entry.due_ns) / SLOWED)
-                        for entry in read_log(log).entries), collected
+        require("100.0 % full" in said, "the replay does not say that the device starts full")
+        collected = read_counters("aftl-tail")["gc_blocks"]
+    return responses_by_operation((entry.op, (entry.complete_ns - entry.due_ns) / SLOWED)
+                                  for entry in read_log(log).entries), collected
 
 
-def simulate(trace: Path) -> tuple[Responses, int]:
+def simulate_trace(trace: Path) -> tuple[Responses, int]:
     """Return the same of the simulator."""
     words = KEYS.split()
     pairs = (f"--{key}={value}" for key, value in zip(words[::2], words[1::2], strict=True))
     result = trace.with_suffix(".json")
     record = trace.with_suffix(".simulated.aft")
-    run(APPROXFTL, "replay", "--simulate", f"--json={result}", trace, "--", *pairs,
-        f"--record={record}")
+    run_command(APPROXFTL, "replay", "--simulate", f"--json={result}", trace, "--", *pairs,
+                f"--record={record}")
     counts = json.loads(result.read_text())["runs"][0]["counters"]
-    return sorted_by_op((each.op, 100 * each.lat_100ns)
-                        for each in read_trace(record)), counts["gc_blocks"]
+    return responses_by_operation((each.op, 100 * each.lat_100ns)
+                                  for each in read_trace(record)), counts["gc_blocks"]
 
 
-def percentile(responses: list[float], share: float) -> float:
+def response_percentile(responses: list[float], share: float) -> float:
     """Return a percentile of sorted response times."""
     return responses[int(share * len(responses))]
 
 
-def tails_agree() -> None:
+def check_tails_agree() -> None:
     """Compare the percentiles of reads and of writes."""
-    pages = capacity(KEYS) // PAGE_SECTORS
+    pages = capacity_in_sectors(KEYS) // PAGE_SECTORS
     runs = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         trace = Path(scratch, "skewed.aft")
         for seed in range(SIMULATIONS):
-            write_skewed(trace, pages, random.Random(seed))
-            runs.append(simulate(trace))
-        write_skewed(trace, pages)
+            write_skewed_record(trace, pages, random.Random(seed))
+            runs.append(simulate_trace(trace))
+        write_skewed_record(trace, pages)
         real, real_blocks = replay_on_device(trace)
-    must(real_blocks and all(blocks for _, blocks in runs), "no garbage was collected")
+    require(real_blocks and all(blocks for _, blocks in runs), "no garbage was collected")
     wrong = []
     for op, name in ((READ, "read"), (WRITE, "write")):
-        must(all(len(real[op]) == len(run[op]) for run, _ in runs), f"{name}s are missing")
+        require(all(len(real[op]) == len(run[op]) for run, _ in runs), f"{name}s are missing")
         for share in QUANTILES:
-            here = percentile(real[op], share)
-            there = statistics.median(percentile(run[op], share) for run, _ in runs)
+            here = response_percentile(real[op], share)
+            there = statistics.median(response_percentile(run[op], share) for run, _ in runs)
             told = f"{name} p{100 * share:g}: {here:.0f} on the device, {there:.0f} simulated"
             print(f"# {told}, {here / there - 1:+.1%}")
             if abs(here - there) > TOLERANCE * there:
@@ -139,6 +139,6 @@ def tails_agree() -> None:
         raise FailedError("\n".join(wrong))
 
 
-processors(2)
-point("device and simulator agree on the tail", tails_agree)
-finish()
+set_processor_count(2)
+run_point("device and simulator agree on the tail", check_tails_agree)
+finish_test()

@@ -43,7 +43,7 @@ def read_requests(trace: Path) -> list[dict[str, int]]:
 
 def write_record(requests: list[dict[str, int]], path: Path) -> None:
     """Write the requests as a record file with the device's submission times."""
-    data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack()
+    data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack_header()
     for r in requests:
         sectors = r["unit_bytes"] // SECTOR
         op = r["op"]
@@ -52,11 +52,11 @@ def write_record(requests: list[dict[str, int]], path: Path) -> None:
         data += support.Record(
             r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"],
             r["queue"] << 8 | r["stream"],
-        ).pack()
+        ).pack_record()
     path.write_bytes(data)
 
 
-def read_stats(path: Path) -> dict[str, int]:
+def parse_stats_message(path: Path) -> dict[str, int]:
     """Return the numbers of a stats message by name."""
     pairs = (line.split() for line in path.read_text().splitlines())
     return {name: int(value) for name, value in pairs}
@@ -74,7 +74,7 @@ def simulate_record(arguments: list[str], record: Path, until_ns: int) -> dict[s
     return first
 
 
-def list_differences(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
+def list_stat_differences(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
     """Return a line for each difference."""
     counters = run["counters"]
     assert isinstance(counters, dict)
@@ -98,10 +98,10 @@ def main() -> None:
     parser.add_argument("simulator", nargs="+")
     options = parser.parse_args()
     requests = read_requests(options.trace)
-    stats = read_stats(options.stats)
+    stats = parse_stats_message(options.stats)
     write_record(requests, options.record)
     run = simulate_record(options.simulator, options.record, stats["device_ns"])
-    differing = list_differences(stats, options.digest, run)
+    differing = list_stat_differences(stats, options.digest, run)
     print(
         f"# {len(requests)} requests, {stats['array_programs']} programs,"
         f" {stats['gc_blocks']} blocks collected, {stats['device_ns'] // 1000000} ms"

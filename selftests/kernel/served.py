@@ -16,14 +16,14 @@ from pathlib import Path
 from ktap import (
     APPROXFTL,
     SHAPE,
-    device,
-    finish,
+    finish_test,
     format_volume,
-    must,
-    point,
-    ram_disks,
-    run,
-    skip,
+    make_ram_disks,
+    require,
+    run_command,
+    run_point,
+    skip_point,
+    temporary_device,
 )
 
 DISK = Path("/dev/ram0")
@@ -33,38 +33,38 @@ NAME = "a volume moves between the target and nbdkit"
 
 
 @contextmanager
-def serving() -> Iterator[str]:
+def serve_volume() -> Iterator[str]:
     """Serve the volume until the end of a block, and yield the address."""
     with subprocess.Popen([APPROXFTL, "serve", f"--store={DISK}", "timing=off"],
                           stdout=subprocess.PIPE, text=True) as server:
-        must(server.stdout, "the server has no output")
+        require(server.stdout, "the server has no output")
         try:
             yield server.stdout.readline().strip() if server.stdout else ""
         finally:
             server.send_signal(signal.SIGTERM)
-    must(server.returncode == 0, f"the server ended with {server.returncode}")
+    require(server.returncode == 0, f"the server ended with {server.returncode}")
 
 
-def volume_moves() -> None:
+def check_volume_moves() -> None:
     """Write by one and read by the other, both ways."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         first, second, read = (Path(scratch, name) for name in ("first", "second", "read"))
         first.write_bytes(os.urandom(BYTES))
         second.write_bytes(os.urandom(BYTES))
-        ram_disks(1, DISK_KIB)
+        make_ram_disks(1, DISK_KIB)
         format_volume(DISK, SHAPE)
-        with serving() as uri:
-            run("nbdcopy", first, uri)
-        with device("aftl-served", SHAPE, DISK) as path:
-            run("cmp", "-n", str(BYTES), first, path)
-            run("dd", f"if={second}", f"of={path}", "bs=1M", "conv=fsync", "status=none")
-        with serving() as uri:
-            run("nbdcopy", uri, read)
-        run("cmp", "-n", str(BYTES), second, read)
+        with serve_volume() as uri:
+            run_command("nbdcopy", first, uri)
+        with temporary_device("aftl-served", SHAPE, DISK) as path:
+            run_command("cmp", "-n", str(BYTES), first, path)
+            run_command("dd", f"if={second}", f"of={path}", "bs=1M", "conv=fsync", "status=none")
+        with serve_volume() as uri:
+            run_command("nbdcopy", uri, read)
+        run_command("cmp", "-n", str(BYTES), second, read)
 
 
 if shutil.which("nbdkit") and Path(APPROXFTL).with_name("nbdkit-approxftl-plugin.so").exists():
-    point(NAME, volume_moves)
+    run_point(NAME, check_volume_moves)
 else:
-    skip(NAME, "nbdkit and nbdkit-plugin-dev are not installed")
-finish()
+    skip_point(NAME, "nbdkit and nbdkit-plugin-dev are not installed")
+finish_test()

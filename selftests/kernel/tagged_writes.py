@@ -19,7 +19,7 @@ from approx_control import (
     PWRITEV_FORMAT,
     THREAD,
     Control,
-    address_of,
+    buffer_address,
 )
 
 UNIT = 4096
@@ -54,10 +54,10 @@ def tag_pattern(control: Control, fd: int) -> None:
     """Tag the approximate units of a file or memfd."""
     for i, kind in enumerate(pattern_classes()):
         if kind == APPROXIMATE:
-            control.tag(fd, i * UNIT, UNIT)
+            control.tag_range(fd, i * UNIT, UNIT)
 
 
-def syscall(number: int, *arguments: object) -> int:
+def issue_syscall(number: int, *arguments: object) -> int:
     """Issue an x86-64 system call."""
     result = int(libc.syscall(number, *arguments))
     if result < 0:
@@ -70,16 +70,16 @@ class Aio:
 
     def __init__(self) -> None:
         self.context = ctypes.c_ulong(0)
-        syscall(206, 8, ctypes.byref(self.context))
+        issue_syscall(206, 8, ctypes.byref(self.context))
 
-    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write and wait."""
         block = bytearray(struct.pack("=QIIHhIQQqQII", 0, 0, 0, 1, 0, fd, address, length, offset,
                                       0, 0, 0))
-        pointer = ctypes.c_void_p(address_of(block))
+        pointer = ctypes.c_void_p(buffer_address(block))
         event = bytearray(32)
-        syscall(209, self.context, 1, ctypes.byref(pointer))
-        syscall(208, self.context, 1, 1, ctypes.c_void_p(address_of(event)), None)
+        issue_syscall(209, self.context, 1, ctypes.byref(pointer))
+        issue_syscall(208, self.context, 1, 1, ctypes.c_void_p(buffer_address(event)), None)
         return int(struct.unpack("=QQqq", event)[2])
 
 
@@ -92,14 +92,14 @@ class Uring:
     def __init__(self, *, by_workers: bool) -> None:
         self.flags = 1 << 4 if by_workers else 0  # IOSQE_ASYNC
         params = bytearray(120)
-        self.fd = syscall(425, 4, ctypes.c_void_p(address_of(params)))
+        self.fd = issue_syscall(425, 4, ctypes.c_void_p(buffer_address(params)))
         fields = struct.unpack("=30I", params)
         self.sq_off, self.cq_off = fields[10:20], fields[20:30]
         self.ring = mmap.mmap(self.fd, self.sq_off[6] + fields[0] * 4, offset=0)
         self.completions = mmap.mmap(self.fd, self.cq_off[5] + fields[1] * 16, offset=0x8000000)
         self.entries = mmap.mmap(self.fd, fields[0] * 64, offset=0x10000000)
 
-    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write and wait."""
         tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
         mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
@@ -107,7 +107,7 @@ class Uring:
                          self.flags, 0, fd, offset, address, length, 0, tail, self.stream)
         struct.pack_into("=I", self.ring, self.sq_off[6] + (tail & mask) * 4, tail & mask)
         struct.pack_into("=I", self.ring, self.sq_off[1], tail + 1)
-        syscall(426, self.fd, 1, 1, 1, None, 0)
+        issue_syscall(426, self.fd, 1, 1, 1, None, 0)
         head = struct.unpack_from("=I", self.completions, self.cq_off[0])[0]
         mask = struct.unpack_from("=I", self.completions, self.cq_off[2])[0]
         at = self.cq_off[5] + (head & mask) * 16
@@ -124,19 +124,19 @@ class FixedUring(Uring):
     def __init__(self) -> None:
         super().__init__(by_workers=False)
 
-    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
         """Register the buffer, write, wait and unregister the buffer."""
         vector = bytearray(struct.pack("=QQ", address, length))
-        syscall(427, self.fd, 0, ctypes.c_void_p(address_of(vector)), 1)
-        written = super().write(fd, address, length, offset)
-        syscall(427, self.fd, 1, None, 0)
+        issue_syscall(427, self.fd, 0, ctypes.c_void_p(buffer_address(vector)), 1)
+        written = super().write_and_wait(fd, address, length, offset)
+        issue_syscall(427, self.fd, 1, None, 0)
         return written
 
 
 class Pwrite:
     """pwrite(2)."""
 
-    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+    def write_and_wait(self, fd: int, address: int, length: int, offset: int) -> int:
         """Write and wait."""
         written = int(libc.pwrite(fd, ctypes.c_void_p(address), ctypes.c_size_t(length),
                                   ctypes.c_long(offset)))
@@ -146,10 +146,10 @@ class Pwrite:
 Engine = Pwrite | Aio | Uring
 
 
-def write_all(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None:
-    """Write the content at an address in pieces of `units`."""
+def write_in_pieces(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None:
+    """Write the content at an address in pieces of `iterate_stored_units`."""
     for first in range(0, UNITS, units):
-        written = engine.write(fd, address + first * UNIT, units * UNIT, first * UNIT)
+        written = engine.write_and_wait(fd, address + first * UNIT, units * UNIT, first * UNIT)
         if written != units * UNIT:
             raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
 
@@ -181,22 +181,22 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
     memory[: UNITS * UNIT] = pattern_content()
     tag_pattern(control, memfd)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    write_all(engine, fd, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    write_in_pieces(engine, fd, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
     os.fsync(fd)
 
 
-def write_in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
+def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
     """Write with O_DIRECT from anonymous memory, unit by unit, in and out of a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
     memory[:] = pattern_content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
     for i, kind in enumerate(pattern_classes()):
-        control.scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
-        written = engine.write(fd, address + i * UNIT, UNIT, i * UNIT)
+        control.set_scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
+        written = engine.write_and_wait(fd, address + i * UNIT, UNIT, i * UNIT)
         if written != UNIT:
             raise SystemExit(f"# wrote {written} of {UNIT} bytes")
-    control.scope(whose, NONE)
+    control.set_scope(whose, NONE)
     os.fsync(fd)
 
 
@@ -209,7 +209,8 @@ def write_by_ioctl(control: Control, path: str, flags: int) -> None:
     for i, kind in enumerate(pattern_classes()):
         data[:] = all_of_it[i * UNIT : (i + 1) * UNIT]
         vector = bytearray(struct.pack("=QQ", ctypes.addressof(page), UNIT))
-        control.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, address_of(vector), 1, 0, 0)
+        control.call_ioctl(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, buffer_address(vector),
+                           1, 0, 0)
     os.fsync(fd)
 
 
@@ -228,23 +229,24 @@ WAYS: dict[str, Callable[[Control, str], None]] = {
                                                    path: write_from_memfd(control, path,
                                                                           Uring(by_workers=True)),
     "io_uring-fixed": lambda control, path: write_from_memfd(control, path, FixedUring()),
-    "thread": lambda control, path: write_in_scope(control, path, THREAD, Pwrite()),
-    "process": lambda control, path: write_in_scope(control, path, PROCESS, Uring(by_workers=True)),
+    "thread": lambda control, path: write_in_tagged_scope(control, path, THREAD, Pwrite()),
+    "process": lambda control, path: write_in_tagged_scope(control, path, PROCESS,
+                                                           Uring(by_workers=True)),
     "pwritev": lambda control, path: write_by_ioctl(control, path, 0),
     "pwritev-sync": lambda control, path: write_by_ioctl(control, path, os.O_DSYNC),
     "pwritev-direct": lambda control, path: write_by_ioctl(control, path, os.O_DIRECT),
 }
 
 
-def on_flash(control: Control, device: str | Path) -> dict[int, int]:
+def stored_classes_by_offset(control: Control, device: str | Path) -> dict[int, int]:
     """Return the classes of all stored units by device offset."""
     fd = os.open(device, os.O_RDONLY)
-    found = {unit[1]: unit[2] for unit in control.units(fd) if unit[2] != NONE}
+    found = {unit[1]: unit[2] for unit in control.iterate_stored_units(fd) if unit[2] != NONE}
     os.close(fd)
     return found
 
 
-def unit_marks(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
+def read_unit_heads(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
     """Return the first 16 bytes of each unit at these offsets."""
     found = {}
     page = mmap.mmap(-1, PIECE * UNIT)

@@ -30,19 +30,26 @@ from ktap import (
     UNIT,
     XFS,
     Mount,
-    device,
-    dmsetup,
-    finish,
-    in_child,
-    in_turn,
-    kernel_has,
-    kernel_moves_pages,
-    must,
-    point,
-    ram_disks,
-    run,
+    finish_test,
+    has_kernel_module,
+    has_page_migration,
+    make_ram_disks,
+    require,
+    run_command,
+    run_dmsetup,
+    run_in_child,
+    run_point,
+    run_point_in_turn,
+    temporary_device,
 )
-from tagged_writes import FixedUring, Uring, libc, on_flash, syscall, unit_marks
+from tagged_writes import (
+    FixedUring,
+    Uring,
+    issue_syscall,
+    libc,
+    read_unit_heads,
+    stored_classes_by_offset,
+)
 
 UNITS = 64
 SIZE = UNITS * UNIT
@@ -66,22 +73,22 @@ class Tagged:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         os.write(self.fd, generation_content(0))
         os.fsync(self.fd)
-        control.tag(self.fd)
+        control.tag_range(self.fd)
         self.memory = mmap.mmap(self.fd, SIZE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
         self.generation = 0
 
-    def change(self) -> None:
+    def overwrite_mapping(self) -> None:
         """Overwrite all of the mapping with the next generation."""
         self.generation += 1
         self.memory[:] = generation_content(self.generation)
 
     def begin_writeback(self) -> None:
         """Start writeback without waiting for it."""
-        syscall(277, self.fd, ctypes.c_long(0), ctypes.c_long(SIZE), SYNC_FILE_RANGE_WRITE)
+        issue_syscall(277, self.fd, ctypes.c_long(0), ctypes.c_long(SIZE), SYNC_FILE_RANGE_WRITE)
 
 
-def a_pipe() -> tuple[int, int]:
+def make_full_size_pipe() -> tuple[int, int]:
     """Return a pipe with the capacity of a whole file."""
     ends = os.pipe()
     fcntl.fcntl(ends[1], F_SETPIPE_SZ, SIZE)
@@ -93,67 +100,68 @@ def drain_pipe(pipe: int, target: int) -> None:
     left = SIZE
     while left:
         moved = os.splice(pipe, target, left)
-        must(moved, "a pipe is empty")
+        require(moved, "a pipe is empty")
         left -= moved
 
 
-def by_direct(own: Tagged, target: int) -> None:
+def copy_by_direct_io(own: Tagged, target: int) -> None:
     """Write with O_DIRECT from the file's mapping."""
     written = libc.pwrite(target, ctypes.c_void_p(own.address), ctypes.c_size_t(SIZE),
                           ctypes.c_long(0))
-    must(written == SIZE, f"wrote {written}: {os.strerror(ctypes.get_errno())}")
+    require(written == SIZE, f"wrote {written}: {os.strerror(ctypes.get_errno())}")
 
 
-def by_io_uring(own: Tagged, target: int) -> None:
+def copy_by_io_uring(own: Tagged, target: int) -> None:
     """Write with O_DIRECT from the mapping, by an io_uring worker."""
     ring = Uring(by_workers=True)
-    must(ring.write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
+    require(ring.write_and_wait(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
 
 
-def by_fixed_buffer(own: Tagged, target: int) -> None:
+def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
     """Write from a registered, pinned buffer; by O_DIRECT where a mapping is refused."""
     try:
-        must(FixedUring().write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
+        require(FixedUring().write_and_wait(target, own.address, SIZE, 0) == SIZE,
+                "io_uring wrote less")
     except OSError as why:
-        must(why.errno in (errno.EOPNOTSUPP, errno.EFAULT, errno.EINVAL), f"{why}")
-        by_direct(own, target)
+        require(why.errno in (errno.EOPNOTSUPP, errno.EFAULT, errno.EINVAL), f"{why}")
+        copy_by_direct_io(own, target)
 
 
-def by_splice(own: Tagged, target: int) -> None:
+def copy_by_splice(own: Tagged, target: int) -> None:
     """Splice from the page cache through a pipe."""
-    reader, writer = a_pipe()
+    reader, writer = make_full_size_pipe()
     position = 0
     while position < SIZE:
         moved = os.splice(own.fd, writer, SIZE - position, offset_src=position)
-        must(moved, "splice ends early")
+        require(moved, "splice ends early")
         position += moved
     drain_pipe(reader, target)
 
 
-def by_vmsplice(own: Tagged, target: int) -> None:
+def copy_by_vmsplice(own: Tagged, target: int) -> None:
     """Splice from the mapping through a pipe with vmsplice()."""
-    reader, writer = a_pipe()
+    reader, writer = make_full_size_pipe()
     vector = struct.pack("=QQ", own.address, SIZE)
     buffer = ctypes.create_string_buffer(vector)
     moved = libc.vmsplice(writer, ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_ulong(1),
                           ctypes.c_uint(0))
-    must(moved == SIZE, f"vmsplice moved {moved}")
+    require(moved == SIZE, f"vmsplice moved {moved}")
     drain_pipe(reader, target)
 
 
-def by_sendfile(own: Tagged, target: int) -> None:
+def copy_by_sendfile(own: Tagged, target: int) -> None:
     """Copy with sendfile()."""
     position = 0
     while position < SIZE:
         position += os.sendfile(target, own.fd, position, SIZE - position)
 
 
-def by_copy(own: Tagged, target: int) -> None:
+def copy_by_copy_file_range(own: Tagged, target: int) -> None:
     """Copy with copy_file_range(); rewrite a clone, which shares approximate blocks."""
     try:
         fcntl.ioctl(target, FICLONE, own.fd)
     except OSError as why:
-        must(why.errno == errno.EOPNOTSUPP, f"{why}")
+        require(why.errno == errno.EOPNOTSUPP, f"{why}")
     else:
         os.pwrite(target, generation_content(own.generation), 0)
         return
@@ -163,52 +171,54 @@ def by_copy(own: Tagged, target: int) -> None:
 
 
 WAYS: tuple[Callable[[Tagged, int], None], ...] = (
-    by_direct, by_io_uring, by_fixed_buffer, by_splice, by_vmsplice, by_sendfile, by_copy)
+    copy_by_direct_io, copy_by_io_uring, copy_by_fixed_buffer, copy_by_splice, copy_by_vmsplice,
+    copy_by_sendfile, copy_by_copy_file_range)
 
 
-def open_target(path: Path, way: Callable[[Tagged, int], None]) -> int:
+def open_target_file(path: Path, way: Callable[[Tagged, int], None]) -> int:
     """Return an open file with allocated blocks."""
     plain = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.pwrite(plain, bytes(SIZE), 0)
     os.fsync(plain)
-    if way is by_copy:
+    if way is copy_by_copy_file_range:
         return plain
     os.close(plain)
     return os.open(path, os.O_RDWR | os.O_DIRECT)
 
 
-def look_at_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
+def check_array_legs(legs: list[Path], last: int) -> dict[Path, set[int]]:
     """Return the approximate units on each leg; fail if one is not the tagged file's."""
     control = Control()
     found: dict[Path, set[int]] = {}
     for leg in legs:
-        units = [at for at, kind in on_flash(control, leg).items() if kind == APPROXIMATE]
+        units = [at for at, kind in stored_classes_by_offset(control, leg).items()
+                 if kind == APPROXIMATE]
         found[leg] = set()
         wrong: dict[str, int] = {}
-        for told in unit_marks(leg, units).values():
+        for told in read_unit_heads(leg, units).values():
             index, generation = struct.unpack("=II", told[8:])
             if told[:8] == MAGIC and generation == last and index not in found[leg]:
                 found[leg].add(index)
                 continue
             whose = f"of generation {generation}" if told[:8] == MAGIC else "of others"
             wrong[whose] = wrong.get(whose, 0) + 1
-        must(not wrong, f"{leg}: approximate, though nobody spoke of them: {wrong}, of {last}")
+        require(not wrong, f"{leg}: approximate, though nobody spoke of them: {wrong}, of {last}")
     return found
 
 
-def write_last(own: Tagged, way: str) -> None:
+def write_file_again(own: Tagged, way: str) -> None:
     """Write the whole file again and wait until it is on the device."""
     if way == "write":
         own.memory.close()
         own.generation += 1
         os.pwrite(own.fd, generation_content(own.generation), 0)
     else:
-        own.change()
+        own.overwrite_mapping()
     os.fsync(own.fd)
     os.sync()
 
 
-def check_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
+def check_tags_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     """Write a tagged file's pages to other files; require shares of its own units as approximate.
 
     LEAST is the minimum of both shares in %, for data written by write() and by a mapping; None if
@@ -218,28 +228,28 @@ def check_beneath(folder: Path, least: Share, legs: list[Path]) -> None:
     draw = random.Random(8)
     for _ in range(int(os.environ.get("AFTL_ROUNDS", "1"))):
         for way in draw.sample(WAYS, len(WAYS)):
-            target = open_target(folder / way.__name__, way)
-            own.change()
+            target = open_target_file(folder / way.__name__, way)
+            own.overwrite_mapping()
             own.begin_writeback()
             way(own, target)
             os.fsync(target)
             os.close(target)
     shares = []
     for way_last in ("mmap", "write"):
-        write_last(own, way_last)
-        found = look_at_legs(legs, own.generation)
-        must(least or not any(found.values()), f"{way_last}: something is approximate")
+        write_file_again(own, way_last)
+        found = check_array_legs(legs, own.generation)
+        require(least or not any(found.values()), f"{way_last}: something is approximate")
         shares.append(100 * len(set().union(*found.values())) // UNITS)
     print(f"# {shares[1]} % of what was written, {shares[0]} % of what was mapped")
     if least:
-        must(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
+        require(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
 
 
-def check_moved_file(folder: Path, program: str, leg: Path) -> None:
+def check_moving_program(folder: Path, program: str, leg: Path) -> None:
     """Let a program move files: the untagged one must stay precise, the other may change."""
     own = Tagged(Control(), folder / "tagged")
     other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
-    own.change()
+    own.overwrite_mapping()
     # Write in pieces, so that the file is fragmented.
     data = generation_content(own.generation + 1)
     for unit in reversed(range(UNITS)):
@@ -249,9 +259,9 @@ def check_moved_file(folder: Path, program: str, leg: Path) -> None:
         os.fsync(own.fd)
     own.memory.close()
     for name in ("other", "tagged"):
-        run(*program.split(), folder / name)
+        run_command(*program.split(), folder / name)
     os.sync()
-    look_at_legs([leg], own.generation)
+    check_array_legs([leg], own.generation)
 
 
 # Stacks
@@ -266,9 +276,9 @@ def slow_disk_table(sectors: int, ms: int) -> str:
     return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
 
 
-def sectors_of(path: str | Path) -> int:
+def device_size_sectors(path: str | Path) -> int:
     """Return the size of a device."""
-    return int(run("blockdev", "--getsz", path))
+    return int(run_command("blockdev", "--getsz", path))
 
 
 #: Tables of one mapped device on ours (`ours` sectors) and on the slow disk (`slow` sectors).
@@ -297,138 +307,139 @@ ARRAYS = {
 def md_array(name: str) -> Iterator[Path]:
     """Context manager: an array of md."""
     level, options, members = ARRAYS[name]
-    run("mdadm", "--create", "/dev/md8", f"--level={level}", "--metadata=1.0", "--run",
-        "--assume-clean", *options.split(), f"--raid-devices={len(members)}", *members)
+    run_command("mdadm", "--create", "/dev/md8", f"--level={level}", "--metadata=1.0", "--run",
+                "--assume-clean", *options.split(), f"--raid-devices={len(members)}", *members)
     if name == "md5":
         Path("/sys/block/md8/md/skip_copy").write_text("1")
     try:
         yield Path("/dev/md8")
     finally:
-        run("mdadm", "--stop", "/dev/md8")
+        run_command("mdadm", "--stop", "/dev/md8")
 
 
 @contextmanager
 def mapped_device(name: str) -> Iterator[Path]:
     """Context manager: a mapped device of TABLES, or a thin one with its pool."""
-    ours = sectors_of(ONE)
+    ours = device_size_sectors(ONE)
     if name == "thin":
-        dmsetup("create", "aftl-pool", "--table",
-                f"0 {ours - 8192} thin-pool {SLOW} {ONE} 128 0")
-        dmsetup("message", "/dev/mapper/aftl-pool", "0", "create_thin 0")
+        run_dmsetup("create", "aftl-pool", "--table",
+                    f"0 {ours - 8192} thin-pool {SLOW} {ONE} 128 0")
+        run_dmsetup("message", "/dev/mapper/aftl-pool", "0", "create_thin 0")
         table = f"0 {ours - 16384} thin /dev/mapper/aftl-pool 0"
     else:
-        table = TABLES[name].format(ours=ours, ours_less=ours - 2048, slow=sectors_of(SLOW),
-                                    twice=(ours - ours % 128) * 2)
-    dmsetup("create", TOP.name, "--table", table)
+        table = TABLES[name].format(ours=ours, ours_less=ours - 2048,
+                                    slow=device_size_sectors(SLOW), twice=(ours - ours % 128) * 2)
+    run_dmsetup("create", TOP.name, "--table", table)
     try:
         yield TOP
     finally:
-        dmsetup("remove", TOP.name)
+        run_dmsetup("remove", TOP.name)
         if name == "thin":
-            dmsetup("remove", "aftl-pool")
+            run_dmsetup("remove", "aftl-pool")
 
 
 @contextmanager
-def two_legs() -> Iterator[None]:
+def two_test_devices() -> Iterator[None]:
     """Context manager: two of our devices and the slow disk."""
-    run("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
-    with device(ONE.name, KEYS), device(TWO.name, KEYS):
-        slow = sectors_of("/dev/ram0")
-        must(slow <= sectors_of(ONE), "the slow disk is too large")
-        dmsetup("create", SLOW.name, "--table", slow_disk_table(slow, 30))
+    run_command("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
+    with temporary_device(ONE.name, KEYS), temporary_device(TWO.name, KEYS):
+        slow = device_size_sectors("/dev/ram0")
+        require(slow <= device_size_sectors(ONE), "the slow disk is too large")
+        run_dmsetup("create", SLOW.name, "--table", slow_disk_table(slow, 30))
         try:
             yield
         finally:
-            dmsetup("remove", SLOW.name)
+            run_dmsetup("remove", SLOW.name)
 
 
-def check_stack(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
+def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
     """Test one stack."""
-    with two_legs(), (md_array if name in ARRAYS else mapped_device)(name) as top, \
+    with two_test_devices(), (md_array if name in ARRAYS else mapped_device)(name) as top, \
             Mount(top, make, options) as place:
-        in_child(check_beneath, place, least, [ONE, TWO])
+        run_in_child(check_tags_beneath, place, least, [ONE, TWO])
 
 
-def check_without_stack(least: Share, make: str = EXT4, options: str = "") -> None:
+def check_device_alone(least: Share, make: str = EXT4, options: str = "") -> None:
     """Test our device, slowed down, without another one."""
-    with device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
+    with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
-        in_child(check_beneath, place, least, [ONE])
+        run_in_child(check_tags_beneath, place, least, [ONE])
 
 
-def btrfs_raid(profile: str, least: Share) -> None:
+def check_btrfs_raid(profile: str, least: Share) -> None:
     """Btrfs is its own RAID; the slow disk delays its threads."""
-    with two_legs():
-        dmsetup("reload", SLOW.name, text=slow_disk_table(sectors_of(SLOW), 1000))
-        dmsetup("suspend", SLOW.name)
-        dmsetup("resume", SLOW.name)
+    with two_test_devices():
+        run_dmsetup("reload", SLOW.name, text=slow_disk_table(device_size_sectors(SLOW), 1000))
+        run_dmsetup("suspend", SLOW.name)
+        run_dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
         with Mount(ONE, make, f"{NOCOW},device={TWO},device={SLOW}") as place:
-            in_child(check_beneath, place, least, [ONE, TWO])
+            run_in_child(check_tags_beneath, place, least, [ONE, TWO])
 
 
-def moved_by(program: str, make: str) -> None:
+def check_file_moves(program: str, make: str) -> None:
     """Let a program move files on our device."""
-    with device(ONE.name, KEYS), Mount(ONE, make) as place:
-        in_child(check_moved_file, place, program, ONE)
+    with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
+        run_in_child(check_moving_program, place, program, ONE)
 
 
 # Loop devices
 
 
 @contextmanager
-def loop_on(path: Path, *options: str) -> Iterator[str]:
+def loop_device_on(path: Path, *options: str) -> Iterator[str]:
     """Context manager: a loop device."""
-    loop = run("losetup", "--show", "-f", *options, path).strip()
+    loop = run_command("losetup", "--show", "-f", *options, path).strip()
     try:
         yield loop
     finally:
-        run("losetup", "-d", loop)
+        run_command("losetup", "-d", loop)
 
 
-def tagged_image(path: Path, mib: int) -> None:
+def make_tagged_image(path: Path, mib: int) -> None:
     """Make a tagged image."""
     path.unlink(missing_ok=True)
     path.touch()
     os.truncate(path, mib << 20)
-    run(APPROXFTL, "tag", "add", path)
+    run_command(APPROXFTL, "tag", "add", path)
 
 
-def write_through(image: Path, options: str) -> None:
+def write_through_loop(image: Path, options: str) -> None:
     """Write to an image through a loop device, then detach it."""
-    with loop_on(image) as loop:
-        run("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
+    with loop_device_on(image) as loop:
+        run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
 
 
 def check_loops() -> None:
     """Loop devices on tagged images, and on our device while a part of it is tagged."""
-    kernel_has("loop")
-    with device(ONE.name, KEYS), Mount(ONE) as place:
+    has_kernel_module("loop")
+    with temporary_device(ONE.name, KEYS), Mount(ONE) as place:
         for options in ((), ("--direct-io=on",)):
-            tagged_image(place / "image", 24)
-            with loop_on(place / "image", *options) as loop:
+            make_tagged_image(place / "image", 24)
+            with loop_device_on(place / "image", *options) as loop:
                 with Mount(loop) as inside:
-                    run("dd", "if=/dev/urandom", f"of={inside}/data", "bs=1M", "count=4")
-                run("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1", "conv=notrunc")
+                    run_command("dd", "if=/dev/urandom", f"of={inside}/data", "bs=1M", "count=4")
+                run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1",
+                            "conv=notrunc")
             os.sync()
-            look_at_legs([ONE], NOWHERE)
+            check_array_legs([ONE], NOWHERE)
         # Some of the data are written back after the loop device is detached.
-        tagged_image(place / "outlived", 1)
-        write_through(place / "outlived", "conv=notrunc,fsync")
-        write_through(place / "outlived", "conv=notrunc seek=4")
+        make_tagged_image(place / "outlived", 1)
+        write_through_loop(place / "outlived", "conv=notrunc,fsync")
+        write_through_loop(place / "outlived", "conv=notrunc seek=4")
         os.sync()
-        look_at_legs([ONE], NOWHERE)
+        check_array_legs([ONE], NOWHERE)
         if KERNEL == (6, 1):  # which alone reports that all are written back after that
-            tagged_image(place / "outlived", 1)
-            write_through(place / "outlived", "conv=notrunc")
+            make_tagged_image(place / "outlived", 1)
+            write_through_loop(place / "outlived", "conv=notrunc")
             os.sync()
-            look_at_legs([ONE], NOWHERE)
-    with device(ONE.name, KEYS):
-        run(APPROXFTL, "tag", "add", ONE, "0+")
-        with loop_on(ONE) as loop:
-            run("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
+            check_array_legs([ONE], NOWHERE)
+    with temporary_device(ONE.name, KEYS):
+        run_command(APPROXFTL, "tag", "add", ONE, "0+")
+        with loop_device_on(ONE) as loop:
+            run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
             os.sync()
-            look_at_legs([ONE], NOWHERE)
+            check_array_legs([ONE], NOWHERE)
 
 
 NOCOW = "-o nodatacow,discard=sync"
@@ -437,39 +448,40 @@ BTRFS = "mkfs.btrfs -q -f --mixed"
 
 def main() -> None:
     """Run all points."""
-    ram_disks(1, 81920)
+    make_ram_disks(1, 81920)
     # Reclaim or writeback may hold 31 of 64 pages; since 6.16 with ext4 it may hold all. Without
     # page migration the module cannot tell whether ext4 journals data, so nothing may be
     # approximate.
     some: Share = (40, 30) if KERNEL < (6, 16) else (0, 0)
     many: Share = (60, 30)
-    if not kernel_moves_pages():
+    if not has_page_migration():
         some = many = None
-    point("RAID-1 of md", check_stack, "md1", some)
-    point("dm-mirror", check_stack, "mirror", some)
-    point("no other device", check_without_stack, (100, 100))
-    in_turn("moved by e4defrag", moved_by, "e4defrag", EXT4)
-    in_turn("moved by xfs_fsr", moved_by, "xfs_fsr -v", XFS)
+    run_point("RAID-1 of md", check_stacked_device, "md1", some)
+    run_point("dm-mirror", check_stacked_device, "mirror", some)
+    run_point("no other device", check_device_alone, (100, 100))
+    run_point_in_turn("moved by e4defrag", check_file_moves, "e4defrag", EXT4)
+    run_point_in_turn("moved by xfs_fsr", check_file_moves, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
-    in_turn("dm-mirror, data=journal", check_stack, "mirror", None, EXT4, "-o data=journal")
-    in_turn("RAID-5 of btrfs", btrfs_raid, "raid5", (0, 0))
-    in_turn("RAID-1 of btrfs", btrfs_raid, "raid1", (100, 100))
-    in_turn("no other device, btrfs", check_without_stack, (100, 100), BTRFS, NOCOW)
-    in_turn("RAID-10 of md", check_stack, "md10", some)
-    in_turn("RAID-5 of md that does not copy", check_stack, "md5", (0, 0))
-    in_turn("dm-raid", check_stack, "raid", some)
-    in_turn("RAID-0 of md", check_stack, "md0", many)
-    in_turn("dm-linear", check_stack, "linear", many)
-    in_turn("dm-thin", check_stack, "thin", some)
-    in_turn("dm-crypt", check_stack, "crypt", None)
+    run_point_in_turn("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
+                      "-o data=journal")
+    run_point_in_turn("RAID-5 of btrfs", check_btrfs_raid, "raid5", (0, 0))
+    run_point_in_turn("RAID-1 of btrfs", check_btrfs_raid, "raid1", (100, 100))
+    run_point_in_turn("no other device, btrfs", check_device_alone, (100, 100), BTRFS, NOCOW)
+    run_point_in_turn("RAID-10 of md", check_stacked_device, "md10", some)
+    run_point_in_turn("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
+    run_point_in_turn("dm-raid", check_stacked_device, "raid", some)
+    run_point_in_turn("RAID-0 of md", check_stacked_device, "md0", many)
+    run_point_in_turn("dm-linear", check_stacked_device, "linear", many)
+    run_point_in_turn("dm-thin", check_stacked_device, "thin", some)
+    run_point_in_turn("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
-        point("loop devices on a tagged image and on a tagged device", check_loops)
-        point("no other device, XFS", check_without_stack, (100, 100), XFS)
-        point("dm-stripe", check_stack, "stripes", many)
-        point("dm-delay", check_stack, "delay", (0, 0), XFS)
-        point("dm-cache", check_stack, "cache", some)
-        point("dm-writecache", check_stack, "writecache", some)
-    finish()
+        run_point("loop devices on a tagged image and on a tagged device", check_loops)
+        run_point("no other device, XFS", check_device_alone, (100, 100), XFS)
+        run_point("dm-stripe", check_stacked_device, "stripes", many)
+        run_point("dm-delay", check_stacked_device, "delay", (0, 0), XFS)
+        run_point("dm-cache", check_stacked_device, "cache", some)
+        run_point("dm-writecache", check_stacked_device, "writecache", some)
+    finish_test()
 
 
 if __name__ == "__main__":

@@ -38,29 +38,37 @@ from ktap import (
     XFS,
     FailedError,
     Mount,
-    as_nobody,
-    at_once,
-    counters,
-    device,
-    dmsetup,
-    finish,
-    flipped_bits,
+    allow_everybody_to_tag,
+    count_flipped_bits,
+    drop_privileges,
+    finish_test,
     format_volume,
-    in_child,
-    in_turn,
-    is_next_turn,
-    kernel_has,
-    kernel_moves_pages,
-    let_everybody_tag,
-    must,
-    opened,
-    point,
-    ram_disks,
-    run,
-    share,
-    skip,
+    has_kernel_module,
+    has_page_migration,
+    is_point_of_this_turn,
+    make_ram_disks,
+    opened_file,
+    read_counters,
+    require,
+    run_command,
+    run_dmsetup,
+    run_in_child,
+    run_on_two_processors,
+    run_point,
+    run_point_in_turn,
+    share_of_samples,
+    skip_point,
+    temporary_device,
 )
-from tagged_writes import MAGIC, UNITS, WAYS, on_flash, pattern_classes, pattern_content, unit_marks
+from tagged_writes import (
+    MAGIC,
+    UNITS,
+    WAYS,
+    pattern_classes,
+    pattern_content,
+    read_unit_heads,
+    stored_classes_by_offset,
+)
 
 NAME = "aftl-tags"
 DEVICE = Path("/dev/mapper", NAME)
@@ -70,7 +78,7 @@ TURN = os.environ.get("AFTL_TURN", "")  # part of the random seeds, so that each
 F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
 
 
-def open_new(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
+def open_new_file(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
     """Return a descriptor of a new file with `size` bytes of data."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, mode)
     os.fchmod(fd, mode)
@@ -81,15 +89,15 @@ def open_new(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> in
 # Stored classes
 
 
-def write_tagged(way: str, path: str) -> None:
+def write_tagged_file(way: str, path: str) -> None:
     """Write a tagged file and check its content."""
     control = Control()
     WAYS[way](control, path)
     os.sync()
-    must(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
+    require(Path(path).read_bytes() == pattern_content(), "the file has not what was written")
 
 
-def compressed_blocks(path: str) -> int:
+def blocks_saved_by_compression(path: str) -> int:
     """Return the number of blocks that f2fs saves by compressing a file."""
     count = bytearray(8)
     with Path(path).open("rb") as file:
@@ -97,24 +105,24 @@ def compressed_blocks(path: str) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-def check_one_way(path: str, way: str, expected: str, run: int) -> None:
+def check_way_to_write(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
-    write_tagged(way, path)
+    write_tagged_file(way, path)
     if expected == "compressed":
-        must(compressed_blocks(path), "it is stored as it is")
+        require(blocks_saved_by_compression(path), "it is stored as it is")
         expected = "none"
     check_stored_tags(expected, path)
     Path(path).unlink()
 
 
-def device_offsets(control: Control, path: str | Path) -> set[int]:
+def device_offsets_of_file(control: Control, path: str | Path) -> set[int]:
     """Return the device offsets of a file, or nothing if its file system does not tell them."""
     fd = os.open(path, os.O_RDONLY)
     try:
-        return {unit.device_offset for unit in control.stored(fd)}
+        return {unit.device_offset for unit in control.list_stored_units(fd)}
     except approx.RefusedError as why:
-        must(why.reason == approx.REASON_DEVICE, f"{why}")
+        require(why.reason == approx.REASON_DEVICE, f"{why}")
         return set()
     finally:
         os.close(fd)
@@ -128,9 +136,9 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
     copies of tagged data outside of the file's own blocks, such as in a journal.
     """
     control = Control()
-    own = device_offsets(control, path)
-    classes = on_flash(control, DEVICE)
-    told = unit_marks(DEVICE, list(classes))
+    own = device_offsets_of_file(control, path)
+    classes = stored_classes_by_offset(control, DEVICE)
+    told = read_unit_heads(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
     wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
     astray = 0
@@ -144,53 +152,53 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
     said = ", ".join(f"{kind} said {of}: {count}" for (kind, of), count in wrong.items())
     for kind in MAGIC if expected != "none" else ():
         missing = {i for i, of in enumerate(pattern_classes()) if of == kind} - seen[kind]
-        must(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
-    must(not astray, f"{astray} copies are approximate; {said}")
-    must(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
-    must(not wrong[APPROXIMATE, NONE], f"metadata are approximate; {said}")
+        require(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
+    require(not astray, f"{astray} copies are approximate; {said}")
+    require(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
+    require(not wrong[APPROXIMATE, NONE], f"metadata are approximate; {said}")
     if expected == "all":
-        must(not wrong[PRECISE, APPROXIMATE], f"approximate data are precise; {said}")
+        require(not wrong[PRECISE, APPROXIMATE], f"approximate data are precise; {said}")
     if expected == "none":
-        must(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
+        require(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
 
 
 def check_error_report(path: Path) -> None:
     """Check that a file's owner may query flipped bits, and that the data read agree."""
-    as_nobody()
+    drop_privileges()
     control = Control()
-    fd = open_new(path, size=0)
-    control.tag(fd)
+    fd = open_new_file(path, size=0)
+    control.tag_range(fd)
     data = random.Random(5).randbytes(UNITS * UNIT)
     os.write(fd, data)
     os.fsync(fd)
-    units = control.stored(fd)
-    must([unit.offset for unit in units] == list(range(0, len(data), UNIT)), "units are missing")
-    must(all(unit.kind == APPROXIMATE for unit in units), "a unit is precise")
+    units = control.list_stored_units(fd)
+    require([unit.offset for unit in units] == list(range(0, len(data), UNIT)), "units are missing")
+    require(all(unit.kind == APPROXIMATE for unit in units), "a unit is precise")
     os.close(fd)
     page = mmap.mmap(-1, UNIT)
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     total = 0
     for unit in units:
         os.preadv(fd, [page], unit.offset)
-        wrong = flipped_bits(page[:], data[unit.offset : unit.offset + UNIT])
-        must(wrong == unit.flips, f"unit {unit.offset}: {wrong} bits differ, {unit.flips} are "
-             "reported")
+        wrong = count_flipped_bits(page[:], data[unit.offset : unit.offset + UNIT])
+        require(wrong == unit.flips, f"unit {unit.offset}: {wrong} bits differ, {unit.flips} are "
+                "reported")
         total += unit.flips
-    must(total > 0, "nothing has flipped")
+    require(total > 0, "nothing has flipped")
     print(f"# {total} bits of {len(data)} bytes")
 
 
 # Format of structures and ioctls
 
 
-def check_abi() -> None:
+def check_ioctl_abi() -> None:
     """Check that structures may grow, and that wrong sizes and numbers are refused."""
     control = Control()
-    values = control.call(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
-    must(values[1] == 1 and values[2] & 0x3F == 0x3F, f"capabilities are {values}")
+    values = control.call_ioctl(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
+    require(values[1] == 1 and values[2] & 0x3F == 0x3F, f"capabilities are {values}")
     longer = bytearray(struct.pack("=I", 200).ljust(200, b"\0"))
     fcntl.ioctl(control.fd, approx.CAPS, longer)
-    must(longer[4] == 1, "a longer structure was not filled in")
+    require(longer[4] == 1, "a longer structure was not filled in")
     longer[150] = 1
     expect_refusal(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
     for size in (0, 3, 8, approx.CAPS_FORMAT.size - 1):
@@ -204,28 +212,31 @@ def check_abi() -> None:
     for position in (3, 7):
         arguments = [-1, 0, 0, 0, UNIT, 0, 0]
         arguments[position - 1] = 0x80
-        expect_refusal(errno.EINVAL, 0, control.call, approx.TAG, approx.RANGE_FORMAT, *arguments)
+        expect_refusal(errno.EINVAL, 0, control.call_ioctl, approx.TAG, approx.RANGE_FORMAT,
+                       *arguments)
 
 
 def check_offset_limits(folder: str) -> None:
     """Check ranges at and beyond the limits of offsets."""
     control = Control()
-    fd = open_new(f"{folder}/edges")
-    expect_refusal(errno.EINVAL, 0, control.tag, fd, 0, 0)
+    fd = open_new_file(f"{folder}/edges")
+    expect_refusal(errno.EINVAL, 0, control.tag_range, fd, 0, 0)
     for offset, length in ((LAST + 1, 1), (2**64 - 1, 1), (1, LAST + 1), (LAST, 2), (5, 2**64 - 2),
                            (2**64 - 1, 2**64 - 2)):
-        expect_refusal(errno.EOVERFLOW, 0, control.tag, fd, offset, length)
+        expect_refusal(errno.EOVERFLOW, 0, control.tag_range, fd, offset, length)
     for kind in (5, 2**32 - 1):
-        expect_refusal(errno.EINVAL, 0, control.tag, fd, 0, 1, kind)
-    control.tag(fd, LAST, 1)
-    must(control.query(fd) == [(LAST, TO_END, APPROXIMATE)], "the last byte is not tagged")
-    control.tag(fd, 0, LAST)
-    must(control.query(fd) == [(0, TO_END, APPROXIMATE)], "neighbours are two ranges")
-    control.tag(fd, 7, TO_END, PRECISE)
-    must(control.query(fd) == [(0, 7, APPROXIMATE), (7, TO_END, PRECISE)], "the end is wrong")
-    control.untag(fd)
-    must(control.query(fd) == [] and control.stats()["files"] == 0, "something is left")
-    control.untag(fd)
+        expect_refusal(errno.EINVAL, 0, control.tag_range, fd, 0, 1, kind)
+    control.tag_range(fd, LAST, 1)
+    require(control.query_tags(fd) == [(LAST, TO_END, APPROXIMATE)], "the last byte is not tagged")
+    control.tag_range(fd, 0, LAST)
+    require(control.query_tags(fd) == [(0, TO_END, APPROXIMATE)], "neighbours are two ranges")
+    control.tag_range(fd, 7, TO_END, PRECISE)
+    require(control.query_tags(fd) == [(0, 7, APPROXIMATE), (7, TO_END, PRECISE)],
+            "the end is wrong")
+    control.untag_range(fd)
+    require(control.query_tags(fd) == [] and control.read_counters()["files"] == 0,
+            "something is left")
+    control.untag_range(fd)
 
 
 def check_interrupted_query(folder: str) -> None:
@@ -239,10 +250,11 @@ def check_interrupted_query(folder: str) -> None:
     cursor = 0
     for turn in range(2):
         question = bytearray(approx.STORED_FORMAT.pack(
-            approx.STORED_FORMAT.size, fd, cursor, TO_END, approx.address_of(answer), 1, 0, 0, 0))
-        expect_refusal(errno.EINTR, 0, approx.ioctl, control.fd, approx.STORED, question)
+            approx.STORED_FORMAT.size, fd, cursor, TO_END, approx.buffer_address(answer), 1, 0, 0,
+            0))
+        expect_refusal(errno.EINTR, 0, approx.issue_ioctl, control.fd, approx.STORED, question)
         before, cursor = cursor, approx.STORED_FORMAT.unpack(question)[2]
-        must(before < cursor < size, f"turn {turn}: from {before} to {cursor}")
+        require(before < cursor < size, f"turn {turn}: from {before} to {cursor}")
     signal.setitimer(signal.ITIMER_REAL, 0)
     os.close(fd)
     Path(f"{folder}/sparse").unlink()
@@ -251,7 +263,7 @@ def check_interrupted_query(folder: str) -> None:
 def check_overlapping_ranges(folder: str, steps: int) -> None:
     """Compare overlapping ranges with a model that has a class for each byte."""
     control = Control()
-    fd = open_new(f"{folder}/model")
+    fd = open_new_file(f"{folder}/model")
     draw = random.Random(f"2018 {TURN}")
     size = 200
     told = [NONE] * size
@@ -261,18 +273,19 @@ def check_overlapping_ranges(folder: str, steps: int) -> None:
         kind = draw.choice((PRECISE, APPROXIMATE, NONE))
         told[first : first + length] = [kind] * length
         if kind == NONE:
-            control.untag(fd, first, length)
+            control.untag_range(fd, first, length)
         else:
-            control.tag(fd, first, length, kind)
+            control.tag_range(fd, first, length, kind)
         found = [NONE] * size
-        extents = control.query(fd, room=draw.choice((1, 7, 300)))
+        extents = control.query_tags(fd, room=draw.choice((1, 7, 300)))
         for extent in extents:
             found[extent.offset : extent.offset + extent.length] = [extent.kind] * extent.length
-        must(found == told, f"step {step}: {found} is not {told}")
+        require(found == told, f"step {step}: {found} is not {told}")
         edges_of_model = sum(a != b for a, b in zip([NONE, *told], told, strict=False) if b != NONE)
-        must(len(extents) == edges_of_model == control.stats()["ranges"],
-             f"step {step}: {len(extents)} ranges, not {edges_of_model}; {control.stats()}")
-    control.untag(fd)
+        require(len(extents) == edges_of_model == control.read_counters()["ranges"],
+                f"step {step}: {len(extents)} ranges, not {edges_of_model}; "
+                f"{control.read_counters()}")
+    control.untag_range(fd)
 
 
 # Permissions and limits
@@ -287,56 +300,56 @@ def check_refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
-    must(files_tagged(control, 0), "something is tagged from before")
-    os.close(open_new(path, mode=0o666))
+    require(has_few_tagged_files(control, 0), "something is tagged from before")
+    os.close(open_new_file(path, mode=0o666))
     read_only = os.open(path, os.O_RDONLY)
-    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag, read_only)
-    expect_refusal(errno.EBADF, 0, control.tag, os.open(path, os.O_PATH))
-    expect_refusal(errno.EBADF, 0, control.tag, 12345)
-    expect_refusal(errno.EBADF, 0, control.tag, -1)
+    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag_range, read_only)
+    expect_refusal(errno.EBADF, 0, control.tag_range, os.open(path, os.O_PATH))
+    expect_refusal(errno.EBADF, 0, control.tag_range, 12345)
+    expect_refusal(errno.EBADF, 0, control.tag_range, -1)
     pipe = os.pipe()
     for fd in (os.open(folder, os.O_RDONLY), new_socket(), pipe[0], pipe[1], control.fd,
                os.open("/dev/null", os.O_RDWR), os.open(DEVICE, os.O_RDWR)):
-        expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
-    must(control.stats()["files"] == 0, "something was tagged")
+        expect_refusal(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
+    require(control.read_counters()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    in_child(check_refusals_of_nobody, path, folder)
+    run_in_child(check_refusals_of_nobody, path, folder)
 
 
 def check_refusals_of_nobody(path: str, folder: str) -> None:
     """Check that a user may tag their own files only."""
     inherited = os.open(DEVICE, os.O_RDWR)
-    as_nobody()
+    drop_privileges()
     control = Control()
     fd = os.open(path, os.O_RDWR)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag, fd)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.untag, fd)
-    expect_refusal(errno.EPERM, 0, control.device_tag, inherited)
-    expect_refusal(errno.EPERM, 0, control.watch, fd, on=True)
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.pwritev, fd, bytearray(UNIT), 0,
-                   APPROXIMATE)
-    own = open_new(f"{folder}/own")
-    control.tag(own)
-    must(control.query(own), "one's own file is not tagged")
-    must(not control.query(fd), "somebody's file is tagged")
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag_range, fd)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.untag_range, fd)
+    expect_refusal(errno.EPERM, 0, control.tag_device_range, inherited)
+    expect_refusal(errno.EPERM, 0, control.watch_file_system, fd, on=True)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.write_with_class, fd, bytearray(UNIT),
+                   0, APPROXIMATE)
+    own = open_new_file(f"{folder}/own")
+    control.tag_range(own)
+    require(control.query_tags(own), "one's own file is not tagged")
+    require(not control.query_tags(fd), "somebody's file is tagged")
     memfd = os.memfd_create("own")
-    control.tag(memfd, 0, UNIT)
-    must(control.stats()["files"] == 2, "the counts are wrong")
-    must(control.scope(approx.THREAD, APPROXIMATE, b"a label") == NONE, "there was a scope")
-    must(control.scope(approx.THREAD, PRECISE) == APPROXIMATE, "the scope is forgotten")
-    must(control.scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
+    control.tag_range(memfd, 0, UNIT)
+    require(control.read_counters()["files"] == 2, "the counts are wrong")
+    require(control.set_scope(approx.THREAD, APPROXIMATE, b"a label") == NONE, "there was a scope")
+    require(control.set_scope(approx.THREAD, PRECISE) == APPROXIMATE, "the scope is forgotten")
+    require(control.set_scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
     for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
-        expect_refusal(errno.EINVAL, 0, control.scope, approx.THREAD, APPROXIMATE, label)
+        expect_refusal(errno.EINVAL, 0, control.set_scope, approx.THREAD, APPROXIMATE, label)
     Path(f"{folder}/own").unlink()
 
 
-def write_from(control: Control, fd: int, address: int, length: int, kind: int) -> int:
+def pwritev_at_address(control: Control, fd: int, address: int, length: int, kind: int) -> int:
     """Issue APPROXFTL_PWRITEV at byte 0; return the bytes written or a negative errno."""
     vector = bytearray(struct.pack("=QQ", address, length))
     argument = bytearray(approx.PWRITEV_FORMAT.pack(
-        approx.PWRITEV_FORMAT.size, fd, kind, 0, 0, approx.address_of(vector), 1, 0, 0))
+        approx.PWRITEV_FORMAT.size, fd, kind, 0, 0, approx.buffer_address(vector), 1, 0, 0))
     try:
-        approx.ioctl(control.fd, approx.PWRITEV, argument)
+        approx.issue_ioctl(control.fd, approx.PWRITEV, argument)
     except OSError as error:
         return -(error.errno or 0)
     return int(approx.PWRITEV_FORMAT.unpack(argument)[8])
@@ -347,33 +360,33 @@ def check_failed_writes(folder: str) -> None:
     control = Control()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     memory = mmap.mmap(-1, 8 * UNIT)
-    start = approx.address_of(memory)
-    tagged_writes.syscall(11, ctypes.c_void_p(start + 2 * UNIT), ctypes.c_long(UNIT))
+    start = approx.buffer_address(memory)
+    tagged_writes.issue_syscall(11, ctypes.c_void_p(start + 2 * UNIT), ctypes.c_long(UNIT))
     before = [(UNIT, UNIT, APPROXIMATE), (5 * UNIT, UNIT, PRECISE)]
     for flags in (0, os.O_DSYNC, os.O_DIRECT):
         path = f"{folder}/failed"
-        os.close(open_new(path, size=8 * UNIT))
+        os.close(open_new_file(path, size=8 * UNIT))
         fd = os.open(path, os.O_RDWR | flags)
         for kind in (APPROXIMATE, PRECISE):
             for address, limit in ((8, 0), (start + 2 * UNIT, 0), (start, 0), (start, 2 * UNIT)):
-                control.untag(fd)
-                control.tag(fd, UNIT, UNIT)
-                control.tag(fd, 5 * UNIT, UNIT, PRECISE)
+                control.untag_range(fd)
+                control.tag_range(fd, UNIT, UNIT)
+                control.tag_range(fd, 5 * UNIT, UNIT, PRECISE)
                 if limit:
                     old = resource.getrlimit(resource.RLIMIT_FSIZE)
                     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, old[1]))
-                written = write_from(control, fd, address, 8 * UNIT, kind)
+                written = pwritev_at_address(control, fd, address, 8 * UNIT, kind)
                 if limit:
                     resource.setrlimit(resource.RLIMIT_FSIZE, old)
-                must(written < 8 * UNIT, f"all of it was written from {address:#x}")
+                require(written < 8 * UNIT, f"all of it was written from {address:#x}")
                 end = max(written, 0)
                 kept = [(max(a, end), a + n - max(a, end), of) for a, n, of in before
                         if a + n > end]
                 said = ([(0, end, kind)] if end else []) + kept
                 if end and kept and kept[0][0] == end and kept[0][2] == kind:
                     said = [(0, kept[0][0] + kept[0][1], kind), *kept[1:]]
-                must(control.query(fd) == said,
-                     f"{written} bytes, class {kind}: {control.query(fd)} is not {said}")
+                require(control.query_tags(fd) == said,
+                        f"{written} bytes, class {kind}: {control.query_tags(fd)} is not {said}")
         os.close(fd)
     Path(f"{folder}/failed").unlink()
 
@@ -386,14 +399,14 @@ def check_who_may_query(folder: str) -> None:
     all_may_be = " buffer_migrate_folio\n" not in Path("/proc/kallsyms").read_text()
     Path(folder).chmod(0o777)
     roots, own = f"{folder}/roots", f"{folder}/askers"
-    os.close(open_new(roots, mode=0o666))
-    os.close(open_new(own, mode=0o666))
+    os.close(open_new_file(roots, mode=0o666))
+    os.close(open_new_file(own, mode=0o666))
     os.chown(own, NOBODY, NOBODY)
     os.sync()
     for journaled in (False, True):
         subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
-        must(Control().stored(os.open(own, os.O_RDONLY)), "root may not ask")
-        in_child(query_as_nobody, roots, own, journaled or all_may_be)
+        require(Control().list_stored_units(os.open(own, os.O_RDONLY)), "root may not ask")
+        run_in_child(query_as_nobody, roots, own, journaled or all_may_be)
     Path(own).unlink()
 
 
@@ -401,39 +414,39 @@ def query_as_nobody(roots: str, own: str, journaled: bool) -> None:
     """Run these queries without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
-    as_nobody()
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.stored, fds[0])
+    drop_privileges()
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.list_stored_units, fds[0])
     if journaled:
-        expect_refusal(errno.EPERM, approx.REASON_DEVICE, control.stored, fds[1])
+        expect_refusal(errno.EPERM, approx.REASON_DEVICE, control.list_stored_units, fds[1])
     else:
-        must(control.stored(fds[1]), "the owner may not ask")
+        require(control.list_stored_units(fds[1]), "the owner may not ask")
 
 
 def check_note_limit() -> None:
     """Check that only unprivileged labels are rate-limited, by max_notes per second."""
     control = Control()
     for _ in range(3000):
-        control.note(b"flood")
+        control.write_trace_note(b"flood")
     limit = Path("/sys/module/dm_approxftl/parameters/max_notes")
     standard = limit.read_text()
     limit.write_text("10")
     try:
-        in_child(exceed_note_limit, control)
+        run_in_child(exceed_note_limit, control)
     finally:
         limit.write_text(standard)
 
 
 def exceed_note_limit(control: Control) -> None:
     """Exceed the limit without privileges."""
-    as_nobody()
+    drop_privileges()
     refused = 0
     for _ in range(3000):
         try:
-            control.note(b"flood")
+            control.write_trace_note(b"flood")
         except approx.RefusedError as why:
-            must(why.errno == errno.EAGAIN, f"{why}")
+            require(why.errno == errno.EAGAIN, f"{why}")
             refused += 1
-    must(0 < refused < 3000, f"{refused} of 3000 labels were refused")
+    require(0 < refused < 3000, f"{refused} of 3000 labels were refused")
 
 
 def check_tag_limits(folder: str) -> None:
@@ -443,8 +456,8 @@ def check_tag_limits(folder: str) -> None:
     (parameters / "max_ranges").write_text("20")
     Path(folder).chmod(0o777)
     try:
-        in_child(reach_tag_limits, folder)
-        os.close(open_new(f"{folder}/root"))
+        run_in_child(reach_tag_limits, folder)
+        os.close(open_new_file(f"{folder}/root"))
     finally:
         (parameters / "max_files").write_text("65536")
         (parameters / "max_ranges").write_text("262144")
@@ -452,33 +465,33 @@ def check_tag_limits(folder: str) -> None:
 
 def reach_tag_limits(folder: str) -> None:
     """Reach both limits without privileges."""
-    as_nobody()
+    drop_privileges()
     control = Control()
-    must(files_tagged(control, 0), "something is tagged from before")
-    files = [open_new(f"{folder}/limit-{i}") for i in range(4)]
+    require(has_few_tagged_files(control, 0), "something is tagged from before")
+    files = [open_new_file(f"{folder}/limit-{i}") for i in range(4)]
     for fd in files[:3]:
-        control.tag(fd, 0, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_FILES, control.tag, files[3], 0, 1)
+        control.tag_range(fd, 0, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_FILES, control.tag_range, files[3], 0, 1)
     for i in range(1, 18):
-        control.tag(files[0], i * 2, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[1], 100, 1)
-    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[0], 100, 1)
-    control.tag(files[0], 0, 50)
-    control.tag(files[1], 100, 1)
-    must(control.stats()["ranges"] == 4, f"ranges: {control.stats()}")
-    control.untag(files[2])
+        control.tag_range(files[0], i * 2, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[1], 100, 1)
+    expect_refusal(errno.ENOSPC, approx.REASON_RANGES, control.tag_range, files[0], 100, 1)
+    control.tag_range(files[0], 0, 50)
+    control.tag_range(files[1], 100, 1)
+    require(control.read_counters()["ranges"] == 4, f"ranges: {control.read_counters()}")
+    control.untag_range(files[2])
     while True:
         with suppress(OSError):
-            control.tag(files[3], 0, 1)
+            control.tag_range(files[3], 0, 1)
             break
         time.sleep(0.05)
-    must(control.query(files[3]), "a file that is not tagged any more is still counted")
+    require(control.query_tags(files[3]), "a file that is not tagged any more is still counted")
 
 
-def refused_file(path: Path, error: int, reason: int) -> None:
+def check_file_refused(path: Path, error: int, reason: int) -> None:
     """Check that tagging this existing file is refused."""
-    with opened(path) as fd:
-        expect_refusal(error, reason, Control().tag, fd)
+    with opened_file(path) as fd:
+        expect_refusal(error, reason, Control().tag_range, fd)
 
 
 def check_encrypted_folder(folder: str) -> None:
@@ -489,25 +502,25 @@ def check_encrypted_folder(folder: str) -> None:
     fcntl.ioctl(fd, 0xC0506617, key)
     policy = bytearray(struct.pack("=BBBB4s16s", 2, 1, 4, 0, b"", bytes(key[8:24])))
     fcntl.ioctl(fd, 0x800C6613, policy)
-    inside = open_new(f"{folder}/inside")
-    expect_refusal(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag, inside)
+    inside = open_new_file(f"{folder}/inside")
+    expect_refusal(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag_range, inside)
 
 
 # Lifetimes
 
 
-def files_tagged(control: Control, count: int) -> bool:
+def has_few_tagged_files(control: Control, count: int) -> bool:
     """Wait until at most COUNT files are tagged, as the kernel evicts inodes with a delay."""
-    while control.stats()["files"] > count:
+    while control.read_counters()["files"] > count:
         time.sleep(0.02)
-    return bool(control.stats()["files"] == count)
+    return bool(control.read_counters()["files"] == count)
 
 
-def overwrite_randomly(path: Path, seed: int) -> None:
+def overwrite_file_randomly(path: Path, seed: int) -> None:
     """Overwrite random pieces of a file."""
     draw = random.Random(seed)
     page = mmap.mmap(-1, 4 * UNIT)
-    with opened(path, os.O_WRONLY | os.O_DIRECT) as fd:
+    with opened_file(path, os.O_WRONLY | os.O_DIRECT) as fd:
         size = os.fstat(fd).st_size // len(page)
         for _ in range(1000):
             os.pwritev(fd, [page], draw.randrange(size) * len(page))
@@ -516,11 +529,11 @@ def overwrite_randomly(path: Path, seed: int) -> None:
 def check_life_of_tags(folder: str) -> None:
     """Check that tags survive renaming and truncation, and end with the file or owner."""
     control = Control()
-    before = control.stats()["files"]
+    before = control.read_counters()["files"]
     path, other = f"{folder}/life", f"{folder}/renamed"
-    fd = open_new(path)
+    fd = open_new_file(path)
     inode = os.fstat(fd).st_ino
-    control.tag(fd, 0, 100)
+    control.tag_range(fd, 0, 100)
     os.close(fd)
     Path("/proc/sys/vm/drop_caches").write_text("3")
     Path(path).rename(other)
@@ -529,42 +542,43 @@ def check_life_of_tags(folder: str) -> None:
     os.chown(path, 0, NOBODY)
     for name in (path, other):
         fd = os.open(name, os.O_RDONLY)
-        must(control.query(fd) == [(0, 100, APPROXIMATE)], f"{name} has lost its tag")
+        require(control.query_tags(fd) == [(0, 100, APPROXIMATE)], f"{name} has lost its tag")
         os.close(fd)
     fd = os.open(path, os.O_RDWR)
     os.chown(path, NOBODY, 0)
-    must(not control.query(fd), "the next owner has somebody else's tag")
-    control.tag(fd, 0, 100)
+    require(not control.query_tags(fd), "the next owner has somebody else's tag")
+    control.tag_range(fd, 0, 100)
     Path(path).unlink()
     Path(other).unlink()
     os.close(fd)
-    must(files_tagged(control, before), "a deleted file is still tagged")
+    require(has_few_tagged_files(control, before), "a deleted file is still tagged")
     for i in range(50):
-        again = open_new(f"{folder}/again-{i}")
-        must(not control.query(again), f"file {i}, inode {os.fstat(again).st_ino}, was born tagged")
+        again = open_new_file(f"{folder}/again-{i}")
+        require(not control.query_tags(again),
+                f"file {i}, inode {os.fstat(again).st_ino}, was born tagged")
         if os.fstat(again).st_ino == inode:
             print("# the inode was used again")
         os.close(again)
 
 
-def leave_tagged(folder: Path) -> None:
+def leave_tagged_files(folder: Path) -> None:
     """Leave tagged files elsewhere for the unloading of the module."""
     control = Control()
     for i in range(200):
-        fd = open_new(folder / f"left-{i}", size=0)
-        control.tag(fd, 0, 1 + i)
+        fd = open_new_file(folder / f"left-{i}", size=0)
+        control.tag_range(fd, 0, 1 + i)
         os.close(fd)
-    must(control.stats()["files"] == 200, "they are not tagged")
+    require(control.read_counters()["files"] == 200, "they are not tagged")
 
 
 def check_none_tagged() -> None:
     """Check that no tags are left."""
     control = Control()
-    must(files_tagged(control, 0), f"{control.stats()}")
-    must(control.stats()["ranges"] == 0, f"{control.stats()}")
+    require(has_few_tagged_files(control, 0), f"{control.read_counters()}")
+    require(control.read_counters()["ranges"] == 0, f"{control.read_counters()}")
 
 
-def set_attribute(path: str | Path, text: str) -> None:
+def set_tag_attribute(path: str | Path, text: str) -> None:
     """Set the attribute with tags that the module reads on a watched file system."""
     os.setxattr(path, "user.approxftl", text.encode())
 
@@ -573,43 +587,43 @@ def check_watched_files(folder: str) -> None:
     """Check that opening a file tags it by its attribute on a watched file system only."""
     control = Control()
     top = os.open(folder, os.O_RDONLY)
-    control.watch(top, on=True)
-    control.watch(top, on=True)
+    control.watch_file_system(top, on=True)
+    control.watch_file_system(top, on=True)
     told = {"0+4096 8192+100=precise 16384+": [(0, 4096, 1), (8192, 100, 0), (16384, TO_END, 1)],
             "": [], "nonsense": [], "5+0": [], "0+1=perhaps": [], "9223372036854775808+1": [],
             "7+18446744073709551615": [(7, TO_END, 1)], "+": [], "-1+5": [], "3+4\n": [(3, 4, 1)],
             "1+1 x": [(1, 1, 1)]}
     for i, (text, ranges) in enumerate(told.items()):
         path = f"{folder}/watched-{i}"
-        fd = open_new(path)
+        fd = open_new_file(path)
         os.fsync(fd)
         os.close(fd)
         if text:
-            set_attribute(path, text)
+            set_tag_attribute(path, text)
         fd = os.open(path, os.O_RDONLY)
-        must(control.query(fd) == ranges, f"{text!r}: {control.query(fd)}")
+        require(control.query_tags(fd) == ranges, f"{text!r}: {control.query_tags(fd)}")
         os.close(fd)
-    control.watch(top, on=False)
-    expect_refusal(errno.ENOENT, 0, control.watch, top, on=False)
+    control.watch_file_system(top, on=False)
+    expect_refusal(errno.ENOENT, 0, control.watch_file_system, top, on=False)
     path = f"{folder}/unwatched"
-    os.close(open_new(path))
-    set_attribute(path, "0+")
-    must(not control.query(os.open(path, os.O_RDONLY)), "it is watched still")
+    os.close(open_new_file(path))
+    set_tag_attribute(path, "0+")
+    require(not control.query_tags(os.open(path, os.O_RDONLY)), "it is watched still")
 
 
-def open_watched(path: Path) -> None:
+def open_watched_file(path: Path) -> None:
     """Open a file tagged by its attribute, and rewrite it as an unaware program would."""
     control = Control()
-    control.watch(os.open(path.parent, os.O_RDONLY), on=True)
+    control.watch_file_system(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
-    must(control.query(fd), "it was not tagged")
+    require(control.query_tags(fd), "it was not tagged")
     os.write(fd, pattern_content())
     os.fsync(fd)
-    control.watch(fd, on=False)
+    control.watch_file_system(fd, on=False)
     os.sync()
 
 
-def attribute_of_pattern(path: Path) -> None:
+def write_pattern_attribute(path: Path) -> None:
     """Describe the pattern of approximate units in the attribute of a new file."""
     path.touch()
     words = []
@@ -620,7 +634,7 @@ def attribute_of_pattern(path: Path) -> None:
             if told[begin] == APPROXIMATE:
                 words.append(f"{begin * UNIT}+{(i - begin) * UNIT}")
             begin = i
-    set_attribute(path, " ".join(words))
+    set_tag_attribute(path, " ".join(words))
 
 
 # Devices
@@ -632,26 +646,27 @@ def check_device_ranges() -> None:
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
-        expect_refusal(errno.EOVERFLOW, 0, control.device_tag, fd, offset, length)
+        expect_refusal(errno.EOVERFLOW, 0, control.tag_device_range, fd, offset, length)
     for i, kind in enumerate(pattern_classes()):
         if kind == APPROXIMATE:
-            control.device_tag(fd, i * UNIT, UNIT)
-    must(control.query(fd, approx.DEVICE_QUERY), "nothing is listed")
+            control.tag_device_range(fd, i * UNIT, UNIT)
+    require(control.query_tags(fd, approx.DEVICE_QUERY), "nothing is listed")
     page = mmap.mmap(-1, UNITS * UNIT)
     page[:] = pattern_content()
     os.pwritev(fd, [page], 0)
     os.fsync(fd)
-    found = {unit.offset // UNIT: unit.kind for unit in control.stored(fd, 0, UNITS * UNIT)}
-    must(found == dict(enumerate(pattern_classes())), f"stored: {found}")
+    found = {unit.offset // UNIT: unit.kind
+             for unit in control.list_stored_units(fd, 0, UNITS * UNIT)}
+    require(found == dict(enumerate(pattern_classes())), f"stored: {found}")
     claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
-    expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.device_tag, fd)
+    expect_refusal(errno.EBUSY, approx.REASON_IN_USE, control.tag_device_range, fd)
     os.pwritev(fd, [page], 0)
-    must(all(unit.kind == PRECISE for unit in control.stored(fd, 0, UNITS * UNIT)),
-         "ranges count on a device that is claimed")
+    require(all(unit.kind == PRECISE for unit in control.list_stored_units(fd, 0, UNITS * UNIT)),
+            "ranges count on a device that is claimed")
     os.close(claim)
-    control.device_tag(fd, 0, TO_END, NONE)
-    must(not control.query(fd, approx.DEVICE_QUERY), "something is left")
-    control.device_tag(fd, 0, UNIT)
+    control.tag_device_range(fd, 0, TO_END, NONE)
+    require(not control.query_tags(fd, approx.DEVICE_QUERY), "something is left")
+    control.tag_device_range(fd, 0, UNIT)
 
 
 def write_to_zones(path: str) -> None:
@@ -662,26 +677,27 @@ def write_to_zones(path: str) -> None:
     memory = mmap.mmap(memfd, 16 * UNIT)
     memory[:] = b"".join(bytes([number + 1]) * UNIT for number in range(16))
     for number in range(0, 16, 2):
-        control.tag(memfd, number * UNIT, UNIT)
+        control.tag_range(memfd, number * UNIT, UNIT)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
-    must(os.pwritev(fd, [memory], 0) == len(memory), "a short write")
+    require(os.pwritev(fd, [memory], 0) == len(memory), "a short write")
     os.fsync(fd)
     back = mmap.mmap(-1, 16 * UNIT)
     os.preadv(fd, [back], 0)
-    must(back[:] == memory[:], "other data are read back")
+    require(back[:] == memory[:], "other data are read back")
 
 
 def check_device_refusals(linear: str) -> None:
     """Check the reason of each refusal for stacked devices and for other files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
-    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.device_tag, fd)
-    expect_refusal(errno.ENOTBLK, approx.REASON_KIND, control.device_tag,
+    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.tag_device_range, fd)
+    expect_refusal(errno.ENOTBLK, approx.REASON_KIND, control.tag_device_range,
                    os.open("/dev/null", os.O_RDWR))
-    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.device_tag,
+    expect_refusal(errno.EBADF, approx.REASON_READ_ONLY, control.tag_device_range,
                    os.open(linear, os.O_RDONLY))
-    expect_refusal(errno.EBADF, approx.REASON_KIND, control.stored, os.open(linear, os.O_WRONLY))
-    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.stored, fd)
+    expect_refusal(errno.EBADF, approx.REASON_KIND, control.list_stored_units,
+                   os.open(linear, os.O_WRONLY))
+    expect_refusal(errno.ENODEV, approx.REASON_DEVICE, control.list_stored_units, fd)
 
 
 def check_precedence() -> None:
@@ -691,7 +707,7 @@ def check_precedence() -> None:
     """
     control, another = Control(), Control()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
-    must(not control.query(fd, approx.DEVICE_QUERY), "the new device has ranges")
+    require(not control.query_tags(fd, approx.DEVICE_QUERY), "the new device has ranges")
     memfd = os.memfd_create("arena")
     os.truncate(memfd, 4 * UNIT)
     memory = mmap.mmap(memfd, 4 * UNIT)
@@ -699,34 +715,35 @@ def check_precedence() -> None:
     anonymous = mmap.mmap(-1, UNIT)
     anonymous[:] = b"z" * UNIT
 
-    def kinds_after(buffer: mmap.mmap) -> list[int]:
+    def classes_after_write(buffer: mmap.mmap) -> list[int]:
         os.pwritev(fd, [buffer], 0)
-        return [unit.kind for unit in control.stored(fd, 0, len(buffer))]
+        return [unit.kind for unit in control.list_stored_units(fd, 0, len(buffer))]
 
-    control.tag(memfd, 0, UNIT - 1)
-    control.tag(memfd, UNIT, UNIT)
-    control.tag(memfd, UNIT + 5, 1, PRECISE)
-    control.tag(memfd, 2 * UNIT, UNIT)
-    must(kinds_after(memory) == [0, 0, 1, 0], "partly approximate units")
-    control.scope(approx.PROCESS, PRECISE)
-    must(kinds_after(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
-    control.scope(approx.PROCESS, APPROXIMATE)
-    must(kinds_after(memory) == [1, 0, 1, 1], "a scope where nothing is said of all of a unit")
-    another.scope(approx.THREAD, PRECISE)
-    must(kinds_after(anonymous) == [0], "a precise thread in an approximate process")
-    another.close()
-    must(kinds_after(anonymous) == [1], "a scope that was closed still counts")
-    control.close()
+    control.tag_range(memfd, 0, UNIT - 1)
+    control.tag_range(memfd, UNIT, UNIT)
+    control.tag_range(memfd, UNIT + 5, 1, PRECISE)
+    control.tag_range(memfd, 2 * UNIT, UNIT)
+    require(classes_after_write(memory) == [0, 0, 1, 0], "partly approximate units")
+    control.set_scope(approx.PROCESS, PRECISE)
+    require(classes_after_write(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
+    control.set_scope(approx.PROCESS, APPROXIMATE)
+    require(classes_after_write(memory) == [1, 0, 1, 1],
+            "a scope where nothing is said of all of a unit")
+    another.set_scope(approx.THREAD, PRECISE)
+    require(classes_after_write(anonymous) == [0], "a precise thread in an approximate process")
+    another.close_control()
+    require(classes_after_write(anonymous) == [1], "a scope that was closed still counts")
+    control.close_control()
     control = Control()
-    must(kinds_after(anonymous) == [0], "a scope outlives its descriptor")
+    require(classes_after_write(anonymous) == [0], "a scope outlives its descriptor")
 
 
 def check_scope_ends_at_exec() -> None:
     """Begin scopes, then exec dd, which must end them though it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
-    control.scope(approx.THREAD, APPROXIMATE)
-    control.scope(approx.PROCESS, APPROXIMATE)
+    control.set_scope(approx.THREAD, APPROXIMATE)
+    control.set_scope(approx.PROCESS, APPROXIMATE)
     os.execlp("dd", "dd", "if=/dev/zero", f"of={DEVICE}", "bs=4k", "count=1", "oflag=direct",
               "status=none")
 
@@ -735,28 +752,28 @@ def check_handed_descriptor() -> None:
     """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
-    in_child(hand_on, sender)
-    as_nobody()
+    run_in_child(send_descriptors, sender)
+    drop_privileges()
     control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
     os.dup2(handed[0], control.fd)
     os.close(handed[0])
-    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag, handed[1])
-    control.scope(approx.THREAD, APPROXIMATE)
-    control.scope(approx.PROCESS, APPROXIMATE)
+    expect_refusal(errno.EPERM, approx.REASON_OWNER, control.tag_range, handed[1])
+    control.set_scope(approx.THREAD, APPROXIMATE)
+    control.set_scope(approx.PROCESS, APPROXIMATE)
     page = mmap.mmap(-1, UNIT)
     page[:] = b"h" * UNIT
     os.pwritev(fd, [page], 0)
-    in_child(os.pwritev, fd, [page], UNIT)
-    control.close()
+    run_in_child(os.pwritev, fd, [page], UNIT)
+    control.close_control()
     os.pwritev(fd, [page], 2 * UNIT)
-    found = [unit.kind for unit in Control().stored(fd, 0, 3 * UNIT)]
-    must(found == [APPROXIMATE, PRECISE, PRECISE], f"stored: {found}")
+    found = [unit.kind for unit in Control().list_stored_units(fd, 0, 3 * UNIT)]
+    require(found == [APPROXIMATE, PRECISE, PRECISE], f"stored: {found}")
 
 
-def hand_on(sender: socket.socket) -> None:
+def send_descriptors(sender: socket.socket) -> None:
     """Send root's control device, with a scope, and root's memfd."""
     control = Control()
-    control.scope(approx.PROCESS, APPROXIMATE)
+    control.set_scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
 
 
@@ -773,7 +790,7 @@ class Event(NamedTuple):
     text: str
 
     @classmethod
-    def of(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
+    def parse_event(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
         """Parse a record of linux/blktrace_api.h; return None for other actions."""
         _, _, when, sector, size, action, _, _, _, _, _ = header
         act, category = action & 0xFFFF, action >> 16
@@ -793,16 +810,16 @@ def blktrace_records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
     at = 0
     while at < len(data):
         header = RECORD.unpack_from(data.ljust(at + RECORD.size, b"\0"), at)
-        must(header[0] >> 8 == 0x656174, f"there is no record at {at} of {len(data)}, but "
-             f"{data[at - 96 : at].hex()} {data[at : at + 96].hex()}")
+        require(header[0] >> 8 == 0x656174, f"there is no record at {at} of {len(data)}, but "
+                f"{data[at - 96 : at].hex()} {data[at : at + 96].hex()}")
         end = at + RECORD.size + header[-1]
         yield header, data[at + RECORD.size : end].ljust(header[-1], b"\0")
         at = end
 
 
-def read_capture(path: Path) -> list[Event]:
+def read_blktrace_events(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
-    events = (Event.of(*record) for record in blktrace_records(path))
+    events = (Event.parse_event(*record) for record in blktrace_records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 
@@ -814,12 +831,12 @@ class Written(NamedTuple):
     kind: str
     channel: str
 
-    def units(self) -> range:
+    def unit_offsets(self) -> range:
         """Return the device offsets of its units."""
         return range(self.first * 512, (self.first + self.sectors) * 512, UNIT)
 
 
-def noted_writes(events: list[Event]) -> list[Written]:
+def write_notes_of_trace(events: list[Event]) -> list[Written]:
     """Return the notes of writes; require that each follows its request."""
     found = []
     asked: dict[int, int] = {}
@@ -829,52 +846,52 @@ def noted_writes(events: list[Event]) -> list[Written]:
             asked[event.sector] = event.size
         elif words[:2] == ["approxftl", "write"]:
             noted = Written(int(words[2]), int(words[3]), words[4], words[5])
-            must(asked.pop(noted.first, 0) >= noted.sectors * 512, f"nobody asked for {event}")
+            require(asked.pop(noted.first, 0) >= noted.sectors * 512, f"nobody asked for {event}")
             found.append(noted)
     return found
 
 
 def check_traced_units(path: Path, *files: Path) -> None:
     """Check that the approximate units that the trace notes are exactly the stored ones."""
-    events = read_capture(path)
+    events = read_blktrace_events(path)
     control = Control()
-    classes = on_flash(control, DEVICE)
-    noted = noted_writes(events)
-    told = {offset: write.kind for write in noted for offset in write.units()}
-    must(sum(len(write.units()) for write in noted) == len(told), "a unit is noted twice")
+    classes = stored_classes_by_offset(control, DEVICE)
+    noted = write_notes_of_trace(events)
+    told = {offset: write.kind for write in noted for offset in write.unit_offsets()}
+    require(sum(len(write.unit_offsets()) for write in noted) == len(told), "a unit is noted twice")
     approximate = {offset for offset, kind in classes.items() if kind == APPROXIMATE}
-    must(approximate and approximate == {offset for offset, kind in told.items()
-                                         if kind == "approximate"},
-         f"{len(approximate)} units are approximate, {len(told)} are noted")
+    require(approximate and approximate == {offset for offset, kind in told.items()
+                                            if kind == "approximate"},
+            f"{len(approximate)} units are approximate, {len(told)} are noted")
     for file in files:
         fd = os.open(file, os.O_RDONLY)
-        own = {unit.device_offset: unit.kind for unit in control.stored(fd)}
-        must(sum(kind == APPROXIMATE for kind in own.values()) == sum(pattern_classes()),
-             f"{file} is not stored as it was tagged")
+        own = {unit.device_offset: unit.kind for unit in control.list_stored_units(fd)}
+        require(sum(kind == APPROXIMATE for kind in own.values()) == sum(pattern_classes()),
+                f"{file} is not stored as it was tagged")
     channels = {write.channel for write in noted}
-    must(channels == {"file", "buffer"}, f"by {channels}")
+    require(channels == {"file", "buffer"}, f"by {channels}")
     others = [event.text for event in events if event.name == "note"
               and not event.text.startswith(("approxftl write ", "approxftl zeroes "))]
     told_others = [" ".join(text.split(" ")[:2] + text.split(" ")[3:]) for text in others
                    if not text.endswith(" ready")]
-    must(sorted(told_others) == ["approxftl label my label",
-                                 "approxftl region thread approximate my region",
-                                 "approxftl region thread end"], f"notes: {told_others}")
+    require(sorted(told_others) == ["approxftl label my label",
+                                    "approxftl region thread approximate my region",
+                                    "approxftl region thread end"], f"notes: {told_others}")
 
 
 def fill_trace_buffer() -> None:
     """Write labels that fill a blktrace buffer, so that it begins to write its output."""
     control = Control()
     for _ in range(40):
-        control.note(b"ready")
+        control.write_trace_note(b"ready")
 
 
-def put_labels() -> None:
+def write_trace_labels() -> None:
     """Begin and end a labelled scope, then put a label into the block trace."""
     control = Control()
-    control.scope(approx.THREAD, APPROXIMATE, b"my region")
-    control.scope(approx.THREAD, NONE)
-    control.note(b"my label")
+    control.set_scope(approx.THREAD, APPROXIMATE, b"my region")
+    control.set_scope(approx.THREAD, NONE)
+    control.write_trace_note(b"my label")
 
 
 # Concurrency
@@ -888,17 +905,17 @@ def churn_files(folder: str, seconds: str) -> None:
         child = os.fork()
         if not child:
             try:
-                churn_one(folder, seed, deadline)
+                churn_in_one_process(folder, seed, deadline)
             except OSError as why:
                 print(f"# {why}", flush=True)
                 os._exit(1)
             os._exit(0)
         children.append(child)
     statuses = [os.waitpid(child, 0)[1] for child in children]
-    must(not any(statuses), "a child failed")
+    require(not any(statuses), "a child failed")
 
 
-def churn_one(folder: str, seed: int, deadline: float) -> None:
+def churn_in_one_process(folder: str, seed: int, deadline: float) -> None:
     """Run one of these processes."""
     draw = random.Random(seed)
     control = Control()
@@ -909,10 +926,10 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
             offset = draw.randrange(64) * UNIT
             what = draw.randrange(7)
             if what == 0:
-                control.tag(fd, offset, draw.choice((512, UNIT, 16 * UNIT)), draw.randrange(2),
-                            draw.randrange(2))
+                control.tag_range(fd, offset, draw.choice((512, UNIT, 16 * UNIT)),
+                                  draw.randrange(2), draw.randrange(2))
             elif what == 1:
-                control.untag(fd, offset, draw.choice((UNIT, TO_END)))
+                control.untag_range(fd, offset, draw.choice((UNIT, TO_END)))
             elif what == 2:
                 os.fsync(fd)
             elif what == 3:
@@ -920,7 +937,7 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
             elif what == 4:
                 Path(path).unlink(missing_ok=True)
             elif what == 5:
-                control.query(fd)
+                control.query_tags(fd)
             else:
                 os.pwrite(fd, b"c" * 8 * UNIT, offset)
         os.close(fd)
@@ -930,81 +947,82 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
 
 
 @contextmanager
-def on_ext4(options: str = "", keys: str = KEYS) -> Iterator[Mount]:
+def ext4_on_new_device(options: str = "", keys: str = KEYS) -> Iterator[Mount]:
     """Context manager: a new ext4 on a new device."""
-    with device(NAME, keys) as path:
+    with temporary_device(NAME, keys) as path:
         system = Mount(path, f"{EXT4} -O encrypt", options)
         with system:
             yield system
 
 
-def swap_is_refused(folder: str) -> None:
+def check_swap_refused(folder: str) -> None:
     """Tagging a swap file is refused."""
     swap = Path(folder, "swap")
     swap.write_bytes(bytes(4 << 20))
     swap.chmod(0o600)
-    run("mkswap", swap)
-    run("swapon", swap)
+    run_command("mkswap", swap)
+    run_command("swapon", swap)
     try:
-        refused_file(swap, errno.ETXTBSY, approx.REASON_SWAP)
+        check_file_refused(swap, errno.ETXTBSY, approx.REASON_SWAP)
     finally:
-        run("swapoff", swap)
+        run_command("swapoff", swap)
 
 
-def checksums_are_refused() -> None:
+def check_checksums_refused() -> None:
     """Tagging a file of btrfs is refused unless the file has no checksums."""
-    with device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
+    with temporary_device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
         (place / "file").write_text("data")
-        refused_file(place / "file", errno.EOPNOTSUPP, approx.REASON_CHECKSUM)
+        check_file_refused(place / "file", errno.EOPNOTSUPP, approx.REASON_CHECKSUM)
         (place / "nocow").touch()
-        run("chattr", "+C", place / "nocow")
+        run_command("chattr", "+C", place / "nocow")
         (place / "nocow").write_text("data")
-        with opened(place / "nocow") as fd:
-            Control().tag(fd)
+        with opened_file(place / "nocow") as fd:
+            Control().tag_range(fd)
 
 
-def raw_device() -> None:
+def check_raw_device() -> None:
     """Tags of ranges of a device, of memory and of scopes."""
-    with device(NAME):
-        in_child(check_device_ranges)
-    with device(NAME) as path:
-        in_child(check_precedence)
-        in_child(check_scope_ends_at_exec)
-        with opened(path, os.O_RDONLY) as fd:
-            must(Control().stored(fd, 0, UNIT)[0].kind == PRECISE, "a scope lasts beyond exec")
-        in_child(check_handed_descriptor)
-        dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
-        in_child(check_device_refusals, "/dev/mapper/aftl-linear")
-        dmsetup("remove", "aftl-linear")
+    with temporary_device(NAME):
+        run_in_child(check_device_ranges)
+    with temporary_device(NAME) as path:
+        run_in_child(check_precedence)
+        run_in_child(check_scope_ends_at_exec)
+        with opened_file(path, os.O_RDONLY) as fd:
+            require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
+                    "a scope lasts beyond exec")
+        run_in_child(check_handed_descriptor)
+        run_dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
+        run_in_child(check_device_refusals, "/dev/mapper/aftl-linear")
+        run_dmsetup("remove", "aftl-linear")
 
 
-def waiting_device_answers() -> None:
+def check_waiting_device() -> None:
     """Our device on another one answers while it waits for the other one to resume."""
-    with device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
+    with temporary_device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
         format_volume(lower, SHAPE)
-        with device(NAME, SMALL, str(lower)) as path:
-            run("dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=1")
-            dmsetup("suspend", "aftl-lower")
+        with temporary_device(NAME, SMALL, str(lower)) as path:
+            run_command("dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=1")
+            run_dmsetup("suspend", "aftl-lower")
             suspending = subprocess.Popen(["dmsetup", "suspend", NAME])
             time.sleep(1)
             asking = os.fork()
             if not asking:
-                os._exit(not on_flash(Control(), path))
+                os._exit(not stored_classes_by_offset(Control(), path))
             time.sleep(1)
             waits = suspending.poll() is None and os.waitpid(asking, os.WNOHANG) == (0, 0)
-            dmsetup("resume", "aftl-lower")
-            must(not suspending.wait() and not os.waitpid(asking, 0)[1], "there is no answer")
-            must(waits, "a call does not wait")
-            dmsetup("resume", NAME)
+            run_dmsetup("resume", "aftl-lower")
+            require(not suspending.wait() and not os.waitpid(asking, 0)[1], "there is no answer")
+            require(waits, "a call does not wait")
+            run_dmsetup("resume", NAME)
 
 
-def watched_files() -> None:
+def check_tags_after_remount() -> None:
     """After a remount, the tags are restored from the extended attribute."""
-    with on_ext4() as system:
-        in_child(check_watched_files, str(system.place))
-        attribute_of_pattern(system.place / "again")
-        system.remount()
-        in_child(open_watched, system.place / "again")
+    with ext4_on_new_device() as system:
+        run_in_child(check_watched_files, str(system.place))
+        write_pattern_attribute(system.place / "again")
+        system.remount_file_system()
+        run_in_child(open_watched_file, system.place / "again")
         check_stored_tags("all", system.place / "again")
 
 
@@ -1014,42 +1032,43 @@ def capture_trace(system: Mount, path: Path) -> None:
         tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
                                   stdout=output, stderr=subprocess.PIPE, text=True)
         while not path.stat().st_size:
-            must(tracer.poll() is None, "blktrace has ended")
+            require(tracer.poll() is None, "blktrace has ended")
             fill_trace_buffer()
         for way in ("buffered", "direct"):
-            in_child(write_tagged, way, str(system.place / way))
-        in_child(put_labels)
+            run_in_child(write_tagged_file, way, str(system.place / way))
+        run_in_child(write_trace_labels)
         os.sync()
         tracer.send_signal(signal.SIGINT)
-        must("drop" not in tracer.communicate()[1].lower(), "events were dropped")
+        require("drop" not in tracer.communicate()[1].lower(), "events were dropped")
 
 
-def block_trace() -> None:
+def check_block_trace() -> None:
     """Compare a block trace with the stored classes.
 
     With small buffers a capture once lacked a record where one should be, for an unknown reason in
     Linux: print the data found there and capture again.
     """
     if not os.path.ismount("/sys/kernel/debug"):
-        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+        run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     path = Path("/dev/shm/aftl-capture")
     for attempt in range(2):
-        with on_ext4() as system:
+        with ext4_on_new_device() as system:
             capture_trace(system, path)
             try:
-                must(list(blktrace_records(path)), "nothing is captured")
+                require(list(blktrace_records(path)), "nothing is captured")
             except FailedError as why:
-                must(attempt == 0, str(why))
+                require(attempt == 0, str(why))
                 print(f"# {why}")
                 continue
-            in_child(check_traced_units, path, system.place / "buffered", system.place / "direct")
+            run_in_child(check_traced_units, path, system.place / "buffered",
+                         system.place / "direct")
             break
     path.unlink()
 
 
-def overlaid_files() -> None:
+def check_overlay_files() -> None:
     """Tagging a file of an overlay tags the underlying file."""
-    with on_ext4() as system:
+    with ext4_on_new_device() as system:
         for name in ("upper", "work"):
             (system.place / name).mkdir()
         (lower := Path("/dev/shm/aftl-lower")).mkdir()
@@ -1057,95 +1076,95 @@ def overlaid_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                in_child(check_one_way, str(over / way), way, "all", number)
-            attribute_of_pattern(over / "again")
-            in_child(open_watched, over / "again")
+                run_in_child(check_way_to_write, str(over / way), way, "all", number)
+            write_pattern_attribute(over / "again")
+            run_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
-        run("rm", "-r", lower)
+        run_command("rm", "-r", lower)
 
 
-def move_tagged_data(system: Mount) -> None:
+def relocate_tagged_data(system: Mount) -> None:
     """Rewrite parts of another file until GC relocates the tagged one and promotes it."""
     room = os.statvfs(system.place)
     other = system.place / "other"
-    run("dd", "if=/dev/zero", f"of={other}", "bs=64k",
-        f"count={room.f_bavail * room.f_frsize * 7 // 8 >> 16}", "conv=fsync")
+    run_command("dd", "if=/dev/zero", f"of={other}", "bs=64k",
+                f"count={room.f_bavail * room.f_frsize * 7 // 8 >> 16}", "conv=fsync")
     for seed in range(9):
-        overwrite_randomly(other, seed)
-        if counters(NAME)["programmed_promotion_units"]:
+        overwrite_file_randomly(other, seed)
+        if read_counters(NAME)["programmed_promotion_units"]:
             return
-    must(False, f"nothing was promoted: {counters(NAME)}")
+    require(False, f"nothing was promoted: {read_counters(NAME)}")
 
 
-def durable_tags() -> None:
+def check_durable_tags() -> None:
     """The volume stores classes: with data, with relocated data, and after promotion."""
     shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
     keys = f"{shape} timing off policy approxftl"
-    ram_disks(2, 98304)
+    make_ram_disks(2, 98304)
     format_volume("/dev/ram0", shape)
     system = Mount(DEVICE)
     for source, target, expected in (("/dev/ram0", "/dev/ram1", "all"),
                                      ("/dev/ram1", "/dev/ram0", "some")):
-        with device(NAME, keys, source):
+        with temporary_device(NAME, keys, source):
             with system:
                 if expected == "all":
-                    in_child(write_tagged, "buffered", str(system.place / "buffered"))
+                    run_in_child(write_tagged_file, "buffered", str(system.place / "buffered"))
                 else:
-                    move_tagged_data(system)
-                run("sync", "-f", system.place)
-                before = on_flash(Control(), DEVICE)
+                    relocate_tagged_data(system)
+                run_command("sync", "-f", system.place)
+                before = stored_classes_by_offset(Control(), DEVICE)
                 # The copy is what a power failure leaves.
-                run("dd", f"if={source}", f"of={target}", "bs=1M")
+                run_command("dd", f"if={source}", f"of={target}", "bs=1M")
             system.make = ""
-        with device(NAME, keys, target):
-            must(on_flash(Control(), DEVICE) == before and APPROXIMATE in before.values(),
-                 "the classes are others")
+        with temporary_device(NAME, keys, target):
+            require(stored_classes_by_offset(Control(), DEVICE) == before
+                    and APPROXIMATE in before.values(), "the classes are others")
             with system:
                 check_stored_tags(expected, system.place / "buffered")
 
 
-def unload_module() -> None:
+def check_module_unload() -> None:
     """Unload the module while files elsewhere are tagged; no callback may remain."""
     (left := Path("/dev/shm/aftl-left")).mkdir()
-    in_child(leave_tagged, left)
-    run("rmmod", "dm_approxftl")
-    run("rm", "-r", left)
-    run("insmod", os.environ["MODULE"])
+    run_in_child(leave_tagged_files, left)
+    run_command("rmmod", "dm_approxftl")
+    run_command("rm", "-r", left)
+    run_command("insmod", os.environ["MODULE"])
     check_none_tagged()
 
 
 LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
 
 
-def stacked_device(name: str) -> Path:
+def create_stacked_device(name: str) -> Path:
     """Create a device on ours, or nothing; return the path of the top."""
-    sectors = int(run("blockdev", "--getsz", DEVICE))
+    sectors = int(run_command("blockdev", "--getsz", DEVICE))
     key = f"{7:0128d}"
     if name == LINEAR:
-        dmsetup("create", name, "--table", f"0 {sectors - 2048} linear {DEVICE} 1024")
+        run_dmsetup("create", name, "--table", f"0 {sectors - 2048} linear {DEVICE} 1024")
     if name == CRYPT:
-        dmsetup("create", name, "--table", f"0 {sectors} crypt aes-xts-plain64 {key} 0 {DEVICE} 0 "
-                "1 sector_size:4096")
+        run_dmsetup("create", name, "--table",
+                    f"0 {sectors} crypt aes-xts-plain64 {key} 0 {DEVICE} 0 " "1 sector_size:4096")
     return Path("/dev/mapper", name)
 
 
 def check_file_system(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
     """Test each WAY:EXPECTED on a file system; all kernels have ext4."""
     module = name.partition("-")[0]
-    if name != "ext4" and not is_next_turn(name):
+    if name != "ext4" and not is_point_of_this_turn(name):
         return
-    if not kernel_has(module):
-        skip(name, "the kernel does not have it")
+    if not has_kernel_module(module):
+        skip_point(name, "the kernel does not have it")
         return
-    with device(NAME, KEYS):
-        with Mount(stacked_device(top), make, options) as place:
+    with temporary_device(NAME, KEYS):
+        with Mount(create_stacked_device(top), make, options) as place:
             for number, cell in enumerate(cells.split(), 1):
                 way, expected = cell.split(":")
-                point(f"{name}, {cell}", in_child, check_one_way, str(place / way), way, expected,
-                      number)
+                run_point(f"{name}, {cell}", run_in_child, check_way_to_write, str(place / way),
+                          way, expected, number)
         if top != NAME:
-            dmsetup("remove", top)
-    point(f"{name}: unmount removes all tags", check_none_tagged)
+            run_dmsetup("remove", top)
+    run_point(f"{name}: unmount removes all tags", check_none_tagged)
 
 
 def check_all_file_systems() -> None:
@@ -1154,16 +1173,16 @@ def check_all_file_systems() -> None:
     ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
     more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
             "pwritev-sync:all pwritev-direct:all")
-    at_once(check_file_system, "ext4", EXT4, f"{ways} {more}")
+    run_on_two_processors(check_file_system, "ext4", EXT4, f"{ways} {more}")
     check_file_system("xfs", XFS, ways)
     check_file_system("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
-    if kernel_has("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
-        skip("f2fs-compressed", "the kernel compresses nothing there")
+    if has_kernel_module("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
+        skip_point("f2fs-compressed", "the kernel compresses nothing there")
     else:
         check_file_system("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
                           "buffered:compressed", "-o nodiscard,compress_extension=*")
     check_file_system("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
-    some = "buffered:some " if kernel_moves_pages() else ""
+    some = "buffered:some " if has_page_migration() else ""
     check_file_system("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
     check_file_system("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "",
                       CRYPT)
@@ -1174,43 +1193,48 @@ def check_all_file_systems() -> None:
 
 def main() -> None:
     """Run all points."""
-    let_everybody_tag()
-    point("the ABI", in_child, check_abi)
-    with on_ext4() as system:
+    allow_everybody_to_tag()
+    run_point("the ABI", run_in_child, check_ioctl_abi)
+    with ext4_on_new_device() as system:
         folder = str(system.place)
-        point("ranges at the ends of a file", in_child, check_offset_limits, folder)
-        point("a signal ends a look at a sparse file", in_child, check_interrupted_query, folder)
-        in_turn("ranges that overlap", in_child, check_overlapping_ranges, folder, share(2000))
-        in_turn("refusals and permissions", in_child, check_refusals, folder)
-        point("a failed write leaves no tag", in_child, check_failed_writes, folder)
-        in_turn("the rate of labels in a trace is limited", in_child, check_note_limit)
-        in_turn("limits per user", in_child, check_tag_limits, folder)
-        point("swap files are refused", swap_is_refused, folder)
-        point("encrypted files are refused", in_child, check_encrypted_folder, f"{folder}/secret")
-        point("concurrent use of all calls", at_once, churn_files, folder, "4")
-        point("tags follow the file, not its name", in_child, check_life_of_tags, folder)
-    point("unmount removes all tags", check_none_tagged)
-    in_turn("btrfs is accepted only without checksums", checksums_are_refused)
-    in_turn("raw devices, scopes, precedence", raw_device)
-    in_turn("a device that waits for another of ours is asked", waiting_device_answers)
+        run_point("ranges at the ends of a file", run_in_child, check_offset_limits, folder)
+        run_point("a signal ends a look at a sparse file", run_in_child, check_interrupted_query,
+                  folder)
+        run_point_in_turn("ranges that overlap", run_in_child, check_overlapping_ranges, folder,
+                          share_of_samples(2000))
+        run_point_in_turn("refusals and permissions", run_in_child, check_refusals, folder)
+        run_point("a failed write leaves no tag", run_in_child, check_failed_writes, folder)
+        run_point_in_turn("the rate of labels in a trace is limited", run_in_child,
+                          check_note_limit)
+        run_point_in_turn("limits per user", run_in_child, check_tag_limits, folder)
+        run_point("swap files are refused", check_swap_refused, folder)
+        run_point("encrypted files are refused", run_in_child, check_encrypted_folder,
+                  f"{folder}/secret")
+        run_point("concurrent use of all calls", run_on_two_processors, churn_files, folder, "4")
+        run_point("tags follow the file, not its name", run_in_child, check_life_of_tags, folder)
+    run_point("unmount removes all tags", check_none_tagged)
+    run_point_in_turn("btrfs is accepted only without checksums", check_checksums_refused)
+    run_point_in_turn("raw devices, scopes, precedence", check_raw_device)
+    run_point_in_turn("a device that waits for another of ours is asked", check_waiting_device)
     # With delayed allocation, ext4 journals the data either of all files or of none.
-    with on_ext4("-o nodelalloc") as system:
-        in_turn("who may ask where blocks are", in_child, check_who_may_query, str(system.place))
-    point("files of watched file systems", watched_files)
-    point("a block trace shows the stored classes", at_once, block_trace)
-    in_turn("files below an overlay", overlaid_files)
-    in_turn("tags after a power failure, a copy and promotion", durable_tags)
+    with ext4_on_new_device("-o nodelalloc") as system:
+        run_point_in_turn("who may ask where blocks are", run_in_child, check_who_may_query,
+                          str(system.place))
+    run_point("files of watched file systems", check_tags_after_remount)
+    run_point("a block trace shows the stored classes", run_on_two_processors, check_block_trace)
+    run_point_in_turn("files below an overlay", check_overlay_files)
+    run_point_in_turn("tags after a power failure, a copy and promotion", check_durable_tags)
     check_all_file_systems()
-    if kernel_moves_pages():
-        with device(NAME) as path, Mount(path) as place:
+    if has_page_migration():
+        with temporary_device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)
-            point("the owner may query flipped bits", in_child, check_error_report,
-                  place / "report")
+            run_point("the owner may query flipped bits", run_in_child, check_error_report,
+                      place / "report")
     else:
-        skip("the owner may query stored data",
-             "this kernel does not tell whether ext4 journals data")
-    point("the module is unloaded while files are tagged", unload_module)
-    finish()
+        skip_point("the owner may query stored data",
+                   "this kernel does not tell whether ext4 journals data")
+    run_point("the module is unloaded while files are tagged", check_module_unload)
+    finish_test()
 
 
 if __name__ == "__main__":

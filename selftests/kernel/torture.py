@@ -38,16 +38,16 @@ from ktap import (
     APPROXFTL,
     BUILD,
     FailedError,
-    capacity,
-    finish,
+    capacity_in_sectors,
+    finish_test,
     format_volume,
-    is_next_turn,
-    kernel_has,
-    point,
-    processors,
-    ram_disks,
-    skip,
-    tell,
+    has_kernel_module,
+    is_point_of_this_turn,
+    make_ram_disks,
+    print_point,
+    run_point,
+    set_processor_count,
+    skip_point,
 )
 
 TORTURE = str(BUILD / "approxftl-torture")
@@ -84,12 +84,12 @@ class HangError(Exception):
     """An operation did not end in time."""
 
 
-def describe_run(arguments: tuple[str, ...], output: str) -> str:
+def describe_command(arguments: tuple[str, ...], output: str) -> str:
     """Return a command and its output for an error message."""
     return f"{' '.join(arguments)}: {output.strip() or 'failed'}"
 
 
-def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
+def run_command(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     """Run a command within PATIENCE seconds and return its output."""
     child = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True)
@@ -98,11 +98,11 @@ def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     except subprocess.TimeoutExpired:
         raise HangError(f"{' '.join(arguments)} has not ended after {PATIENCE:g} s") from None
     if child.returncode and not tolerant:
-        raise CommandError(describe_run(arguments, output) + kernel_says())
+        raise CommandError(describe_command(arguments, output) + last_kernel_messages())
     return output
 
 
-def wait_for(condition: Callable[[], object], late: str, pause: float = 0.01) -> None:
+def wait_for_condition(condition: Callable[[], object], late: str, pause: float = 0.01) -> None:
     """Wait for a condition; raise an error with this message after PATIENCE seconds."""
     until = time.monotonic() + PATIENCE
     while not condition():
@@ -111,9 +111,10 @@ def wait_for(condition: Callable[[], object], late: str, pause: float = 0.01) ->
         time.sleep(pause)
 
 
-def kernel_says() -> str:
+def last_kernel_messages() -> str:
     """Return the last kernel log lines of the module, as the end of an error message."""
-    lines = [line for line in run("dmesg", tolerant=True).splitlines() if "approxftl" in line]
+    lines = [line for line in run_command("dmesg", tolerant=True).splitlines()
+             if "approxftl" in line]
     return "".join(f"; {line}" for line in lines[-2:])
 
 
@@ -137,13 +138,13 @@ class Scenario:
     pace: float = 0.0
     seconds: float = 2.0
 
-    def draw(self, draw: random.Random) -> None:
+    def draw_fields(self, draw: random.Random) -> None:
         """Draw the fields that the command line left unset."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
-            "media": draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
+            "media": draw.choice([m for m in MEDIA if m != "nvme" or has_nvme_drive()]),
             "shards": draw.choice(SHARDS) if shape == "shared" else 0,
-            "policy": draw.choice(policies(shape)),
+            "policy": draw.choice(policies_of_shape(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
             "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
             "buffer": draw.choice(("0", "64KiB", "256KiB", "8MiB")),
@@ -159,12 +160,12 @@ class Scenario:
                 setattr(self, key, value)
 
     @property
-    def may_fail(self) -> bool:
+    def may_medium_fail(self) -> bool:
         """Return whether the medium may fail requests."""
         return self.media in ("failing", "bad")
 
     @property
-    def used(self) -> int:
+    def used_sectors(self) -> int:
         """Return how many sectors of the medium the volume uses, at most."""
         return SECTORS
 
@@ -174,46 +175,46 @@ class Scenario:
         return self.media == "ours"
 
     @property
-    def loads(self) -> list[str]:
+    def load_program(self) -> list[str]:
         """Return the program of the load, and its options for this device."""
         flips = ["--flips", FLIPS] if self.tag_all == "approximate" else []
         return [TORTURE, *flips]
 
-    def policies(self) -> list[str]:
+    def suitable_policies(self) -> list[str]:
         """Return the policies that suit the device."""
-        return policies(self.shape)
+        return policies_of_shape(self.shape)
 
-    def parameters(self) -> str:
+    def volume_parameters(self) -> str:
         """Return the parameters of the volume."""
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
         shards = f" shards {self.shards}" if self.shards else ""
         return f"{SHAPES[self.shape]} unit {self.unit}{safe}{shards}"
 
-    def keys(self) -> str:
+    def table_parameters(self) -> str:
         """Return the parameters of a table line."""
         buffer = "" if self.shape == "safe" else f"buffer {self.buffer} "
-        return (f"{self.parameters()} {buffer}policy {self.policy} "
+        return (f"{self.volume_parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
-    def command(self) -> str:
+    def repeat_command(self) -> str:
         """Return the command that repeats this run."""
         words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name)]
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
 
 
-def policies(shape: str) -> list[str]:
+def policies_of_shape(shape: str) -> list[str]:
     """Return the policies that suit a device of this shape."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
     if shape != "tlc":
         return ["baseline", "approxftl"]
-    return [line.split()[0] for line in run(APPROXFTL, "policies").splitlines()]
+    return [line.split()[0] for line in run_command(APPROXFTL, "policies").splitlines()]
 
 
-def has_drive() -> bool:
+def has_nvme_drive() -> bool:
     """Return whether there is a large enough NVMe drive."""
-    return Path(NVME).exists() and int(run("blockdev", "--getsz", NVME)) >= SECTORS
+    return Path(NVME).exists() and int(run_command("blockdev", "--getsz", NVME)) >= SECTORS
 
 
 class Medium:
@@ -225,26 +226,26 @@ class Medium:
         self.base = NVME if scenario.media == "nvme" else RAM
         self.broken = False
 
-    def make(self) -> str:
+    def make_medium(self) -> str:
         """Create the backing device; return its path."""
         if self.scenario.media == "ram":
             return "ram"
-        run("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
+        run_command("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
         for module in ("dm_delay", "dm_flakey"):
-            run("modprobe", module)
+            run_command("modprobe", module)
         if self.scenario.is_nested:
-            self.put_ours_below()
-        run("dmsetup", "create", MEDIUM, "--table", self.table())
+            self.make_approxftl_base()
+        run_command("dmsetup", "create", MEDIUM, "--table", self.working_table())
         return f"/dev/mapper/{MEDIUM}"
 
-    def put_ours_below(self) -> None:
+    def make_approxftl_base(self) -> None:
         """Create an approxftl device in memory as the base."""
         keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
-        run("dmsetup", "create", BELOW, "--table",
-            f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
+        run_command("dmsetup", "create", BELOW, "--table",
+                    f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
         self.base = f"/dev/mapper/{BELOW}"
 
-    def table(self) -> str:
+    def working_table(self) -> str:
         """Return the table of a working, fast or slow, medium."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
@@ -252,59 +253,60 @@ class Medium:
         return (f"0 {SECTORS} delay {self.base} 0 {reads} {self.base} 0 {writes} "
                 f"{self.base} 0 {flushes}")
 
-    def become(self, table: str) -> None:
+    def replace_table(self, table: str) -> None:
         """Replace the table; pending requests continue with the new one."""
-        run("dmsetup", "reload", MEDIUM, text=table)
-        run("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
-        run("dmsetup", "resume", MEDIUM)
+        run_command("dmsetup", "reload", MEDIUM, text=table)
+        run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
+        run_command("dmsetup", "resume", MEDIUM)
 
-    def works(self) -> None:
+    def restore_working_table(self) -> None:
         """Restore the working table."""
         self.broken = False
-        self.become(self.table())
+        self.replace_table(self.working_table())
 
-    def loses_power(self) -> None:
+    def drop_further_writes(self) -> None:
         """Drop all further writes."""
-        self.become(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
+        self.replace_table(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
-    def changes(self) -> None:
+    def change_medium(self) -> None:
         """Change the delays, break the medium or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
-            self.works()
+            self.restore_working_table()
         elif self.broken:
-            self.works()
+            self.restore_working_table()
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
-            self.become(self.failing() if self.scenario.media == "failing" else self.holes())
+            self.replace_table(self.failing_table() if self.scenario.media == "failing"
+                               else self.table_with_holes())
 
-    def failing(self) -> str:
+    def failing_table(self) -> str:
         """Return a table that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
-        if not run("dmsetup", "targets").count("flakey           v1.4"):
+        if not run_command("dmsetup", "targets").count("flakey           v1.4"):
             ways.append("error_reads")
         way = self.draw.choice(ways)
         if way == "error":
             return f"0 {SECTORS} error"
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
-    def holes(self) -> str:
+    def table_with_holes(self) -> str:
         """Return a table that fails a few small ranges."""
         at = 0
         lines = []
-        for start in sorted(self.draw.sample(range(8, self.scenario.used - 64, 64), 20)):
+        for start in sorted(self.draw.sample(range(8, self.scenario.used_sectors - 64, 64), 20)):
             lines.append(f"{at} {start - at} linear {self.base} {at}")
             lines.append(f"{start} 8 error")
             at = start + 8
         return "\n".join([*lines, f"{at} {SECTORS - at} linear {self.base} {at}"])
 
-    def remove(self) -> None:
+    def remove_medium(self) -> None:
         """Remove the medium and the devices below it."""
         for name in (MEDIUM, BELOW):
             if Path(f"/dev/mapper/{name}").exists():
-                run("dmsetup", "remove", name)
+                run_command("dmsetup", "remove", name)
         if Path("/sys/module/brd").exists():
-            run("rmmod", "brd")
+            run_command("rmmod", "brd")
 
 
 @dataclass
@@ -317,11 +319,11 @@ class Load:
     child: subprocess.Popen[str] | None = None
     arguments: list[str] = field(default_factory=list)
 
-    def start(self, *options: str) -> None:
+    def start_load(self, *options: str) -> None:
         """Start the load, or resume with its saved state."""
-        tolerant = ["--errors"] if self.scenario.may_fail else []
-        self.arguments = [*self.scenario.loads, "--state", str(self.folder / "state"), "--seed",
-                          str(self.scenario.seed), "--time", "10h", "--depth",
+        tolerant = ["--errors"] if self.scenario.may_medium_fail else []
+        self.arguments = [*self.scenario.load_program, "--state", str(self.folder / "state"),
+                          "--seed", str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
                           "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant,
                           "--resume" if self.begun else "--overwrite", *options,
@@ -330,28 +332,28 @@ class Load:
         with (self.folder / "load").open("w") as output:
             self.child = subprocess.Popen(self.arguments, stdout=output,
                                           stderr=subprocess.STDOUT, text=True)
-        self.wait_until_it_listens()
+        self.wait_until_load_ready()
 
-    def wait_until_it_listens(self) -> None:
+    def wait_until_load_ready(self) -> None:
         """Wait until the load has its state and a handler for SIGUSR1."""
         child = self.child
         assert child
 
-        def listens() -> bool:
+        def is_load_ready() -> bool:
             text = Path(f"/proc/{child.pid}/status").read_text()
             caught = re.search(r"^SigCgt:\s*(\w+)", text, re.M)
             handled = int(caught[1], 16) >> (signal.SIGUSR1 - 1) & 1 if caught else 0
             return bool(handled) or child.poll() is not None
 
-        wait_for(listens, "the load does not begin")
+        wait_for_condition(is_load_ready, "the load does not begin")
 
-    def look(self) -> None:
+    def check_load_running(self) -> None:
         """Fail if the load has ended."""
         if self.child and self.child.poll() is not None:
-            self.judge()
+            self.check_load_result()
             raise FailedError("the load has ended by itself")
 
-    def judge(self) -> None:
+    def check_load_result(self) -> None:
         """Evaluate the output and the exit status of the ended load."""
         assert self.child
         code = self.child.returncode
@@ -360,9 +362,9 @@ class Load:
         if "no answer for" in output:
             raise HangError(output)
         if code not in (0, 130, -signal.SIGKILL):
-            raise FailedError(output + kernel_says())
+            raise FailedError(output + last_kernel_messages())
 
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+    def stop_load(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load and evaluate its result."""
         if not self.child:
             return
@@ -371,34 +373,35 @@ class Load:
             self.child.wait(PATIENCE * 1.5)
         except subprocess.TimeoutExpired:
             raise HangError(f"the load does not end on {number.name}") from None
-        self.judge()
+        self.check_load_result()
 
-    def freeze(self) -> None:
+    def announce_power_failure(self) -> None:
         """Announce a power failure to the load, and wait until it knows."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
-        wait_for(lambda: self.state(36), "the load does not hear SIGUSR1")
+        wait_for_condition(lambda: self.read_state_field(36), "the load does not hear SIGUSR1")
 
-    def state(self, offset: int) -> int:
+    def read_state_field(self, offset: int) -> int:
         """Return a field of the state file's struct ledger_header, while the load runs."""
-        self.look()
+        self.check_load_running()
         with (self.folder / "state").open("rb") as file:
             file.seek(offset)
             return int.from_bytes(file.read(4), "little")
 
-    def fill(self) -> None:
+    def wait_until_filled(self) -> None:
         """Wait until the load has written each unit."""
-        wait_for(lambda: self.state(40), "the load does not fill the device", 0.1)
+        wait_for_condition(lambda: self.read_state_field(40), "the load does not fill the device",
+                           0.1)
 
-    def verify(self, *options: str) -> None:
+    def verify_all_blocks(self, *options: str) -> None:
         """Verify every block."""
-        self.start("--verify", *options)
+        self.start_load("--verify", *options)
         assert self.child
         try:
             self.child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             raise HangError("the last check does not end") from None
-        self.judge()
+        self.check_load_result()
 
 
 class Device:
@@ -413,85 +416,86 @@ class Device:
         self.sectors = 0
 
     @property
-    def lasts(self) -> bool:
+    def is_persistent(self) -> bool:
         """Return whether the device keeps its data when it is removed."""
         return self.store != "ram"
 
-    def line(self) -> str:
+    def device_table(self) -> str:
         """Return the device's table."""
-        keys = self.scenario.keys()
+        keys = self.scenario.table_parameters()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
-    def make(self) -> None:
+    def make_device(self) -> None:
         """Create the medium, a volume and the device."""
-        self.store = self.medium.make()
-        self.sectors = min(capacity(replace(self.scenario, shards=shards).keys())
+        self.store = self.medium.make_medium()
+        self.sectors = min(capacity_in_sectors(replace(self.scenario,
+                                                       shards=shards).table_parameters())
                            for shards in (SHARDS if self.scenario.shards else (0,)))
-        if self.lasts:
-            format_volume(self.store, self.scenario.parameters(), self.scenario.policy)
-        self.open()
+        if self.is_persistent:
+            format_volume(self.store, self.scenario.volume_parameters(), self.scenario.policy)
+        self.open_device()
 
-    def open(self) -> None:
+    def open_device(self) -> None:
         """Create the device."""
-        run("dmsetup", "create", NAME, "--table", self.line())
+        run_command("dmsetup", "create", NAME, "--table", self.device_table())
 
-    def close(self) -> None:
+    def close_device(self) -> None:
         """Remove the device; retry while a killed program still holds it."""
-        self.wait_until_let_go()
-        run("dmsetup", "remove", NAME)
+        self.wait_until_unused()
+        run_command("dmsetup", "remove", NAME)
 
-    def wait_until_let_go(self) -> None:
+    def wait_until_unused(self) -> None:
         """Wait until the pending requests of a killed program no longer hold the device."""
         count = ("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME)
-        wait_for(lambda: run(*count).strip() == "0", f"{NAME} stays in use", 0.05)
+        wait_for_condition(lambda: run_command(*count).strip() == "0", f"{NAME} stays in use", 0.05)
 
-    def message(self, *words: str) -> str:
+    def send_message(self, *words: str) -> str:
         """Send a message to the device and return the answer."""
-        return run("dmsetup", "message", NAME, "0", *words).strip()
+        return run_command("dmsetup", "message", NAME, "0", *words).strip()
 
     # Events
 
-    def pause(self) -> None:
+    def suspend_and_audit(self) -> None:
         """Suspend after pending requests, audit and resume."""
-        run("dmsetup", "suspend", NAME)
+        run_command("dmsetup", "suspend", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
-        if (books := self.message("audit")) != "clean":
+        if (books := self.send_message("audit")) != "clean":
             raise FailedError(f"audit: {books}")
-        run("dmsetup", "resume", NAME)
+        run_command("dmsetup", "resume", NAME)
 
-    def noflush(self) -> None:
+    def suspend_without_flush(self) -> None:
         """Suspend with pending requests, and resume."""
-        run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
+        run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
-        run("dmsetup", "resume", NAME)
+        run_command("dmsetup", "resume", NAME)
 
-    def reload(self) -> None:
+    def reload_timing(self) -> None:
         """Load a table with other timing, buffer and shards, sometimes with --noflush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
             self.scenario.buffer = buffer
-        if self.scenario.shards and not self.lasts:
+        if self.scenario.shards and not self.is_persistent:
             self.scenario.shards = self.draw.choice(SHARDS)
         self.load_table(noflush=self.draw.random() < 0.3)
 
-    def policy(self) -> None:
+    def change_policy(self) -> None:
         """Load a table with another policy."""
-        self.scenario.policy = self.draw.choice(self.scenario.policies())
+        self.scenario.policy = self.draw.choice(self.scenario.suitable_policies())
         self.load_table()
 
     def load_table(self, *, noflush: bool = False) -> None:
         """Load a table; if writes may have failed, restart the load as after a power failure."""
-        if self.loses:
-            self.load.stop()
-        run("dmsetup", "reload", NAME, text=self.line())
+        if self.may_lose_writes:
+            self.load.stop_load()
+        run_command("dmsetup", "reload", NAME, text=self.device_table())
         if noflush:
-            run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
-        run("dmsetup", "resume", NAME)
-        if self.loses:
-            self.load.start(*self.loss())
+            run_command("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
+        run_command("dmsetup", "resume", NAME)
+        if self.may_lose_writes:
+            self.load.start_load(*self.load_options_after_loss())
 
-    def tell(self) -> None:
+    def send_random_message(self) -> None:
         """Send a random message."""
         # Old approximate data have too many errors for the load's limit.
         age = "1d" if self.scenario.tag_all == "precise" else "5min"
@@ -500,134 +504,136 @@ class Device:
         if words == "fault":
             # Fail only few blocks, so that enough are left.
             words = f"fault block {self.draw.randrange(2)}"
-        self.message(*words.split())
+        self.send_message(*words.split())
 
-    def reopen(self, number: signal.Signals = signal.SIGTERM) -> None:
+    def reopen_device(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load, recreate the device and resume; all completed writes must be there."""
-        self.load.stop(number)
-        if self.lasts:
-            self.medium_works()
-            self.close()
-            self.open()
+        self.load.stop_load(number)
+        if self.is_persistent:
+            self.repair_medium()
+            self.close_device()
+            self.open_device()
         else:
-            self.wait_until_let_go()
-        self.load.start(*self.loss())
+            self.wait_until_unused()
+        self.load.start_load(*self.load_options_after_loss())
 
-    def kill(self) -> None:
+    def kill_and_reopen(self) -> None:
         """Do the same after killing the load."""
-        self.reopen(signal.SIGKILL)
+        self.reopen_device(signal.SIGKILL)
 
     @property
-    def loses(self) -> bool:
+    def may_lose_writes(self) -> bool:
         """Return whether unflushed writes may be lost, as the medium may have failed them."""
-        return self.scenario.may_fail and self.lasts
+        return self.scenario.may_medium_fail and self.is_persistent
 
-    def loss(self) -> list[str]:
+    def load_options_after_loss(self) -> list[str]:
         """Return the load's options; a failed device still has its data in memory."""
-        failed = "fail" in run("dmsetup", "status", NAME).split()
-        return ["--power-failed"] if self.loses and not failed else []
+        failed = "fail" in run_command("dmsetup", "status", NAME).split()
+        return ["--power-failed"] if self.may_lose_writes and not failed else []
 
-    def cut(self) -> None:
+    def fail_power(self) -> None:
         """Fail the power; all flushed writes must be there."""
-        if not self.lasts or self.scenario.may_fail:
+        if not self.is_persistent or self.scenario.may_medium_fail:
             return
-        self.load.freeze()
-        self.medium.loses_power()
+        self.load.announce_power_failure()
+        self.medium.drop_further_writes()
         time.sleep(self.draw.choice((0, 0.1, 0.5)))
-        self.load.stop(signal.SIGKILL)
-        self.close()
-        self.medium.works()
-        self.open()
-        self.load.start("--power-failed")
+        self.load.stop_load(signal.SIGKILL)
+        self.close_device()
+        self.medium.restore_working_table()
+        self.open_device()
+        self.load.start_load("--power-failed")
 
-    def medium_works(self) -> None:
+    def repair_medium(self) -> None:
         """Repair the medium."""
         if self.medium.broken:
-            self.medium.works()
+            self.medium.restore_working_table()
 
-    def doing(self) -> dict[str, Callable[[], None]]:
+    def possible_events(self) -> dict[str, Callable[[], None]]:
         """Return all events."""
         return {
-            "pause": self.pause, "noflush": self.noflush, "reload": self.reload,
-            "policy": self.policy, "message": self.tell, "medium": self.medium.changes,
-            "reopen": self.reopen, "kill": self.kill, "cut": self.cut,
-        }
+            "pause": self.suspend_and_audit, "noflush": self.suspend_without_flush,
+            "reload": self.reload_timing,
+        "policy": self.change_policy, "message": self.send_random_message,
+            "medium": self.medium.change_medium,
+        "reopen": self.reopen_device, "kill": self.kill_and_reopen, "cut": self.fail_power,
+    }
 
-    def event(self) -> None:
+    def cause_random_event(self) -> None:
         """Cause a random event; the load must survive it."""
         name = self.draw.choice(self.scenario.events.split(","))
         if os.environ.get("AFTL_TORTURE_TALK"):
             print(f"# {time.monotonic():.2f} {name}", flush=True)
         try:
-            self.doing()[name]()
+            self.possible_events()[name]()
         except CommandError:
-            if not self.scenario.may_fail:
+            if not self.scenario.may_medium_fail:
                 raise
-            self.recover()
-        self.load.look()
+            self.recover_from_failure()
+        self.load.check_load_running()
 
-    def recover(self) -> None:
+    def recover_from_failure(self) -> None:
         """Continue after a failing medium has made an event fail."""
         try:
-            run("dmsetup", "resume", NAME)
+            run_command("dmsetup", "resume", NAME)
         except CommandError:
-            self.medium_works()
-            run("dmsetup", "resume", NAME)
+            self.repair_medium()
+            run_command("dmsetup", "resume", NAME)
         if not self.load.child:
-            self.load.start(*self.loss())
+            self.load.start_load(*self.load_options_after_loss())
 
-    def finish(self) -> None:
+    def finish_and_verify(self) -> None:
         """Verify all data, also after reopening, and check the volume."""
-        self.load.stop()
-        self.medium_works()
-        if not self.scenario.may_fail:
-            self.pause()
-        if self.lasts:
-            self.close()
-            self.open()
-        self.load.verify(*self.loss())
-        self.close()
-        if self.lasts and self.scenario.media != "bad":
-            run(APPROXFTL, "check", self.store)
-        self.medium.remove()
+        self.load.stop_load()
+        self.repair_medium()
+        if not self.scenario.may_medium_fail:
+            self.suspend_and_audit()
+        if self.is_persistent:
+            self.close_device()
+            self.open_device()
+        self.load.verify_all_blocks(*self.load_options_after_loss())
+        self.close_device()
+        if self.is_persistent and self.scenario.media != "bad":
+            run_command(APPROXFTL, "check", self.store)
+        self.medium.remove_medium()
 
-    def live(self, draw: random.Random) -> None:
+    def run_scenario(self, draw: random.Random) -> None:
         """Run the whole scenario."""
-        self.make()
-        self.load.start()
-        self.load.fill()
+        self.make_device()
+        self.load.start_load()
+        self.load.wait_until_filled()
         until = time.monotonic() + self.scenario.seconds
         events = 0
         while time.monotonic() < until or events < LEAST_EVENTS:
             time.sleep(draw.expovariate(1 / self.scenario.pace))
-            self.event()
+            self.cause_random_event()
             events += 1
-        self.finish()
+        self.finish_and_verify()
 
-    def abandon(self) -> None:
+    def clean_up_after_error(self) -> None:
         """Clean up after an error."""
         if self.load.child:
             self.load.child.kill()
             self.load.child.wait(PATIENCE)
         for name in (NAME, MEDIUM, BELOW):
-            run("dmsetup", "remove", "--force", "--retry", name, tolerant=True)
-        run("rmmod", "brd", tolerant=True)
+            run_command("dmsetup", "remove", "--force", "--retry", name, tolerant=True)
+        run_command("rmmod", "brd", tolerant=True)
 
 
-def show_device() -> None:
+def print_device_state() -> None:
     """Print the device's table, status and messages, where it still answers."""
     for words in (("table", NAME), ("status", NAME), ("message", NAME, "0", "luns"),
                   ("message", NAME, "0", "stats")):
         try:
-            print(re.sub("^", "# ", run("dmsetup", *words, tolerant=True), flags=re.M))
+            print(re.sub("^", "# ", run_command("dmsetup", *words, tolerant=True), flags=re.M))
         except HangError as hang:
             print(f"# {hang}")
 
 
-def show_stacks() -> None:
+def print_blocked_stacks() -> None:
     """Print the stacks of all tasks in uninterruptible sleep, and the kernel log."""
-    show_device()
-    run("dmesg", "-C", tolerant=True)
+    print_device_state()
+    run_command("dmesg", "-C", tolerant=True)
     Path("/proc/sysrq-trigger").write_text("w")
     for status in Path("/proc").glob("[0-9]*/task/[0-9]*/status"):
         try:
@@ -637,24 +643,24 @@ def show_stacks() -> None:
                 print(re.sub("^", "#   ", status.with_name("stack").read_text(), flags=re.M))
         except OSError:
             continue
-    print(re.sub("^", "# ", run("dmesg", tolerant=True), flags=re.M), flush=True)
+    print(re.sub("^", "# ", run_command("dmesg", tolerant=True), flags=re.M), flush=True)
 
 
-def press(scenario: Scenario, kind: type[Device] = Device) -> None:
+def run_random_scenario(scenario: Scenario, kind: type[Device] = Device) -> None:
     """Draw a scenario and run it."""
     draw = random.Random(scenario.seed)
-    scenario.draw(draw)
-    print(f"# {scenario.command()}", flush=True)
+    scenario.draw_fields(draw)
+    print(f"# {scenario.repeat_command()}", flush=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
         device = kind(scenario, draw, Path(folder))
         try:
-            device.live(draw)
+            device.run_scenario(draw)
         except (FailedError, OSError):
-            device.abandon()
+            device.clean_up_after_error()
             raise
 
 
-def parse(words: list[str]) -> Scenario:
+def parse_scenario(words: list[str]) -> Scenario:
     """Parse SEED and KEY=VALUE."""
     scenario = Scenario(int(words[0]))
     for word in words[1:]:
@@ -687,21 +693,21 @@ class Scarcity:
         self.usual = os.read(self.knob, 16)
         self.all = str(os.sysconf("SC_PAGE_SIZE") // 1024 * os.sysconf("SC_PHYS_PAGES")).encode()
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal_other_processes(self, number: signal.Signals) -> None:
         """Send a signal to all other processes."""
         for pid in self.others:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def begin(self) -> None:
+    def begin_shortage(self) -> None:
         """Begin the shortage."""
-        self.signal(signal.SIGSTOP)
+        self.signal_other_processes(signal.SIGSTOP)
         os.pwrite(self.knob, self.all, 0)
 
-    def end(self) -> None:
+    def end_shortage(self) -> None:
         """End the shortage."""
         os.pwrite(self.knob, self.usual, 0)
-        self.signal(signal.SIGCONT)
+        self.signal_other_processes(signal.SIGCONT)
 
 
 class Writer(threading.Thread):
@@ -714,7 +720,7 @@ class Writer(threading.Thread):
         self.gate = threading.Event()
         self.written = 0
 
-    def write(self) -> None:
+    def write_all_data(self) -> None:
         """Write all data."""
         for at in range(0, len(self.data), LARGE):
             for size in (UNIT, LARGE):
@@ -724,9 +730,9 @@ class Writer(threading.Thread):
     def run(self) -> None:
         """Wait for the gate, then write."""
         self.gate.wait()
-        self.write()
+        self.write_all_data()
 
-    def goes_on(self) -> bool:
+    def has_made_progress(self) -> bool:
         """Start, and wait for the end; return False after STANDSTILL s without progress."""
         self.gate.set()
         before = -1
@@ -736,26 +742,26 @@ class Writer(threading.Thread):
         return not self.is_alive()
 
 
-def write_without_pages(unit: int) -> None:
+def check_write_without_pages(unit: int) -> None:
     """A writer that waits for a page makes the write buffer, which holds all, release its pages."""
-    ram_disks(1, 262144)
-    run("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
+    make_ram_disks(1, 262144)
+    run_command("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
     shape = f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}"
     format_volume(RAM, shape, "baseline")
     keys = f"{shape} policy baseline timing off buffer 8MiB"
-    run("dmsetup", "create", NAME, "--table",
-        f"0 {capacity(keys)} approxftl {RAM} {len(keys.split())} {keys}")
+    run_command("dmsetup", "create", NAME, "--table",
+                f"0 {capacity_in_sectors(keys)} approxftl {RAM} {len(keys.split())} {keys}")
     data = mmap.mmap(-1, DATA)
     fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR | os.O_DIRECT)
     writer = Writer(fd, data)
-    writer.write()  # allocates all that further writes reuse
+    writer.write_all_data()  # allocates all that further writes reuse
     for at in range(0, DATA, unit):
         data[at : at + 16] = b"%16d" % at
     writer.start()
     scarcity = Scarcity()
-    scarcity.begin()
-    goes_on = writer.goes_on()
-    scarcity.end()
+    scarcity.begin_shortage()
+    goes_on = writer.has_made_progress()
+    scarcity.end_shortage()
     writer.join(PATIENCE)
     if writer.is_alive():
         raise HangError("writes do not end")
@@ -766,8 +772,8 @@ def write_without_pages(unit: int) -> None:
     os.close(fd)
     if back[:] != data[:]:
         raise FailedError("other data are read back")
-    run("dmsetup", "remove", "--retry", NAME)
-    run("rmmod", "brd")
+    run_command("dmsetup", "remove", "--retry", NAME)
+    run_command("rmmod", "brd")
 
 
 # Points
@@ -805,51 +811,52 @@ CHOSEN = (
 def end_after_hang(name: str, hang: HangError) -> None:
     """Print the stacks and end the test, as the device cannot be removed."""
     print(f"# {hang}")
-    show_stacks()
-    tell("not ok", name)
+    print_blocked_stacks()
+    print_point("not ok", name)
     if Path("/run/share/command").exists():
         Path("/proc/sysrq-trigger").write_text("o")
     os._exit(1)
 
 
-def tortured(name: str, action: Callable[..., None], *arguments: object) -> None:
+def run_torture_point(name: str, action: Callable[..., None], *arguments: object) -> None:
     """Run a point."""
     try:
-        point(name, action, *arguments)
+        run_point(name, action, *arguments)
     except HangError as hang:
         end_after_hang(name, hang)
 
 
 def main() -> None:
     """Run the chosen points, or seed after seed."""
-    processors(2)
+    set_processor_count(2)
     for module in ("dm_delay", "dm_flakey"):
-        if not kernel_has(module):
-            skip("torture", f"the kernel does not have {module}")
-            finish()
-    if kernel_has("nvme"):
+        if not has_kernel_module(module):
+            skip_point("torture", f"the kernel does not have {module}")
+            finish_test()
+    if has_kernel_module("nvme"):
         time.sleep(1)
     if seconds := float(os.environ.get("AFTL_TORTURE_SECONDS") or 0):
         seed = int(os.environ.get("AFTL_TORTURE_SEED") or time.time())
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            tortured(f"seed {seed}", press, Scenario(seed, seconds=seed % 20 + 3))
+            run_torture_point(f"seed {seed}", run_random_scenario,
+                              Scenario(seed, seconds=seed % 20 + 3))
             seed += 1
-        finish()
+        finish_test()
     for name, words in CHOSEN:
-        if is_next_turn(name):
-            tortured(name, press, parse(shlex.split(words)))
+        if is_point_of_this_turn(name):
+            run_torture_point(name, run_random_scenario, parse_scenario(shlex.split(words)))
     for unit in (UNIT, 512):
         name = f"no memory for pages, all data in the write buffer, units of {unit} bytes"
-        if is_next_turn(name):
-            tortured(name, write_without_pages, unit)
-    finish()
+        if is_point_of_this_turn(name):
+            run_torture_point(name, check_write_without_pages, unit)
+    finish_test()
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         try:
-            press(parse(sys.argv[1:]))
+            run_random_scenario(parse_scenario(sys.argv[1:]))
         except FailedError as wrong:
             sys.exit(f"# {wrong}")
         except HangError as hang:

@@ -59,7 +59,7 @@ class Disk:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
         self.forced = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_DSYNC)
         self.unit = struct.unpack("i", fcntl.ioctl(self.fd, 0x1268, bytes(4)))[0]  # BLKSSZGET
-        length = self.report(0, 1)[0][1]
+        length = self.report_zones(0, 1)[0][1]
         sectors = os.lseek(self.fd, 0, os.SEEK_END) // 512
         self.zone_bytes = length * 512
         self.zones = [Zone(n, n * length, HEADER + n * STRIDE) for n in range(sectors // length)]
@@ -70,23 +70,23 @@ class Disk:
         self.lock = threading.Lock()
         self.end = threading.Event()
 
-    def report(self, sector: int, count: int) -> list[tuple[int, ...]]:
+    def report_zones(self, sector: int, count: int) -> list[tuple[int, ...]]:
         """Report zones: start, length, write pointer, type, condition and so on."""
         data = bytearray(struct.pack("=QI4x", sector, count).ljust(16 + count * ZONE.size, b"\0"))
         fcntl.ioctl(self.fd, REPORT_ZONES, data)
         return [ZONE.unpack_from(data, 16 + n * ZONE.size) for n in range(count)]
 
-    def content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
+    def zone_content(self, zone: Zone, generation: int, first: int, count: int) -> bytes:
         """Return blocks as a zone of this generation must have them."""
         names = (NAME.pack(MAGIC, zone.number, generation, first + n, 1) for n in range(count))
         return b"".join(name * (self.unit // NAME.size) for name in names)
 
-    def write(self, zone: Zone, count: int, buffer: mmap.mmap, *, forced: bool) -> None:
+    def write_zone(self, zone: Zone, count: int, buffer: mmap.mmap, *, forced: bool) -> None:
         """Write at the write pointer."""
         words, at = self.words, zone.at
         first, generation = words[at + DONE], words[at + GENERATION]
         size = count * self.unit
-        buffer[:size] = self.content(zone, generation, first, count)
+        buffer[:size] = self.zone_content(zone, generation, first, count)
         words[at + BEGUN] = first + count
         place = zone.sector * 512 + first * self.unit
         fd = self.forced if forced else self.fd
@@ -94,28 +94,28 @@ class Disk:
             raise OSError("a short write")
         words[at + DONE] = first + count
         if forced:
-            self.becomes_safe([(at, generation, first + count)])
+            self.record_durable_blocks([(at, generation, first + count)])
 
-    def manage(self, zone: Zone, request: int) -> None:
+    def manage_zone(self, zone: Zone, request: int) -> None:
         """Reset or finish a zone."""
         fcntl.ioctl(self.fd, request, struct.pack("=2Q", zone.sector, self.zone_bytes // 512))
 
-    def reset(self, zone: Zone) -> None:
+    def reset_zone(self, zone: Zone) -> None:
         """Reset a zone, which begins a generation."""
         words, at = self.words, zone.at
         words[at + RESETTING] = 1
         words[at + NEWEST] += 1
-        self.manage(zone, RESET_ZONE)
+        self.manage_zone(zone, RESET_ZONE)
         words[at + DONE] = words[at + BEGUN] = words[at + FINISHING] = 0
         words[at + GENERATION] = words[at + NEWEST]
         words[at + RESETTING] = 0
 
-    def finish(self, zone: Zone) -> None:
+    def finish_zone(self, zone: Zone) -> None:
         """Finish a zone: the rest of it reads as zeroes."""
         self.words[zone.at + FINISHING] = 1
-        self.manage(zone, FINISH_ZONE)
+        self.manage_zone(zone, FINISH_ZONE)
 
-    def flush(self) -> None:
+    def flush_zones(self) -> None:
         """Flush all zones; what was complete before that is safe after it."""
         words = self.words
         covered = []
@@ -124,9 +124,9 @@ class Disk:
             if words[zone.at + GENERATION] == generation:
                 covered.append((zone.at, generation, done))
         os.fsync(self.fd)
-        self.becomes_safe(covered)
+        self.record_durable_blocks(covered)
 
-    def becomes_safe(self, covered: list[tuple[int, int, int]]) -> None:
+    def record_durable_blocks(self, covered: list[tuple[int, int, int]]) -> None:
         """Record what survives a power failure, unless that has come first."""
         words = self.words
         with self.lock:
@@ -138,39 +138,40 @@ class Disk:
                 words[at + SAFE_GENERATION] = generation
                 words[at + SAFE] = done
 
-    def read(self, zone: Zone, count: int) -> bytes:
+    def read_zone(self, zone: Zone, count: int) -> bytes:
         """Read the first blocks of a zone."""
         buffer = mmap.mmap(-1, self.zone_bytes)
         size = os.preadv(self.fd, [memoryview(buffer)[: count * self.unit]], zone.sector * 512)
         return buffer[:size]
 
-    def look(self, zone: Zone) -> None:
+    def verify_idle_zone(self, zone: Zone) -> None:
         """Verify what is complete in a zone that nobody is writing."""
         done, generation = self.words[zone.at + DONE], self.words[zone.at + GENERATION]
-        if (done and self.read(zone, done) != self.content(zone, generation, 0, done)
+        if (done and self.read_zone(zone, done) != self.zone_content(zone, generation, 0, done)
                 and not self.words[FROZEN]):
             raise WrongError(f"zone {zone.number}: its {done} blocks of generation {generation} "
                              "are others")
 
     # Again
 
-    def written(self, zone: Zone, data: bytes) -> tuple[int, int]:
+    def parse_zone_data(self, zone: Zone, data: bytes) -> tuple[int, int]:
         """Return the generation of a zone and how many blocks it has; the rest must be zero."""
         generation = NAME.unpack_from(data)[2]
         blocks = [data[at : at + self.unit] for at in range(0, len(data), self.unit)]
         count = next((n for n, block in enumerate(blocks) if not any(block)), len(blocks))
-        if data[: count * self.unit] != self.content(zone, generation, 0, count):
+        if data[: count * self.unit] != self.zone_content(zone, generation, 0, count):
             raise WrongError(f"zone {zone.number}: blocks of generation {generation} are torn, of "
                              "another place or of another generation")
         if any(data[count * self.unit :]):
             raise WrongError(f"zone {zone.number}: there are data behind zeroes at block {count}")
         return generation, count
 
-    def settle(self, zone: Zone, *, power_failed: bool) -> None:
+    def verify_after_restart(self, zone: Zone, *, power_failed: bool) -> None:
         """Verify a zone after a restart, and record what it holds."""
         words = self.words[zone.at : zone.at + STRIDE]
-        _, _, pointer, _, condition, *_ = self.report(zone.sector, 1)[0]
-        generation, count = self.written(zone, self.read(zone, self.zone_bytes // self.unit))
+        _, _, pointer, _, condition, *_ = self.report_zones(zone.sector, 1)[0]
+        generation, count = self.parse_zone_data(zone,
+                                                 self.read_zone(zone, self.zone_bytes // self.unit))
         pointer = (pointer - zone.sector) * 512 // self.unit
         full = condition == FULL
         state = (f"zone {zone.number}: {count} blocks of generation {generation}, pointer "
@@ -196,76 +197,77 @@ class Disk:
             words[SAFE_GENERATION], words[SAFE])
         words[FINISHING], words[RESETTING] = full, 0
 
-    def settle_or_reset(self, zone: Zone, *, power_failed: bool) -> None:
+    def verify_or_reset_zone(self, zone: Zone, *, power_failed: bool) -> None:
         """Verify a zone after a restart; reset it if its data are lost."""
         try:
-            self.settle(zone, power_failed=power_failed)
+            self.verify_after_restart(zone, power_failed=power_failed)
         except OSError:
             if not self.tolerant:
                 raise
-            self.reset(zone)
+            self.reset_zone(zone)
 
     # The load
 
-    def begun(self, thread: int) -> list[Zone]:
+    def keep_one_begun_zone(self, thread: int) -> list[Zone]:
         """Return the zone of a thread that it has begun to write; reset all others of these."""
         size, words = self.zone_bytes // self.unit, self.words
         zones = [zone for zone in self.zones[thread::THREADS]
                  if 0 < words[zone.at + DONE] < size and not words[zone.at + FINISHING]]
         for zone in zones[1:]:
-            self.reset(zone)
+            self.reset_zone(zone)
         return zones[:1]
 
-    def work(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
+    def write_own_zones(self, thread: int, begun: list[Zone], draw: random.Random) -> None:
         """Write the zones of a thread, one at a time, until told to end."""
         buffer = mmap.mmap(-1, self.zone_bytes)
         mine = self.zones[thread::THREADS]
         while not self.end.is_set():
             zone = begun.pop() if begun else draw.choice(mine)
             try:
-                self.fill(zone, buffer, mine, draw)
+                self.fill_zone(zone, buffer, mine, draw)
             except OSError:
                 if not self.tolerant:
                     raise
                 time.sleep(0.01)
 
-    def fill(self, zone: Zone, buffer: mmap.mmap, mine: list[Zone], draw: random.Random) -> None:
+    def fill_zone(self, zone: Zone, buffer: mmap.mmap, mine: list[Zone],
+                  draw: random.Random) -> None:
         """Write a zone to its end, or some of it, and finish it."""
         state = self.words[zone.at : zone.at + STRIDE]
         size = self.zone_bytes // self.unit
         # After a failed write nobody knows the write pointer.
         if state[DONE] == size or state[FINISHING] or state[BEGUN] != state[DONE]:
-            self.reset(zone)
+            self.reset_zone(zone)
         last = draw.choice((size, size, draw.randrange(size)))
         while (left := last - state[DONE]) > 0 and not self.end.is_set():
-            self.write(zone, draw.randint(1, left), buffer, forced=draw.random() < 0.05)
-            self.look(zone if draw.random() < 0.3 else draw.choice(mine))
+            self.write_zone(zone, draw.randint(1, left), buffer, forced=draw.random() < 0.05)
+            self.verify_idle_zone(zone if draw.random() < 0.3 else draw.choice(mine))
             if draw.random() < 0.1:
-                self.flush()
-        self.finish(zone)
+                self.flush_zones()
+        self.finish_zone(zone)
 
-    def freeze(self, *_: object) -> None:
+    def handle_power_failure(self, *_: object) -> None:
         """Power has failed: from now on nothing becomes safe."""
         self.words[FROZEN] = 1
 
-    def run(self, seed: int) -> None:
+    def write_until_signal(self, seed: int) -> None:
         """Write until a signal."""
         wrong: list[BaseException] = []
 
-        begun = [self.begun(thread) for thread in range(THREADS)]
+        begun = [self.keep_one_begun_zone(thread) for thread in range(THREADS)]
 
-        def work(thread: int) -> None:
+        def run_writer_thread(thread: int) -> None:
             try:
                 draw = random.Random(f"{seed} {thread} {time.monotonic()}")
-                self.work(thread, begun[thread], draw)
+                self.write_own_zones(thread, begun[thread], draw)
             except (WrongError, OSError) as why:
                 wrong.append(why)
                 self.end.set()
 
         self.words[FROZEN] = 0
         signal.signal(signal.SIGTERM, lambda *_: self.end.set())
-        signal.signal(signal.SIGUSR1, self.freeze)
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(THREADS)]
+        signal.signal(signal.SIGUSR1, self.handle_power_failure)
+        threads = [threading.Thread(target=run_writer_thread, args=(n,)) for n in range(THREADS)]
         for thread in threads:
             thread.start()
         self.words[FILLED] = 1
@@ -288,11 +290,11 @@ def main() -> None:
     try:
         for zone in disk.zones:
             if options.overwrite:
-                disk.reset(zone)
+                disk.reset_zone(zone)
             else:
-                disk.settle_or_reset(zone, power_failed=options.power_failed)
+                disk.verify_or_reset_zone(zone, power_failed=options.power_failed)
         if not options.verify:
-            disk.run(int(options.seed))
+            disk.write_until_signal(int(options.seed))
     except (WrongError, OSError) as why:
         sys.exit(str(why))
 

@@ -209,7 +209,7 @@ splits()
 {
 	PYTHONPATH=selftests/kernel python3 -c '
 from approx_control import Control
-print(Control().stats()["splits"])'
+print(Control().read_counters()["splits"])'
 }
 
 # written_whole COMMAND...: the command writes to zones, and no bio is split by quality level

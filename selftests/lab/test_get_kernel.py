@@ -57,7 +57,7 @@ class Machine:
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
-    def run(self, program: Path, *arguments: str | Path, **environment: str) -> Done:
+    def run_with_stand_ins(self, program: Path, *arguments: str | Path, **environment: str) -> Done:
         """Run a program with only these tools in PATH."""
         return run_program(program, *arguments, environment={
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
@@ -65,11 +65,11 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
+def bare_machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def unpack_own(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
+def fetch_own_kernel(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
     """Fetch a kernel whose packages all contain this release's files."""
     package = tmp_path / "package"
     source = package / f"usr/src/linux-headers-{release}"
@@ -80,32 +80,34 @@ def unpack_own(machine: Machine, tmp_path: Path, release: str, headers: str) -> 
     (source / "Makefile").write_text("include /usr/src/linux-headers-common/Makefile\n")
     (package / "usr/src/linux-headers-common").mkdir()
     (package / "usr/src/linux-headers-common/Makefile").write_text("all:\n\t@echo built\n")
-    return machine.run(TOP / "userspace/lab/get-kernel", release[:release.index(".", 2)],
-                       PACKAGE=str(package), HEADERS=headers)
+    return machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel",
+                                      release[:release.index(".", 2)], PACKAGE=str(package),
+                                      HEADERS=headers)
 
 
 @pytest.mark.parametrize(("release", "headers"), [
     ("6.1.0-10-amd64", HEADERS), ("6.12.9+deb12-amd64", HEADERS),
     ("6.12.9+deb13.1-amd64", DEBIAN_13)])
 def test_kernels_of_this_release_are_unpacked_with_their_headers(
-        machine: Machine, tmp_path: Path, release: str, headers: tuple[str, ...]) -> None:
-    done = unpack_own(machine, tmp_path, release, " ".join(headers))
-    kernel = machine.tools / "approxftl/kernels" / release
+        bare_machine: Machine, tmp_path: Path, release: str, headers: tuple[str, ...]) -> None:
+    done = fetch_own_kernel(bare_machine, tmp_path, release, " ".join(headers))
+    kernel = bare_machine.tools / "approxftl/kernels" / release
     assert (done.code, done.out) == (0, f"{kernel}\n"), done
     assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
     # The unpacked kernel may be moved.
     moved = kernel.rename(tmp_path / "moved")
     built = run_program("make", "-C", moved / f"lib/modules/{release}/build")
     assert "built" in built.out, built
-    calls = machine.calls.read_text().splitlines()
+    calls = bare_machine.calls.read_text().splitlines()
     assert [call.split()[call.split().index("download") + 1:] for call in calls] == [
         [f"linux-image-{release}", f"linux-headers-{release}", "linux-headers-common",
          "linux-kbuild-6"]]
 
 
-def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Machine) -> None:
-    machine.run(TOP / "userspace/lab/get-kernel", "newest", MIRROR="http://mirror/debian/")
-    lists = machine.tools / "approxftl/apt/trixie-backports/sources.list"
+def test_kernels_of_another_release_come_signed_from_the_same_mirror(bare_machine: Machine) -> None:
+    bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
+                                    MIRROR="http://mirror/debian/")
+    lists = bare_machine.tools / "approxftl/apt/trixie-backports/sources.list"
     for line in lists.read_text().splitlines():
         assert re.fullmatch(
             r"deb \[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg arch=amd64\]"
@@ -113,50 +115,52 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Ma
     assert "trixie-backports" in lists.read_text()
 
 
-def test_a_partly_fetched_kernel_is_not_used(machine: Machine) -> None:
-    done = machine.run(TOP / "userspace/lab/get-kernel", "newest", MIRROR="http://mirror/debian/",
-                       HEADERS=DEBIAN_13[3], INSTALL_STATUS="100")
+def test_a_partly_fetched_kernel_is_not_used(bare_machine: Machine) -> None:
+    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
+                                           MIRROR="http://mirror/debian/", HEADERS=DEBIAN_13[3],
+                                           INSTALL_STATUS="100")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == "get-kernel: Linux 7.3.4+deb13-amd64 cannot be fetched"
-    assert [path.name for path in (machine.tools / "approxftl/kernels").iterdir()] == [
+    assert [path.name for path in (bare_machine.tools / "approxftl/kernels").iterdir()] == [
         "foreign.lock"]
     # A kernel of this machine's release, whose packages lack its files.
-    done = machine.run(TOP / "userspace/lab/get-kernel", "6.1")
+    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "6.1")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update")
-    assert len(list((machine.tools / "approxftl/kernels").iterdir())) == 1
+    assert len(list((bare_machine.tools / "approxftl/kernels").iterdir())) == 1
 
 
-def test_a_missing_backports_kernel_is_skipped(machine: Machine) -> None:
-    there = machine.tools / "approxftl/kernels/6.1.0-9-amd64"
+def test_a_missing_backports_kernel_is_skipped(bare_machine: Machine) -> None:
+    there = bare_machine.tools / "approxftl/kernels/6.1.0-9-amd64"
     there.mkdir(parents=True)
     (there / "own-series").write_text("6.1\n")
-    done = machine.run(TOP / "userspace/lab/get-kernel", "--update", "6.1")
+    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "--update", "6.1")
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update; going on with 6.1.0-9-amd64")
     # A kernel of another release, whose mirror cannot be reached.
-    done = machine.run(TOP / "userspace/lab/get-kernel", "--update", "6.1", HEADERS=DEBIAN_13[0])
+    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "--update", "6.1",
+                                           HEADERS=DEBIAN_13[0])
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: the package lists of bookworm cannot be fetched; going on with 6.1.0-9-amd64")
 
 
-def test_unpacking_keeps_existing_folders(machine: Machine,
+def test_unpacking_keeps_existing_folders(bare_machine: Machine,
                                           tmp_path: Path) -> None:
     release = DEBIAN_13[3].removeprefix("linux-headers-")
     package = tmp_path / "package"
     for folder in ("dev", "proc", "tmp", "usr/bin", "boot", f"usr/lib/modules/{release}"):
         (package / folder).mkdir(parents=True)
     (package / f"usr/lib/modules/{release}/vmlinuz").write_text("kernel")
-    done = machine.run(TOP / "userspace/lab/get-kernel", "newest",
-                       MIRROR="http://mirror/debian/", PACKAGE=str(package),
-                       HEADERS=f"{DEBIAN_13[3]} linux-image-{release}")
+    done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
+                                           MIRROR="http://mirror/debian/", PACKAGE=str(package),
+                                           HEADERS=f"{DEBIAN_13[3]} linux-image-{release}")
     assert "cannot be fetched" not in done.err
-    kernel = machine.tools / "approxftl/kernels" / release
+    kernel = bare_machine.tools / "approxftl/kernels" / release
     assert (kernel / "series").read_text() == "newest\n"
     assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
     assert {"build", "dev", "proc", "tmp", "lib"} <= {path.name for path in kernel.iterdir()}

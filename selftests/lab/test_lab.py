@@ -57,24 +57,25 @@ class Stage:
         image.write_text("")
         return image
 
-    def words(self) -> list[str]:
+    def qemu_arguments(self) -> list[str]:
         """Return the arguments that QEMU got."""
         return (self.place / "words").read_text().splitlines()
 
-    def command(self, *options: str | Path) -> list[str | Path]:
+    def lab_command(self, *options: str | Path) -> list[str | Path]:
         # A small memory makes the boot image quick to build.
         return [LAB, "--no-module", "--kernel", self.kernel, "--memory", "256", "--cmd", "true",
                 *options]
 
-    def run(self, *options: str | Path, do: str = 'echo 0 >"$share/status"', **more: str) -> Done:
-        done = run_program(*self.command(*options), directory=self.place,
+    def run_lab(self, *options: str | Path, do: str = 'echo 0 >"$share/status"',
+                **more: str) -> Done:
+        done = run_program(*self.lab_command(*options), directory=self.place,
                            environment={**self.environment, "DO": do, **more})
         assert [*self.temporary.iterdir()] == []
         return done
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Stage:
+def lab_stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
@@ -96,20 +97,22 @@ def stage(tmp_path: Path) -> Stage:
     (["--cmd", "a", "--results", "/dev/null"], "--results /dev/null: cannot be made"),
     ([], "a shell wants a terminal"),
 ])
-def test_invalid_options_are_refused(options: list[str], text: str, stage: Stage) -> None:
-    done = run_program(LAB, "--no-module", "--kernel", stage.kernel, *options,
-                       directory=stage.place, environment={**stage.environment, "DO": "exit 3"})
+def test_invalid_options_are_refused(options: list[str], text: str, lab_stage: Stage) -> None:
+    done = run_program(LAB, "--no-module", "--kernel", lab_stage.kernel, *options,
+                       directory=lab_stage.place,
+                       environment={**lab_stage.environment, "DO": "exit 3"})
     assert (done.code, done.out) == (2, "")
     assert text in done.err
     assert done.err.startswith("approxftl lab: ")
     assert done.err.endswith("approxftl lab --help\n")
 
 
-def test_a_terminal_shows_how_long_the_guest_has_been_starting(stage: Stage) -> None:
+def test_a_terminal_shows_how_long_the_guest_has_been_starting(lab_stage: Stage) -> None:
     leader, follower = pty.openpty()
     do = 'sleep 0.5; : >"$share/started"; echo 0 >"$share/status"'
-    done = subprocess.run(stage.command(), cwd=stage.place, stdout=subprocess.PIPE, stderr=follower,
-                          env={**os.environ, **stage.environment, "DO": do}, check=False)
+    done = subprocess.run(lab_stage.lab_command(), cwd=lab_stage.place, stdout=subprocess.PIPE,
+                          stderr=follower, env={**os.environ, **lab_stage.environment, "DO": do},
+                          check=False)
     os.close(follower)
     shown = os.read(leader, 1 << 16).decode()
     os.close(leader)
@@ -118,30 +121,30 @@ def test_a_terminal_shows_how_long_the_guest_has_been_starting(stage: Stage) -> 
     assert shown.endswith("\r\x1b[K")
 
 
-def test_missing_programs_are_named(stage: Stage) -> None:
+def test_missing_programs_are_named(lab_stage: Stage) -> None:
     for folder in ("/usr/bin", "/usr/sbin"):
         for program in Path(folder).iterdir():
-            if not (stage.place / "bin" / program.name).exists():
-                (stage.place / "bin" / program.name).symlink_to(program)
-    (stage.place / "bin/qemu-system-x86_64").unlink()
-    done = stage.run(PATH=f"{stage.place}/bin")
+            if not (lab_stage.place / "bin" / program.name).exists():
+                (lab_stage.place / "bin" / program.name).symlink_to(program)
+    (lab_stage.place / "bin/qemu-system-x86_64").unlink()
+    done = lab_stage.run_lab(PATH=f"{lab_stage.place}/bin")
     assert done.code == 125
     assert done.err == ("approxftl lab: needed, and not installed: "
                         "apt install qemu-system-x86\n")
 
 
-def test_missing_build_tools_are_named(stage: Stage) -> None:
+def test_missing_build_tools_are_named(lab_stage: Stage) -> None:
     """Headers are unpacked, but the dependencies of their package are not."""
-    build = stage.kernel.rename(stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
+    build = lab_stage.kernel.rename(lab_stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
-    kbuild = (TOP / "userspace/lab/kbuild", stage.place / RELEASE, stage.place, "modules")
-    assert f"built in {stage.place}" in run_program(*kbuild).out
+    kbuild = (TOP / "userspace/lab/kbuild", lab_stage.place / RELEASE, lab_stage.place, "modules")
+    assert f"built in {lab_stage.place}" in run_program(*kbuild).out
     objtool = build / "tools/objtool/objtool"
     # 127 is the dynamic linker's exit status when a library is missing.
     objtool.write_text("#!/bin/sh\nexit 127\n")
     objtool.chmod(0o755)
-    tools = stage.place / "tools"
+    tools = lab_stage.place / "tools"
     tools.mkdir()
     for name in ("sh", "dirname", "basename", "nproc"):
         (tools / name).symlink_to(shutil.which(name) or name)
@@ -158,30 +161,30 @@ def test_missing_build_tools_are_named(stage: Stage) -> None:
     (lambda k: (k / f"lib/modules/{RELEASE}/modules.builtin.bin").unlink(), "has no virtio_pci"),
 ])
 def test_an_unsuitable_kernel_is_refused(break_it: Callable[[Path], object], text: str,
-                                         stage: Stage) -> None:
-    break_it(stage.kernel)
-    done = stage.run()
+                                         lab_stage: Stage) -> None:
+    break_it(lab_stage.kernel)
+    done = lab_stage.run_lab()
     assert done.code == 125
     assert text in done.err
 
 
-def test_a_missing_kernel_is_refused(stage: Stage) -> None:
-    done = stage.run("--kernel", "2.6")
+def test_a_missing_kernel_is_refused(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab("--kernel", "2.6")
     assert done.code == 125
     assert "6.1" in done.err
     assert "there is no kernel 2.6" in done.err
 
 
-def test_list_names_the_kernels(stage: Stage) -> None:
-    kernels = stage.place / "cache/approxftl/kernels"
+def test_list_names_the_kernels(lab_stage: Stage) -> None:
+    kernels = lab_stage.place / "cache/approxftl/kernels"
     kernels.mkdir(parents=True)
     for release in ("6.12.9+deb12-amd64", "6.12.10+deb12-amd64"):
-        shutil.copytree(stage.kernel, kernels / release)
+        shutil.copytree(lab_stage.kernel, kernels / release)
         for file in ("boot/vmlinuz-", "lib/modules/"):
             (kernels / release / f"{file}{RELEASE}").rename(kernels / release / f"{file}{release}")
-    done = stage.run("--kernel", "6.12.9+deb12-amd64")
+    done = lab_stage.run_lab("--kernel", "6.12.9+deb12-amd64")
     assert done.code == 0, done.err
-    said = run_program(LAB, "--list", environment=stage.environment)
+    said = run_program(LAB, "--list", environment=lab_stage.environment)
     assert (said.code, said.err) == (0, "")
     told = [line.split(maxsplit=2) for line in said.out.splitlines()]
     assert told[:7] == [["6.1", "-", "is fetched when asked for"],
@@ -193,19 +196,19 @@ def test_list_names_the_kernels(stage: Stage) -> None:
                         ["uml-debug", "-", "is built when asked for"]]
 
 
-def test_user_mode_linux_is_run_as_a_program(stage: Stage) -> None:
-    shutil.rmtree(stage.kernel)
-    image = stage.make_kernel("1.2.3-uml", "overlay")
+def test_user_mode_linux_is_run_as_a_program(lab_stage: Stage) -> None:
+    shutil.rmtree(lab_stage.kernel)
+    image = lab_stage.make_kernel("1.2.3-uml", "overlay")
     image.write_text(DOUBLE.replace("local,id=share,path=", "share=").replace(",security.*", ""))
     image.chmod(0o755)
     for options, text in ([], "needs --real-time"), (["--parallel", "--disk", "1MiB"], "--disk"):
-        done = stage.run(*options)
+        done = lab_stage.run_lab(*options)
         assert (done.code, done.out) == (2, "")
         assert text in done.err
-    done = stage.run("--real-time", do='echo "$@"; echo 7 >"$share/status"')
+    done = lab_stage.run_lab("--real-time", do='echo "$@"; echo 7 >"$share/status"')
     assert done.code == 7, done.err
     assert {"mem=256M", "ssl1=null,fd:1"} <= {*done.out.split()}
-    done = stage.run("--real-time", do="echo Oops: 1 >&2; exit 134")
+    done = lab_stage.run_lab("--real-time", do="echo Oops: 1 >&2; exit 134")
     assert done.code == 98
     assert done.err == ("Oops: 1\n"
                         "approxftl lab: the guest died; above is what its kernel said last\n")
@@ -239,28 +242,28 @@ def test_an_unprintable_list_is_reported_once() -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_full_disk_for_temporary_files_is_named(stage: Stage) -> None:
-    command = [str(word) for word in stage.command()]
+def test_a_full_disk_for_temporary_files_is_named(lab_stage: Stage) -> None:
+    command = [str(word) for word in lab_stage.lab_command()]
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c",
         'mount -t tmpfs -o size=64k none "$TMPDIR" && '
         'head -c 1000000 /dev/zero >"$TMPDIR/filler" 2>/dev/null; "$@"; code=$?; '
-        'ls -A "$TMPDIR"; exit $code', "sh", *command, environment=stage.environment)
+        'ls -A "$TMPDIR"; exit $code', "sh", *command, environment=lab_stage.environment)
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.out) == (125, "filler\n")
-    assert done.err == (f"approxftl lab: {stage.temporary}: No space left on device; "
+    assert done.err == (f"approxftl lab: {lab_stage.temporary}: No space left on device; "
                         "TMPDIR=FOLDER names another place\n")
 
 
 @pytest.mark.parametrize("status", [0, 3, 97])
-def test_the_exit_status_is_the_commands(status: int, stage: Stage) -> None:
-    done = stage.run(do=f'echo words; echo {status} >"$share/status"')
+def test_the_exit_status_is_the_commands(status: int, lab_stage: Stage) -> None:
+    done = lab_stage.run_lab(do=f'echo words; echo {status} >"$share/status"')
     assert (done.code, done.out, done.err) == (status, "words\n", "")
 
 
-def test_kernel_warnings_are_printed(stage: Stage) -> None:
-    done = stage.run(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
+def test_kernel_warnings_are_printed(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
     assert (done.code, done.err) == (97, "BUG: x\n")
 
 
@@ -276,13 +279,13 @@ def test_races_outside_the_module_are_ignored(said: str, ours: bool) -> None:
     assert (done.returncode == 0) is ours
 
 
-def test_a_crashed_guest_leaves_results_and_log(stage: Stage) -> None:
-    done = stage.run(
-        "--results", stage.place / "new/results",
+def test_a_crashed_guest_leaves_results_and_log(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab(
+        "--results", lab_stage.place / "new/results",
         do='echo a >"$share/results/file"; echo panic: x >"${share%/share}/console"')
     assert done.code == 98
     assert done.err.splitlines()[0] == "panic: x"
-    assert (stage.place / "new/results/file").read_text() == "a\n"
+    assert (lab_stage.place / "new/results/file").read_text() == "a\n"
 
 
 @pytest.mark.parametrize(("said", "first"), [
@@ -290,24 +293,25 @@ def test_a_crashed_guest_leaves_results_and_log(stage: Stage) -> None:
     ("------------[ cut here ]------------", "------------[ cut here ]------------"),
     ("nothing", "21")])
 def test_the_warnings_of_a_crashing_guest_are_shown(
-        stage: Stage, said: str, first: str) -> None:
+        lab_stage: Stage, said: str, first: str) -> None:
     """Print from the first complaint on, whatever follows; without one, the last forty lines."""
-    done = stage.run(do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
+    done = lab_stage.run_lab(
+        do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
     assert (done.code, lines[0]) == (98, first)
     assert "60" in lines and "before" not in lines
 
 
 @pytest.mark.parametrize(("status", "code"), [(0, 99), (3, 3)])
-def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, stage: Stage) -> None:
-    (stage.place / "results/file").mkdir(parents=True)
-    done = stage.run("--results", "results",
-                     do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
+def test_a_run_fails_if_results_cannot_be_kept(status: int, code: int, lab_stage: Stage) -> None:
+    (lab_stage.place / "results/file").mkdir(parents=True)
+    done = lab_stage.run_lab("--results", "results",
+                             do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
     assert done.code == code
     assert "approxftl lab: --results results: not all could be copied\n" in done.err
 
 
-def test_results_are_complete_or_absent(stage: Stage) -> None:
+def test_results_are_complete_or_absent(lab_stage: Stage) -> None:
     """Results are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
@@ -316,11 +320,11 @@ def test_results_are_complete_or_absent(stage: Stage) -> None:
               'mkdir results/in && echo far >linked && ln -s ../linked results/link; '
               '"$@"; code=$?; cat results/big linked results/in/small; find results -type f; '
               'exit $code')
-    (stage.place / "results").mkdir()
+    (lab_stage.place / "results").mkdir()
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
-        *stage.command("--results", "results"), directory=stage.place,
-        environment={**stage.environment, "DO": """cd "$share/results" && mkdir in empty &&
+        *lab_stage.lab_command("--results", "results"), directory=lab_stage.place,
+        environment={**lab_stage.environment, "DO": """cd "$share/results" && mkdir in empty &&
             head -c 1000000 /dev/zero | tee big >new; echo a >in/small; echo b >link
             echo 0 >"$share/status" """})
     assert done.code == 99, done
@@ -329,19 +333,19 @@ def test_results_are_complete_or_absent(stage: Stage) -> None:
     assert sorted(done.out.splitlines()[3:]) == ["results/big", "results/in/small"]
 
 
-def test_a_failure_of_qemu_is_reported(stage: Stage) -> None:
-    done = stage.run(do="echo no such machine >&2; exit 1")
+def test_a_failure_of_qemu_is_reported(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab(do="echo no such machine >&2; exit 1")
     assert done.code == 125
     assert done.err.startswith("no such machine\napproxftl lab: QEMU ended with 1")
 
 
-def test_a_guest_is_stopped_at_its_time_limit(stage: Stage) -> None:
-    done = stage.run("--timeout", "1", do="exec sleep infinity")
+def test_a_guest_is_stopped_at_its_time_limit(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab("--timeout", "1", do="exec sleep infinity")
     assert done.code == 124
     assert "time is up after 1 s" in done.err
 
 
-def is_alive(process: int) -> bool:
+def is_process_alive(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -350,67 +354,67 @@ def is_alive(process: int) -> bool:
 
 @pytest.mark.parametrize(("number", "status"), [
     (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
-def test_a_signal_leaves_no_process(number: signal.Signals, status: int, stage: Stage) -> None:
-    results = stage.place / "results"
+def test_a_signal_leaves_no_process(number: signal.Signals, status: int, lab_stage: Stage) -> None:
+    results = lab_stage.place / "results"
     # A shell ignores Ctrl-C in background jobs; the child would inherit that.
     child = subprocess.Popen(
-        ["env", "--default-signal=INT,HUP", *stage.command("--results", results)],
+        ["env", "--default-signal=INT,HUP", *lab_stage.lab_command("--results", results)],
         start_new_session=True,
-        env={**os.environ, **stage.environment,
+        env={**os.environ, **lab_stage.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
-    pid = stage.place / "pid"
+    pid = lab_stage.place / "pid"
     wait_until(lambda: pid.exists() and pid.read_text(), child)
     qemu = int(pid.read_text())
-    assert is_alive(qemu)
+    assert is_process_alive(qemu)
     child.send_signal(number)
     assert child.wait() == status
-    wait_until(lambda: not is_alive(qemu))
+    wait_until(lambda: not is_process_alive(qemu))
     if number != signal.SIGKILL:
-        assert [*stage.temporary.iterdir()] == []
+        assert [*lab_stage.temporary.iterdir()] == []
         assert (results / "a").read_text() == "a\n"
 
 
-def test_qemu_gets_the_requested_options(stage: Stage) -> None:
-    (stage.place / "a, b").write_text("")
-    done = stage.run("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
+def test_qemu_gets_the_requested_options(lab_stage: Stage) -> None:
+    (lab_stage.place / "a, b").write_text("")
+    done = lab_stage.run_lab("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
     assert done.code == 0, done.err
-    words = stage.words()
-    assert f"id=disk1,file={stage.place}/a,, b,if=none,format=raw,cache=writeback" in words
+    words = lab_stage.qemu_arguments()
+    assert f"id=disk1,file={lab_stage.place}/a,, b,if=none,format=raw,cache=writeback" in words
     assert "nvme,serial=aftl2,drive=disk2" in words
     assert words[words.index("-smp") + 1] == "1"
     assert words[words.index("-m") + 1] == "1024"
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
     assert words[words.index("-machine") + 1] == "q35"
-    assert not (stage.place / "1GiB").exists()
-    stage.run("--cpus", "4")
-    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*stage.words()}
+    assert not (lab_stage.place / "1GiB").exists()
+    lab_stage.run_lab("--cpus", "4")
+    assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*lab_stage.qemu_arguments()}
     for options, threads in ((["--real-time"], "single"), (["--parallel"], "multi")):
-        stage.run(*options, "--cpus", "3", AFTL_KVM="no")
-        words = stage.words()
+        lab_stage.run_lab(*options, "--cpus", "3", AFTL_KVM="no")
+        words = lab_stage.qemu_arguments()
         assert "-icount" not in words
         assert f"tcg,thread={threads}" in words
         assert words[words.index("-smp") + 1] == "3"
 
 
-def test_guest_memory_may_be_a_file(stage: Stage) -> None:
-    done = stage.run("--memory", "48GiB", "--memory-on-disk")
+def test_guest_memory_may_be_a_file(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab("--memory", "48GiB", "--memory-on-disk")
     assert done.code == 0, done.err
-    words = stage.words()
+    words = lab_stage.qemu_arguments()
     assert words[words.index("-m") + 1] == "49152"
     assert words[words.index("-machine") + 1] == "q35,memory-backend=memory"
     memory = words[words.index("-object") + 1]
     assert memory.startswith("memory-backend-file,id=memory,size=49152M,share=on,mem-path=")
-    assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(stage.temporary)
+    assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(lab_stage.temporary)
 
 
-def test_a_disk_with_no_room_for_memory_is_named(stage: Stage) -> None:
-    done = stage.run("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
+def test_a_disk_with_no_room_for_memory_is_named(lab_stage: Stage) -> None:
+    done = lab_stage.run_lab("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
     assert done.code == 125
     assert re.search(
-        rf"^approxftl lab: {stage.temporary} has \d+ bytes left: what the guest touches of its "
+        rf"^approxftl lab: {lab_stage.temporary} has \d+ bytes left: what the guest touches of its "
         r"256 MiB does not fit \(--memory-on-disk\); TMPDIR=FOLDER names another place$",
         done.err, re.M)
-    assert "QEMU ended with 135" in stage.run(do="ulimit -c 0; kill -s BUS $$").err
+    assert "QEMU ended with 135" in lab_stage.run_lab(do="ulimit -c 0; kill -s BUS $$").err
 
 
 MAKE_INITRAMFS = TOP / "userspace/lab/make-initramfs"
@@ -430,10 +434,10 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 
 @pytest.mark.slow
-def test_the_initramfs_has_copies_of_this_machines_files(stage: Stage) -> None:
+def test_the_initramfs_has_copies_of_this_machines_files(lab_stage: Stage) -> None:
     """Copies, links and their parent folders, of any owner; fewer for a small guest."""
-    stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
-    near = unpack_initramfs(make_initramfs(stage), stage.place / "unpacked")
+    lab_stage.kernel = lab_stage.kernel.rename(lab_stage.kernel.with_name(RELEASE))
+    near = unpack_initramfs(make_initramfs(lab_stage), lab_stage.place / "unpacked")
     files = [near, *near.rglob("*")]
     assert {"usr/bin/python3", "usr/bin/dash"} <= {str(f.relative_to(near)) for f in files}
     for file in files:
@@ -445,48 +449,49 @@ def test_the_initramfs_has_copies_of_this_machines_files(stage: Stage) -> None:
         elif file.is_file():
             assert file.read_bytes() == there.read_bytes()
             assert file.stat().st_mtime_ns // 10**9 == there.stat().st_mtime_ns // 10**9
-    assert [*unpack_initramfs(make_initramfs(stage, "bare"), stage.place / "bare").iterdir()] == []
+    assert [*unpack_initramfs(make_initramfs(lab_stage, "bare"),
+                              lab_stage.place / "bare").iterdir()] == []
 
 
 @pytest.mark.slow
-def test_changed_files_are_copied_into_the_initramfs_again(stage: Stage) -> None:
-    stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
-    initramfs = make_initramfs(stage)
+def test_changed_files_are_copied_into_the_initramfs_again(lab_stage: Stage) -> None:
+    lab_stage.kernel = lab_stage.kernel.rename(lab_stage.kernel.with_name(RELEASE))
+    initramfs = make_initramfs(lab_stage)
     first = initramfs.stat().st_ino
-    assert make_initramfs(stage).stat().st_ino == first
-    program = stage.place / "program"
+    assert make_initramfs(lab_stage).stat().st_ino == first
+    program = lab_stage.place / "program"
     program.write_text("old")
     state = Path(f"{initramfs}.near")
     with state.open("a") as file:
         subprocess.run(["stat", "-c", "%s %Y %Z %n", program], stdout=file, check=True)
-    assert make_initramfs(stage).stat().st_ino == first
+    assert make_initramfs(lab_stage).stat().st_ino == first
     program.write_text("newer")
     for name, age in (("gone.cpio", 9 * 86400), ("other.cpio", 0)):
         (initramfs.parent / name).write_text("")
         os.utime(initramfs.parent / name, (time.time() - age,) * 2)
-    assert make_initramfs(stage).stat().st_ino != first
+    assert make_initramfs(lab_stage).stat().st_ino != first
     assert str(program) not in state.read_text()
     assert not (initramfs.parent / "gone.cpio").exists()
     assert (initramfs.parent / "other.cpio").exists()
 
 
-def test_a_shared_folder_may_have_any_name(stage: Stage) -> None:
+def test_a_shared_folder_may_have_any_name(lab_stage: Stage) -> None:
     """The guest reads the right folder, even if its name is special to a shell or to QEMU."""
-    odd = stage.place / "Übung, it's \"$HOME\""
+    odd = lab_stage.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(
-        *stage.command(), directory=odd,
-        environment={**stage.environment, "TMPDIR": str(odd / "tmp"),
+        *lab_stage.lab_command(), directory=odd,
+        environment={**lab_stage.environment, "TMPDIR": str(odd / "tmp"),
                      "DO": '. "$share/environment"; echo "$LAB_FOLDER"; echo 0 >"$share/status"'})
     assert (done.code, done.out) == (0, f"{odd}\n"), done.err
     assert [*(odd / "tmp").iterdir()] == []
 
 
-def test_missing_kvm_is_reported_once(stage: Stage) -> None:
-    first = stage.run("--real-time", AFTL_KVM="")
+def test_missing_kvm_is_reported_once(lab_stage: Stage) -> None:
+    first = lab_stage.run_lab("--real-time", AFTL_KVM="")
     assert "approxftl lab: no KVM" in first.err
-    assert stage.run("--real-time", AFTL_KVM="").err == ""
-    words = stage.words()
+    assert lab_stage.run_lab("--real-time", AFTL_KVM="").err == ""
+    words = lab_stage.qemu_arguments()
     assert "tcg,thread=single" in words
     assert words[words.index("-cpu") + 1] == "max,erms=off,fsrm=off,la57=off"
 

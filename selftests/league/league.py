@@ -154,7 +154,7 @@ def run_of(store: Store, point: Point) -> Json | None:
     """Return the run of a finished point; None if it failed."""
     if store.point_state(point) != DONE:
         return None
-    run: Json = store.result(point)["runs"][0]
+    run: Json = store.read_point_result(point)["runs"][0]
     return run
 
 
@@ -176,7 +176,8 @@ def cell_of(games: Games, store: Store, entry: str, load: str) -> Cell:
               if (run := run_of(store, games.yardsticks[load, seed]))]
     if len(runs) < len(points):
         return Cell(entry, load, None, {}, next(
-            store.failure_of(point) for point in points if store.point_state(point) != DONE))
+            store.read_point_failure(point) for point in points
+            if store.point_state(point) != DONE))
     factor = None
     if len(bounds) == len(runs) and all(bound.get("reached") for bound in bounds):
         factor = estimate_mean([run["write_amplification"]["total"] / bound["reached"]
@@ -265,7 +266,7 @@ def failure_lines(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
 def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
                 argv: Sequence[str]) -> Json:
     """Return the league as JSON."""
-    return {**command.document_head("league", argv),
+    return {**command.json_document_head("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best} for entry, mean, best in standing(games, cells)],
             "optimum": [dict(zip(("load", "lower", "reached"), row, strict=True))
@@ -274,7 +275,7 @@ def league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell
                        "factor": asdict(one.factor) if one.factor else None,
                        **{key: asdict(value) for key, value in one.measures.items()},
                        **({"why": one.why} if one.why else {}),
-                       "command": games.points[one.entry, one.load, games.seeds[0]].command()}
+                       "command": games.points[one.entry, one.load, games.seeds[0]].shell_command()}
                       for one in cells.values()]}
 
 
@@ -327,7 +328,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     program = command.simulator_path()
     store = Store(arguments.output / "results")
     games = make_games(arguments, program)
-    store.prepare()
+    store.create_directory()
     missing = [point for point in games.all_points() if store.point_state(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
     if not run_points(missing, store, Processes(program, arguments.jobs), progress):

@@ -53,16 +53,16 @@ class Checker:
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
 
-    def errors(self, document: Any) -> list[str]:
+    def find_errors(self, document: Any) -> list[str]:
         """Return one line per violation; none if the document is valid."""
-        return self._check(self.schema, document, "$")
+        return self._check_value(self.schema, document, "$")
 
-    def _check(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
+    def _check_value(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
         if "$ref" in schema:
             node: Any = self.schema
             for step in schema["$ref"].removeprefix("#/").split("/"):
                 node = node[step]
-            return self._check(node, value, where)
+            return self._check_value(node, value, where)
         found: list[str] = []
         for keyword, rule in schema.items():
             if keyword in RULES:
@@ -71,13 +71,14 @@ class Checker:
                     if keyword == "type":
                         break
             elif keyword not in ("$schema", "$defs", "title"):
-                found += self._parts(schema, keyword, value, where)
+                found += self._check_parts(schema, keyword, value, where)
         return found
 
-    def _parts(self, schema: dict[str, Any], keyword: str, value: Any, where: str) -> list[str]:
+    def _check_parts(self, schema: dict[str, Any], keyword: str, value: Any,
+                     where: str) -> list[str]:
         rule = schema[keyword]
         if keyword == "oneOf":
-            each = [self._check(one, value, where) for one in rule]
+            each = [self._check_value(one, value, where) for one in rule]
             fitting = each.count([])
             return [f"{where}: fits {fitting} of {rule}"] if fitting > 1 else min(each, key=len)
         if keyword == "properties":
@@ -94,13 +95,13 @@ class Checker:
         else:
             raise NotImplementedError(keyword)
         return [line for one, part, name in parts
-                for line in self._check(one, part, f"{where}.{name}")]
+                for line in self._check_value(one, part, f"{where}.{name}")]
 
 
 @cache
 def schema_checker(fields: str) -> Checker:
     """Return the checker of the schema of a .fields file, named by its path in the tree."""
-    return Checker(make_schema.schema(TOP / fields))
+    return Checker(make_schema.load_schema(TOP / fields))
 
 
 #: Keys whose values repeat a user's text: words of a command line, values of a parameter, of a
@@ -110,21 +111,21 @@ AS_WRITTEN = {"argv", "labels", "profile", "value", "values", "smallest", "large
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 
-def numbers_as_text(value: Any, where: str) -> list[str]:
+def find_numbers_as_text(value: Any, where: str) -> list[str]:
     """Return the values that are numbers as text; the unit of a number belongs into its key."""
     if isinstance(value, dict):
         return [line for key, one in value.items() if key not in AS_WRITTEN
-                for line in numbers_as_text(one, f"{where}.{key}")]
+                for line in find_numbers_as_text(one, f"{where}.{key}")]
     if isinstance(value, list):
-        return [line for one in value for line in numbers_as_text(one, f"{where}[]")]
+        return [line for one in value for line in find_numbers_as_text(one, f"{where}[]")]
     text = isinstance(value, str) and NUMBER.fullmatch(value)
     return [f"{where}: {value!r} is a number as text"] if text else []
 
 
-def document_of(schema: str, text: str) -> dict[str, Any]:
+def parse_document(schema: str, text: str) -> dict[str, Any]:
     """Parse a document; assert that it matches its schema and has no numbers as text."""
     document: dict[str, Any] = json.loads(text)
-    found = schema_checker(schema).errors(document) + numbers_as_text(document, "$")
+    found = schema_checker(schema).find_errors(document) + find_numbers_as_text(document, "$")
     assert not found, found
     return document
 
@@ -132,7 +133,7 @@ def document_of(schema: str, text: str) -> dict[str, Any]:
 def main(schema: str, files: list[str]) -> int:
     """Print the violations of the documents in files."""
     found = [f"{file}: {line}" for file in files
-             for line in schema_checker(schema).errors(json.loads(Path(file).read_text()))]
+             for line in schema_checker(schema).find_errors(json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

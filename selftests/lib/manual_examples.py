@@ -32,14 +32,14 @@ class Example:
     root: bool = False
     file: str = ""
 
-    def shell(self) -> str:
+    def shell_command(self) -> str:
         """Return the shell command that runs the command or creates the file."""
         if not self.file:
             return self.text
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
 
 
-def block_commands(block: str) -> Iterator[Example]:
+def commands_of_block(block: str) -> Iterator[Example]:
     """Return the commands of a literal block."""
     text = re.sub(r"\\\n\s*", "", re.sub(f"^{INDENT}", "", block, flags=re.M)).strip("\n")
     for line in filter(None, text.splitlines()):
@@ -48,7 +48,7 @@ def block_commands(block: str) -> Iterator[Example]:
         yield Example(line[2:], line.startswith("# "))
 
 
-def page_examples(page: Path) -> list[Example]:
+def examples_of_page(page: Path) -> list[Example]:
     """Return the examples of a page in their order."""
     found = SECTION.search(page.read_text())
     result: list[Example] = []
@@ -58,9 +58,9 @@ def page_examples(page: Path) -> list[Example]:
             content = re.sub(f"^{INDENT}", "", block, flags=re.M).strip("\n") + "\n"
             result.append(Example(content, file=named[1]))
         else:
-            result += block_commands(block)
+            result += commands_of_block(block)
     return result
 
 
 if __name__ == "__main__":
-    print("\n".join(example.shell() for example in page_examples(Path(sys.argv[1]))))
+    print("\n".join(example.shell_command() for example in examples_of_page(Path(sys.argv[1]))))

@@ -24,7 +24,7 @@ def wait_until(what: Callable[[], object], process: subprocess.Popen[Any] | None
         time.sleep(0.02)
 
 
-def in_mask(pid: int, mask: str, number: int) -> bool:
+def is_signal_in_mask(pid: int, mask: str, number: int) -> bool:
     """Return whether a signal is in a mask of /proc/PID/status; false if the process is gone."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -34,17 +34,18 @@ def in_mask(pid: int, mask: str, number: int) -> bool:
     return bool(found and int(found[1], 16) >> number - 1 & 1)
 
 
-def catches_signal(pid: int, number: int) -> bool:
+def has_signal_handler(pid: int, number: int) -> bool:
     """Return whether a process has a handler for a signal, which would kill it otherwise."""
-    return in_mask(pid, "SigCgt", number)
+    return is_signal_in_mask(pid, "SigCgt", number)
 
 
-def has_taken(pid: int, number: int) -> bool:
+def has_taken_signal(pid: int, number: int) -> bool:
     """Return whether a signal is not pending, so that a second one would not merge with it."""
-    return not in_mask(pid, "ShdPnd", number) and not in_mask(pid, "SigPnd", number)
+    return not is_signal_in_mask(pid, "ShdPnd", number) and not is_signal_in_mask(pid, "SigPnd",
+                                                                                  number)
 
 
-def user_seconds(pid: int) -> float:
+def user_time_s(pid: int) -> float:
     """Return the user time of a process in seconds."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

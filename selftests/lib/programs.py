@@ -33,9 +33,9 @@ def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def without_module(place: Path, verb: str, module: str) -> Path:
+def install_without_module(place: Path, verb: str, module: str) -> Path:
     """Install a verb in Python with a module in its package that cannot be imported."""
-    return beside_module(place, verb, module, "raise ImportError('not here')\n")
+    return install_beside_module(place, verb, module, "raise ImportError('not here')\n")
 
 
 def copy_packages(place: Path) -> None:
@@ -44,7 +44,7 @@ def copy_packages(place: Path) -> None:
         shutil.copytree(TOP / package, place / Path(package).name, dirs_exist_ok=True)
 
 
-def beside_module(place: Path, verb: str, module: str, text: str) -> Path:
+def install_beside_module(place: Path, verb: str, module: str, text: str) -> Path:
     """Install a verb in Python with a module of that text in its package."""
     package = place / "lib/approxftl/python"
     copy_packages(package)

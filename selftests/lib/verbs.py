@@ -19,28 +19,29 @@ def command_line(words: Words) -> list[str]:
 
 
 @cache
-def help_of(words: Words) -> str:
+def help_of_verb(words: Words) -> str:
     """Return the output of a verb's --help."""
     done = run_program(*command_line(words), "--help")
     assert (done.code, done.err) == (0, ""), words
     return done.out
 
 
-def leaf_verbs(words: Words = ()) -> list[Words]:
+def verbs_without_subverbs(words: Words = ()) -> list[Words]:
     """Return the verbs that have no verbs of their own."""
-    told = help_of(words)
+    told = help_of_verb(words)
     own = " ".join(("approxftl", *words))
     if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):
         return [words]
     verbs = re.findall(r"^ {2,4}([a-z]+) {1,}[A-Za-z\"]", told, re.M)
     assert len(verbs) > 2, told
-    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaf_verbs((*words, verb))]
+    return [leaf for verb in dict.fromkeys(verbs)
+            for leaf in verbs_without_subverbs((*words, verb))]
 
 
 @cache
-def all_programs() -> list[Words]:
+def list_verbs_and_programs() -> list[Words]:
     """Return all verbs, and all programs that are no verbs."""
-    verbs = leaf_verbs()
+    verbs = verbs_without_subverbs()
     found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
     first = {f"approxftl-{words[0]}" for words in verbs}
     return [*verbs, *((name,) for name in sorted(found - first - {"approxftl"}))]

@@ -45,21 +45,22 @@ def safetensors_file(tensors: Sequence[Made], metadata: dict[str, str] | None = 
     return struct.pack("<Q", len(text)) + text + b"".join(one.data for one in tensors)
 
 
-def gguf_text(text: str) -> bytes:
+def encode_gguf_text(text: str) -> bytes:
     """Encode a GGUF string."""
     return struct.pack("<Q", len(text.encode())) + text.encode()
 
 
-def gguf_pair(key: str, kind: int, value: bytes) -> bytes:
+def encode_gguf_pair(key: str, kind: int, value: bytes) -> bytes:
     """Encode a GGUF key and its value."""
-    return gguf_text(key) + struct.pack("<I", kind) + value
+    return encode_gguf_text(key) + struct.pack("<I", kind) + value
 
 
 GGUF_PAIRS = [
-    gguf_pair("general.name", 8, gguf_text("small")),
-    gguf_pair("x.count", 4, struct.pack("<I", 7)),
-    gguf_pair("x.scores", 9, struct.pack("<IQ3f", 6, 3, 1, 2, 3)),
-    gguf_pair("x.words", 9, struct.pack("<IQ", 8, 2) + gguf_text("a") + gguf_text("bc")),
+    encode_gguf_pair("general.name", 8, encode_gguf_text("small")),
+    encode_gguf_pair("x.count", 4, struct.pack("<I", 7)),
+    encode_gguf_pair("x.scores", 9, struct.pack("<IQ3f", 6, 3, 1, 2, 3)),
+    encode_gguf_pair("x.words", 9,
+                     struct.pack("<IQ", 8, 2) + encode_gguf_text("a") + encode_gguf_text("bc")),
 ]
 
 
@@ -70,7 +71,7 @@ def gguf_file(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alig
     data = b""
     for one in tensors:
         data += bytes(-len(data) % alignment)
-        head += gguf_text(one.name) + struct.pack("<I", len(one.shape))
+        head += encode_gguf_text(one.name) + struct.pack("<I", len(one.shape))
         head += struct.pack(f"<{len(one.shape)}Q", *reversed(one.shape))
         head += struct.pack("<IQ", KINDS[one.kind][1], len(data))
         data += one.data
@@ -86,27 +87,30 @@ def encode_varint(value: int) -> bytes:
     return found + bytes([value])
 
 
-def pb_field(number: int, value: int | bytes) -> bytes:
+def protobuf_field(number: int, value: int | bytes) -> bytes:
     """Encode a protobuf field."""
     if isinstance(value, int):
         return encode_varint(number << 3) + encode_varint(value)
     return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
-def onnx_tensor(one: Made) -> bytes:
+def encode_onnx_tensor(one: Made) -> bytes:
     """Encode an ONNX initializer with raw data."""
-    dims = pb_field(1, b"".join(map(encode_varint, one.shape)))
-    return dims + pb_field(2, KINDS[one.kind][2]) + pb_field(8, one.name.encode()) + pb_field(9,
-                                                                                              one.data)
+    dims = protobuf_field(1, b"".join(map(encode_varint, one.shape)))
+    return dims + protobuf_field(2, KINDS[one.kind][2]) + protobuf_field(
+        8, one.name.encode()) + protobuf_field(9,
+                                               one.data)
 
 
 def onnx_file(tensors: Sequence[Made], more: bytes = b"") -> bytes:
     """Return an ONNX file with a node before the initializers."""
-    graph = pb_field(1, pb_field(1, b"x") + pb_field(2, b"y") + pb_field(4, b"Relu")) + pb_field(2,
-                                                                                                 b"graph")
-    graph += b"".join(pb_field(5, onnx_tensor(one)) for one in tensors) + more
-    return pb_field(1, 8) + pb_field(2, b"tests") + pb_field(7, graph) + pb_field(8,
-                                                                                  pb_field(2, 17))
+    graph = protobuf_field(1, protobuf_field(1, b"x") + protobuf_field(2, b"y")
+                           + protobuf_field(4, b"Relu")) + protobuf_field(2,
+                                                                          b"graph")
+    graph += b"".join(protobuf_field(5, encode_onnx_tensor(one)) for one in tensors) + more
+    return protobuf_field(1, 8) + protobuf_field(2, b"tests") + protobuf_field(
+        7, graph) + protobuf_field(8,
+                                   protobuf_field(2, 17))
 
 
 def npy_file(tensors: Sequence[Made]) -> bytes:

@@ -13,8 +13,8 @@ from selftests.lib.programs import BUILD, Done
 from selftests.library.support import DOUBLE, Call, parse_calls, run_with_library
 
 
-def approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (), folder: Path,
-              ) -> tuple[Done, list[Call]]:
+def run_approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (), folder: Path,
+                  ) -> tuple[Done, list[Call]]:
     file = folder / "rules"
     file.write_text(rules)
     log = folder / "log"
@@ -23,22 +23,23 @@ def approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (), f
     return done, parse_calls(log)
 
 
-def shape(found: list[Call]) -> list[tuple[str, int, int, int]]:
+def call_tuples(found: list[Call]) -> list[tuple[str, int, int, int]]:
     return [(call.what, call.offset, call.length, call.kind) for call in found]
 
 
 def test_the_rules_header_is_described(tmp_path: Path) -> None:
     file = tmp_path / "picture.raw"
-    done, found = approxrun("*.raw precise=4KiB\n", "dd", "if=/dev/zero", f"of={file}", "count=1",
-                            "status=none", folder=tmp_path)
+    done, found = run_approxrun("*.raw precise=4KiB\n", "dd", "if=/dev/zero", f"of={file}",
+                                "count=1", "status=none", folder=tmp_path)
     assert done == Done(0, "", "")
-    assert shape(found) == [("tag", 0, -1, 1), ("tag", 0, 4096, 0)]
+    assert call_tuples(found) == [("tag", 0, -1, 1), ("tag", 0, 4096, 0)]
     assert found[0].inode == file.stat().st_ino
 
 
 def test_reading_and_other_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.raw").write_bytes(b"data")
-    done, found = approxrun("*.raw\n", "cp", tmp_path / "a.raw", tmp_path / "b", folder=tmp_path)
+    done, found = run_approxrun("*.raw\n", "cp", tmp_path / "a.raw", tmp_path / "b",
+                                folder=tmp_path)
     assert done == Done(0, "", "")
     assert found == []
     assert (tmp_path / "b").read_bytes() == b"data"
@@ -48,8 +49,8 @@ def test_the_first_matching_rule_applies(tmp_path: Path) -> None:
     rules = "index.* precise\n# a comment\n\n*/data/* remember # of all else\n"
     (tmp_path / "data").mkdir()
     script = f"echo 1 > {tmp_path}/data/index.raw; echo 2 > {tmp_path}/data/x"
-    _, found = approxrun(rules, "sh", "-c", script, folder=tmp_path)
-    assert shape(found) == [("tag", 0, -1, 0), ("tag", 0, -1, 1)]
+    _, found = run_approxrun(rules, "sh", "-c", script, folder=tmp_path)
+    assert call_tuples(found) == [("tag", 0, -1, 0), ("tag", 0, -1, 1)]
     assert os.getxattr(tmp_path / "data/x", "user.approxftl") == b"0+"
 
 
@@ -57,13 +58,13 @@ def test_patterns_match_paths(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     for rules, matches in (("x", True), ("?", True), ("*/x", True), (f"{tmp_path}/*x", True),
                            ("*/a/*", True), ("a/b/x", False), ("b", False), ("[ab]", False)):
-        _, found = approxrun(f"{rules}\n", "touch", tmp_path / "a/b/x", folder=tmp_path)
+        _, found = run_approxrun(f"{rules}\n", "touch", tmp_path / "a/b/x", folder=tmp_path)
         assert bool(found) == matches, rules
 
 
 def test_rules_may_name_a_process(tmp_path: Path) -> None:
     script = f"cp {tmp_path}/rules {tmp_path}/x; dd if=/dev/null of={tmp_path}/y status=none"
-    _, found = approxrun("x process=c?\ny process=cp\n", "sh", "-c", script, folder=tmp_path)
+    _, found = run_approxrun("x process=c?\ny process=cp\n", "sh", "-c", script, folder=tmp_path)
     assert [c.inode for c in found] == [(tmp_path / "x").stat().st_ino]
 
 
@@ -92,31 +93,31 @@ def test_files_are_tagged_by_every_open_call(name: str, tmp_path: Path) -> None:
     program = tmp_path / "program"
     subprocess.run(["gcc", "-O2", "-D_FORTIFY_SOURCE=2", "-xc", "-", "-o", program], input=source,
                    text=True, check=True)
-    done, found = approxrun("*.raw\n", program, file, folder=tmp_path)
+    done, found = run_approxrun("*.raw\n", program, file, folder=tmp_path)
     assert done == Done(0, "", "")
-    assert shape(found) == [("tag", 0, -1, 1)]
+    assert call_tuples(found) == [("tag", 0, -1, 1)]
     if name in ("open", "openat64", "creat"):
         assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_files_of_a_python_program_are_tagged(tmp_path: Path) -> None:
-    done, found = approxrun("*.raw\n", sys.executable, "-c",
-                            f"open({str(tmp_path / 'x.raw')!r}, 'wb').write(b'x')",
-                            folder=tmp_path)
+    done, found = run_approxrun("*.raw\n", sys.executable, "-c",
+                                f"open({str(tmp_path / 'x.raw')!r}, 'wb').write(b'x')",
+                                folder=tmp_path)
     assert done == Done(0, "", "")
-    assert shape(found) == [("tag", 0, -1, 1)]
+    assert call_tuples(found) == [("tag", 0, -1, 1)]
 
 
 def test_approxrun_keeps_status_and_output_of_the_program(tmp_path: Path) -> None:
-    done, _ = approxrun("*\n", "sh", "-c", "echo said; exit 7", folder=tmp_path)
+    done, _ = run_approxrun("*\n", "sh", "-c", "echo said; exit 7", folder=tmp_path)
     assert (done.code, done.out) == (7, "said\n")
-    done, _ = approxrun("*\n", "cp", "/nonexistent", tmp_path / "x", folder=tmp_path)
+    done, _ = run_approxrun("*\n", "cp", "/nonexistent", tmp_path / "x", folder=tmp_path)
     assert done.code == 1
     assert "No such file" in done.err
 
 
 def test_verbose_prints_each_tag(tmp_path: Path) -> None:
-    done, _ = approxrun("x\n", "touch", tmp_path / "x", folder=tmp_path, options=("-v",))
+    done, _ = run_approxrun("x\n", "touch", tmp_path / "x", folder=tmp_path, options=("-v",))
     assert done.err == f"approxrun: {tmp_path}/x: approximate\n"
 
 
@@ -132,7 +133,7 @@ def test_verbose_prints_each_tag(tmp_path: Path) -> None:
     ("x precise remember", "a file that is precise has no header"),
 ])
 def test_wrong_rules_are_refused(line: str, wrong: str, tmp_path: Path) -> None:
-    done, found = approxrun(f"good\n\n{line}\n", "touch", tmp_path / "x", folder=tmp_path)
+    done, found = run_approxrun(f"good\n\n{line}\n", "touch", tmp_path / "x", folder=tmp_path)
     assert (done.code, done.out, found) == (2, "", [])
     assert done.err.startswith(f"approxrun: {tmp_path}/rules:3: {wrong}")
     assert not (tmp_path / "x").exists()
@@ -153,7 +154,7 @@ def test_wrong_usage_is_refused(tmp_path: Path) -> None:
                             tmp_path).err.startswith("approxrun: PROGRAM missing")
     done = run_with_library(DOUBLE / "approxrun", "-r", tmp_path / "none", "true")
     assert (done.code, done.err) == (3, f"approxrun: {tmp_path}/none: No such file or directory\n")
-    done, _ = approxrun("x\n", "/nonexistent", folder=tmp_path)
+    done, _ = run_approxrun("x\n", "/nonexistent", folder=tmp_path)
     assert (done.code, done.err) == (
         127, "approxrun: /nonexistent: cannot run: No such file or directory\n")
 

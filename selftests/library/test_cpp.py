@@ -70,7 +70,7 @@ def test_invalid_programs_do_not_compile(name: str, compiler: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("cpp") / "program"
     subprocess.run(
         ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}",
@@ -79,17 +79,17 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_cpp_program_tags_its_data(program: Path, tmp_path: Path) -> None:
+def test_the_cpp_program_tags_its_data(compiled_program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     log = tmp_path / "log"
-    done = run_with_library(program, file, log=log)
+    done = run_with_library(compiled_program, file, log=log)
     assert (done.code, done.out) == (0, "")
     assert log.exists()
 
 
-def test_the_cpp_program_runs_without_a_device(program: Path, tmp_path: Path) -> None:
+def test_the_cpp_program_runs_without_a_device(compiled_program: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = run_with_library(program, file, library=BUILD)
+    done = run_with_library(compiled_program, file, library=BUILD)
     assert (done.code, done.out) == (0, "")

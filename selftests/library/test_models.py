@@ -23,17 +23,23 @@ from selftests.library.model_files import (
     KINDS,
     WRITERS,
     Made,
+    encode_gguf_pair,
+    encode_gguf_text,
+    encode_onnx_tensor,
     encode_varint,
-    gguf_pair,
-    gguf_text,
     make_tensor,
-    onnx_tensor,
-    pb_field,
+    protobuf_field,
 )
 
 import approxftl
-from approxftl.models import parse, planes
-from approxftl.models.choice import UNIT, Choice, in_units, merged, shared
+from approxftl.models import parse_model, planes
+from approxftl.models.choice import (
+    UNIT,
+    Choice,
+    count_shared_bytes,
+    merge_ranges,
+    whole_units_in_ranges,
+)
 from approxftl.models.planes import Layout, PlaneFile
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import ELEMENTS, Model
@@ -51,13 +57,13 @@ FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "0.7"))
 FEW = settings(max_examples=60, deadline=None, database=None)
 
 
-def parse_model(data: bytes) -> Model:
-    return parse(MemorySource(data))
+def parse_model_bytes(data: bytes) -> Model:
+    return parse_model(MemorySource(data))
 
 
-def check_refused(data: bytes, sentence: str) -> None:
+def check_model_refused(data: bytes, sentence: str) -> None:
     with pytest.raises(ModelError) as caught:
-        parse_model(data)
+        parse_model_bytes(data)
     assert sentence in str(caught.value), caught.value
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
 
@@ -65,14 +71,14 @@ def check_refused(data: bytes, sentence: str) -> None:
 # Valid files
 
 
-def shape_and_data(kind: str) -> st.SearchStrategy[Made]:
+def tensors_of_kind(kind: str) -> st.SearchStrategy[Made]:
     shapes = st.lists(st.integers(0, 9), min_size=1, max_size=4).map(tuple)
     return shapes.flatmap(lambda shape: st.binary(
         min_size=math.prod(shape) * KINDS[kind][0], max_size=math.prod(shape) * KINDS[kind][0],
     ).map(lambda data: Made("", kind, shape, data)))
 
 
-MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(shape_and_data)
+MADE = st.sampled_from(sorted(set(KINDS) - {"bf16"})).flatmap(tensors_of_kind)
 TENSORS = st.lists(MADE, min_size=1, max_size=6).map(
     lambda found: [one._replace(name=f"t{number}é") for number, one in enumerate(found)])
 
@@ -83,9 +89,9 @@ TENSORS = st.lists(MADE, min_size=1, max_size=6).map(
 @example(tensors=SOME)
 def test_every_format_is_read_as_it_was_written(form: str, tensors: list[Made]) -> None:
     data = WRITERS[form](tensors)
-    model = parse_model(data)
+    model = parse_model_bytes(data)
     wanted = tensors if form != "npy" else [tensors[0]._replace(name="data")]
-    found = {one.name: (one.element.name, one.shape, data[one.offset:one.end])
+    found = {one.name: (one.element.name, one.shape, data[one.offset:one.end_of_data])
              for one in model.tensors}
     assert model.form == form
     assert found == {one.name: (one.kind, one.shape, one.data) for one in wanted}
@@ -93,31 +99,36 @@ def test_every_format_is_read_as_it_was_written(form: str, tensors: list[Made]) 
 
 def test_all_gguf_blocks_and_versions_are_read() -> None:
     for number, count, size in ((2, 32, 18), (8, 32, 34), (14, 256, 210), (39, 32, 17)):
-        info = gguf_text("t") + struct.pack("<IQQIQ", 2, 2 * count, 3, number, 0)
+        info = encode_gguf_text("t") + struct.pack("<IQQIQ", 2, 2 * count, 3, number, 0)
         head = b"GGUF" + struct.pack("<IQQ", 2, 1, 0) + info
-        model = parse_model(head + bytes(-len(head) % 32) + bytes(6 * size))
+        model = parse_model_bytes(head + bytes(-len(head) % 32) + bytes(6 * size))
         assert [(t.shape, t.length) for t in model.tensors] == [((3, 2 * count), 6 * size)]
         head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + info.replace(
             struct.pack("<Q", 2 * count), struct.pack("<Q", count + 1))
-        check_refused(head + bytes(9999), "no whole blocks")
+        check_model_refused(head + bytes(9999), "no whole blocks")
 
 
 def test_gguf_alignment_is_respected() -> None:
-    pairs = [gguf_pair("general.alignment", 4, struct.pack("<I", 4096))]
-    model = parse_model(model_files.gguf_file(SOME, pairs, 4096))
+    pairs = [encode_gguf_pair("general.alignment", 4, struct.pack("<I", 4096))]
+    model = parse_model_bytes(model_files.gguf_file(SOME, pairs, 4096))
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
 
 
 def test_onnx_of_other_kinds_stays_precise() -> None:
-    floats = pb_field(1, 2) + pb_field(2, 1) + pb_field(8, b"floats") + pb_field(4,
-                                                                                 struct.pack("<2f",
-                                                                                             1, 2))
-    texts = pb_field(1, 1) + pb_field(2, 8) + pb_field(8, b"texts") + pb_field(6, b"word")
-    model = parse_model(model_files.onnx_file(SOME, pb_field(5, floats) + pb_field(5, texts)))
+    floats = protobuf_field(1, 2) + protobuf_field(2, 1) + protobuf_field(
+        8, b"floats") + protobuf_field(4,
+                                       struct.pack("<2f",
+                                                   1, 2))
+    texts = protobuf_field(1, 1) + protobuf_field(2, 8) + protobuf_field(
+        8, b"texts") + protobuf_field(6, b"word")
+    model = parse_model_bytes(model_files.onnx_file(SOME, protobuf_field(5, floats)
+                                                    + protobuf_field(5, texts)))
     assert {one.name for one in model.tensors if one.exact} == {"floats", "texts"}
-    one_by_one = pb_field(1, 3) + pb_field(1, 5) + pb_field(2, 3) + pb_field(9, bytes(15))
-    assert parse_model(model_files.onnx_file([], pb_field(5, one_by_one))).tensors[0].shape == (3,
-                                                                                                5)
+    one_by_one = protobuf_field(1, 3) + protobuf_field(1, 5) + protobuf_field(
+        2, 3) + protobuf_field(9, bytes(15))
+    assert parse_model_bytes(
+        model_files.onnx_file([], protobuf_field(5, one_by_one))).tensors[0].shape == (3,
+                                                                                       5)
 
 
 # Invalid files
@@ -128,16 +139,16 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
     data = WRITERS[form](SOME)
     for kept in [*range(min(len(data), 400)), *range(400, len(data), 97), len(data) - 1]:
         with pytest.raises(ModelError):
-            parse_model(data[:kept])
+            parse_model_bytes(data[:kept])
 
 
-def change_entry(**changes: Any) -> bytes:
+def file_with_changed_entry(**changes: Any) -> bytes:
     """Return a file of one tensor whose entry is changed."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
-    return make_header({"t": {key: value for key, value in one.items() if value is not None}})
+    return safetensors_bytes({"t": {key: value for key, value in one.items() if value is not None}})
 
 
-def make_header(entries: Any, data: bytes = bytes(8)) -> bytes:
+def safetensors_bytes(entries: Any, data: bytes = bytes(8)) -> bytes:
     text = entries if isinstance(entries, bytes) else json.dumps(entries).encode()
     return struct.pack("<Q", len(text)) + text + data
 
@@ -151,77 +162,84 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "index": (b'{"weight_map": {}}', "index of a model"),
     "length overflows": (b"\xff" * 8 + b"{}", "larger than 32 MiB"),
     "length reaches beyond": (struct.pack("<Q", 999) + b"{}", "the data end"),
-    "no object": (make_header(b'{"a":1}]'), "no JSON"),
-    "deep": (make_header(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
-    "wide": (make_header(b'{"a":' + b"[]," * 200000 + b"[]}"), "more than 65536 tensors can need"),
+    "no object": (safetensors_bytes(b'{"a":1}]'), "no JSON"),
+    "deep": (safetensors_bytes(b'{"a":' + b"[" * 9999 + b"]" * 9999 + b"}"), "no JSON"),
+    "wide": (safetensors_bytes(b'{"a":' + b"[]," * 200000 + b"[]}"),
+             "more than 65536 tensors can need"),
     "other encoding": (struct.pack("<Q", 4) + "{}".encode("utf-16-le"), "no JSON"),
-    "key twice": (make_header(b'{"a":{},"a":{}}'), "a key twice"),
-    "not a number": (make_header(b'{"a":NaN}'), "a number that is none"),
-    "many digits": (make_header(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":[' + b"9" * 5000
-                                + b"]}}"), "no JSON"),
-    "key missing": (change_entry(dtype=None), "other keys"),
-    "key more": (change_entry(more=1), "other keys"),
-    "type": (change_entry(dtype="F12"), "its type F12 is unknown"),
-    "type of no text": (change_entry(dtype=["F32"]), "is unknown"),
-    "shape of floats": (change_entry(shape=[2.0]), "whole numbers"),
-    "shape of truth": (change_entry(shape=[True, 2]), "whole numbers"),
-    "shape negative": (change_entry(shape=[-2, -1]), "no shape"),
-    "shape large": (change_entry(shape=[2**62, 2**62]), "no number of bytes"),
-    "shape that would wrap to 8 bytes": (change_entry(shape=[2**62 + 2]), "no number of bytes"),
-    "shape deep": (change_entry(shape=[1] * 33), "no shape"),
-    "bytes too few": (change_entry(shape=[3]), "it has 8 bytes, its shape needs 12"),
-    "offsets reversed": (change_entry(data_offsets=[8, 0]), "no range"),
-    "offsets negative": (change_entry(data_offsets=[-8, 0]), "no range"),
-    "offsets beyond": (change_entry(data_offsets=[8, 16]), "should be at bytes"),
-    "offsets of one": (change_entry(data_offsets=[8]), "no range"),
-    "overlap": (make_header({"a": {**TWO, "data_offsets": [0, 8]},
-                             "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
+    "key twice": (safetensors_bytes(b'{"a":{},"a":{}}'), "a key twice"),
+    "not a number": (safetensors_bytes(b'{"a":NaN}'), "a number that is none"),
+    "many digits": (safetensors_bytes(b'{"t":{"dtype":"F32","data_offsets":[0,8],"shape":['
+                                      + b"9" * 5000 + b"]}}"), "no JSON"),
+    "key missing": (file_with_changed_entry(dtype=None), "other keys"),
+    "key more": (file_with_changed_entry(more=1), "other keys"),
+    "type": (file_with_changed_entry(dtype="F12"), "its type F12 is unknown"),
+    "type of no text": (file_with_changed_entry(dtype=["F32"]), "is unknown"),
+    "shape of floats": (file_with_changed_entry(shape=[2.0]), "whole numbers"),
+    "shape of truth": (file_with_changed_entry(shape=[True, 2]), "whole numbers"),
+    "shape negative": (file_with_changed_entry(shape=[-2, -1]), "no shape"),
+    "shape large": (file_with_changed_entry(shape=[2**62, 2**62]), "no number of bytes"),
+    "shape that would wrap to 8 bytes": (file_with_changed_entry(shape=[2**62 + 2]),
+                                         "no number of bytes"),
+    "shape deep": (file_with_changed_entry(shape=[1] * 33), "no shape"),
+    "bytes too few": (file_with_changed_entry(shape=[3]), "it has 8 bytes, its shape needs 12"),
+    "offsets reversed": (file_with_changed_entry(data_offsets=[8, 0]), "no range"),
+    "offsets negative": (file_with_changed_entry(data_offsets=[-8, 0]), "no range"),
+    "offsets beyond": (file_with_changed_entry(data_offsets=[8, 16]), "should be at bytes"),
+    "offsets of one": (file_with_changed_entry(data_offsets=[8]), "no range"),
+    "overlap": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]},
+                                   "b": {**TWO, "data_offsets": [4, 12]}}, bytes(12)),
                 'tensors "a" and "b" overlap'),
-    "hole": (make_header({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)), "belong to no tensor"),
-    "metadata": (make_header({"__metadata__": {"a": 1}}, b""), "are not texts"),
-    "terminal": (change_entry(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
+    "hole": (safetensors_bytes({"a": {**TWO, "data_offsets": [0, 8]}}, bytes(9)),
+             "belong to no tensor"),
+    "metadata": (safetensors_bytes({"__metadata__": {"a": 1}}, b""), "are not texts"),
+    "terminal": (file_with_changed_entry(dtype="\x1b[31m\n"), "\\x1b[31m\\x0a"),
     "gguf version": (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
     "gguf big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
     "gguf tensors": (b"GGUF" + struct.pack("<IQQ", 3, 10**6, 0), "it has 1000000 tensors"),
     "gguf pairs": (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**64 - 1), "keys, and 65536"),
     "gguf text": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**64 - 1) + bytes(99), "ends within"),
-    "gguf list": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
+    "gguf list": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair(
         "a", 9, struct.pack("<IQ", 10, 2**63)) + bytes(99), "ends within"),
-    "gguf texts": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
+    "gguf texts": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair(
         "a", 9, struct.pack("<IQ", 8, 2**63)) + bytes(99), "ends within"),
-    "gguf lists of lists": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
+    "gguf lists of lists": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair(
         "a", 9, struct.pack("<IQ", 9, 1)) + bytes(99), "list of values of kind 9"),
-    "gguf header": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
+    "gguf header": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair(
         "a", 8, struct.pack("<Q", 33 << 20)) + bytes(33 << 20), "larger than 32 MiB"),
-    "gguf value": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair("a", 13, b"") + bytes(99),
-                   "of kind 13"),
+    "gguf value": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + encode_gguf_pair("a", 13, b"")
+                   + bytes(99), "of kind 13"),
     "gguf not UTF-8": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"\xff" + bytes(99), "UTF-8"),
-    "gguf alignment": (model_files.gguf_file(SOME, [gguf_pair(
+    "gguf alignment": (model_files.gguf_file(SOME, [encode_gguf_pair(
         "general.alignment", 4, struct.pack("<I", 0))]), "general.alignment"),
-    "gguf type": (b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + gguf_text("t") + struct.pack(
+    "gguf type": (b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + encode_gguf_text("t") + struct.pack(
         "<IQIQ", 1, 8, 4, 0) + bytes(99), "its type 4 is unknown"),
     "gguf overlap": (b"GGUF" + struct.pack("<IQQ", 3, 2, 0) + b"".join(
-        gguf_text(name) + struct.pack("<IQIQ", 1, 64, 24, at)
+        encode_gguf_text(name) + struct.pack("<IQIQ", 1, 64, 24, at)
         for name, at in (("a", 0), ("b", 32))) + bytes(999), 'tensors "a" and "b" overlap'),
     "gguf names": (b"GGUF" + struct.pack("<IQQ", 3, 2, 0) + b"".join(
-        gguf_text("a") + struct.pack("<IQIQ", 1, 32, 24, at) for at in (0, 32)) + bytes(999),
+        encode_gguf_text("a") + struct.pack("<IQIQ", 1, 32, 24, at) for at in (0, 32)) + bytes(999),
         "one name"),
-    "onnx elsewhere": (model_files.onnx_file([], pb_field(5, pb_field(2, 1) + pb_field(14, 1))),
+    "onnx elsewhere": (model_files.onnx_file([], protobuf_field(5, protobuf_field(2, 1)
+                                                                + protobuf_field(14, 1))),
                        "in another file"),
-    "onnx external": (model_files.onnx_file([], pb_field(5, pb_field(2, 1) + pb_field(13, b"x"))),
+    "onnx external": (model_files.onnx_file([], protobuf_field(5, protobuf_field(2, 1)
+                                                               + protobuf_field(13, b"x"))),
                       "in another file"),
     "onnx raw twice": (model_files.onnx_file([],
-                                             pb_field(5, onnx_tensor(SOME[0]) + pb_field(9, b""))),
+                                             protobuf_field(5, encode_onnx_tensor(SOME[0])
+                                                            + protobuf_field(9, b""))),
                        "twice"),
-    "onnx two graphs": (model_files.onnx_file([]) + pb_field(7, b""), "twice"),
+    "onnx two graphs": (model_files.onnx_file([]) + protobuf_field(7, b""), "twice"),
     "onnx group": (model_files.onnx_file([]) + b"\x0b", "begins no field"),
     "onnx number": (b"\x08" + b"\xff" * 11, "more than 64 bits"),
-    "onnx beyond": (pb_field(1, 8) + b"\x3a" + encode_varint(2**63), "reaches beyond"),
-    "onnx tensor beyond graph": (pb_field(1, 8) + pb_field(7, b"\x2a\x09\x08") + bytes(50),
-                                 "reaches beyond"),
-    "onnx shape": (model_files.onnx_file([], pb_field(5, pb_field(1, 2**64 - 1) + pb_field(2, 1)
-                                                      + pb_field(9, b""))), "no shape"),
-    "onnx fields": (pb_field(1, 8) + pb_field(7, pb_field(3, 0) * (1 << 20)),
+    "onnx beyond": (protobuf_field(1, 8) + b"\x3a" + encode_varint(2**63), "reaches beyond"),
+    "onnx tensor beyond graph": (protobuf_field(1, 8) + protobuf_field(7, b"\x2a\x09\x08")
+                                 + bytes(50), "reaches beyond"),
+    "onnx shape": (model_files.onnx_file([], protobuf_field(5, protobuf_field(1, 2**64 - 1)
+                                                            + protobuf_field(2, 1)
+                                                            + protobuf_field(9, b""))), "no shape"),
+    "onnx fields": (protobuf_field(1, 8) + protobuf_field(7, protobuf_field(3, 0) * (1 << 20)),
                     "more than 1048576 fields"),
     "npy pickle": (b"\x93NUMPY\1\0" + struct.pack("<H", 60) + (
         b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }").ljust(60), "its type |O"),
@@ -238,15 +256,15 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
     data, sentence = HOSTILE[name]
-    check_refused(data, sentence)
+    check_model_refused(data, sentence)
 
 
-def many_of(form: str, count: int) -> bytes:
+def file_of_empty_tensors(form: str, count: int) -> bytes:
     """Return a file of `count` empty tensors."""
     return WRITERS[form]([Made(f"t{number}", "i8", (0,), b"") for number in range(count)])
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
+def processor_seconds_of(work: Callable[[], object]) -> float:
     """Return the processor time of a function in seconds."""
     begin = time.process_time()
     work()
@@ -257,17 +275,17 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["safetensors", "gguf", "onnx"])
 def test_a_million_tensors_are_refused_at_once(form: str) -> None:
-    data = many_of(form, 400000 if form == "safetensors" else 66000)
+    data = file_of_empty_tensors(form, 400000 if form == "safetensors" else 66000)
     data = data.replace(struct.pack("<QQ", 66000, 4), struct.pack("<QQ", 10**6, 4), 1)
-    few = many_of(form, 1000)
+    few = file_of_empty_tensors(form, 1000)
     # The limit of ten times the cost per byte of a small file still excludes quadratic time.
-    assert cpu_seconds(lambda: check_refused(data, "65536")) / len(data) < 10 * min(
-        cpu_seconds(lambda: parse_model(few)) for _ in range(5)) / len(few)
+    assert processor_seconds_of(lambda: check_model_refused(data, "65536")) / len(data) < 10 * min(
+        processor_seconds_of(lambda: parse_model_bytes(few)) for _ in range(5)) / len(few)
     tracemalloc.start()
-    check_refused(data, "65536")
+    check_model_refused(data, "65536")
     assert tracemalloc.get_traced_memory()[1] < 256 << 20
     tracemalloc.stop()
-    assert len(parse_model(few).tensors) == 1000
+    assert len(parse_model_bytes(few).tensors) == 1000
 
 
 # Fuzzers
@@ -300,31 +318,31 @@ def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
     return bytes(bytes_of)
 
 
-def check_sound(model: Model) -> None:
+def check_model_invariants(model: Model) -> None:
     """Check the invariants of a parsed model that callers rely on."""
     last = 0
     assert len({one.name for one in model.tensors}) == len(model.tensors) <= 65536
     for one in model.tensors:
         if one.length:
-            assert last <= one.offset < one.end <= model.source.size
+            assert last <= one.offset < one.end_of_data <= model.source.size
             assert one.length == one.element.bytes_of(math.prod(one.shape))
-            last = one.end
+            last = one.end_of_data
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "planes"])
 def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
-    data = by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
+    data = split_by_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS
     while seed % 64 or time.process_time() < until:
         seed += 1
         fuzzed = MemorySource(mutate_bytes(data, random.Random(f"{form} {seed}")))
         try:
-            model = parse(fuzzed)
-            check_sound(model)
-            if planes.is_by_plane(model):
+            model = parse_model(fuzzed)
+            check_model_invariants(model)
+            if planes.is_model_by_plane(model):
                 whole = PlaneFile(model)
-                assert len(whole.read(0, whole.size)) == whole.size
+                assert len(whole.read_range(0, whole.size)) == whole.size
             good += 1
         except ModelError as error:
             assert "\n" not in str(error), seed
@@ -336,15 +354,16 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
 # Splitting by bit plane
 
 
-def by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
-             form: str = "safetensors") -> bytes:
+def split_by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
+                   form: str = "safetensors") -> bytes:
     """Return some tensors in a file split by bit plane."""
-    model = parse_model(WRITERS[form](tensors))
-    layout = Layout(model, [one for one in model.tensors if which(one.name) and one.element.parts])
+    model = parse_model_bytes(WRITERS[form](tensors))
+    layout = Layout(model,
+                    [one for one in model.tensors if which(one.name) and one.element.has_planes])
     path = folder / "planes"
     for _ in range(2):
         with path.open("wb") as file:
-            layout.write(file.fileno())
+            layout.write_plane_file(file.fileno())
     assert path.stat().st_size == layout.size
     return path.read_bytes()
 
@@ -354,12 +373,13 @@ def by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool]
 @given(data=st.data())
 def test_each_plane_has_one_bit_of_each_number(bits: int, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, 2**bits - 1), min_size=1, max_size=70))
-    apart = planes.part(struct.pack(f"<{len(numbers)}{'BHIQ'[bits.bit_length() - 4]}", *numbers),
-                        bits)
+    apart = planes.split_into_planes(struct.pack(f"<{len(numbers)}{'BHIQ'[bits.bit_length() - 4]}",
+                                                 *numbers),
+                                     bits)
     for plane in range(bits):
         found = np.unpackbits(apart[plane], count=len(numbers), bitorder="little")
         assert [number >> (bits - 1 - plane) & 1 for number in numbers] == found.tolist()
-    whole = planes.join([plane.tobytes() for plane in apart], len(numbers))
+    whole = planes.join_planes([plane.tobytes() for plane in apart], len(numbers))
     assert list(struct.unpack(f"<{len(numbers)}{'BHIQ'[bits.bit_length() - 4]}", whole)) == numbers
 
 
@@ -372,37 +392,37 @@ def test_every_format_comes_back_from_planes(form: str, tensors: list[Made], bit
                                              spans: list[tuple[int, int]],
                                              tmp_path_factory: pytest.TempPathFactory) -> None:
     original = WRITERS[form](tensors)
-    names = sorted(one.name for one in parse_model(original).tensors)
+    names = sorted(one.name for one in parse_model_bytes(original).tensors)
     chosen = {name for number, name in enumerate(names) if bits >> number & 1}
-    stored = by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__, form)
-    file = PlaneFile(parse_model(stored))
+    stored = split_by_plane(tensors, tmp_path_factory.getbasetemp(), chosen.__contains__, form)
+    file = PlaneFile(parse_model_bytes(stored))
     file.check_rest()
-    assert file.read(0, file.size) == original
-    assert file.unchanged and not any(file.changed(one) for one in file.planes)
+    assert file.read_range(0, file.size) == original
+    assert file.is_unchanged and not any(file.changed_planes(one) for one in file.planes)
     for offset, length in spans:
         if offset + length <= file.size:
-            assert file.read(offset, length) == original[offset:offset + length]
+            assert file.read_range(offset, length) == original[offset:offset + length]
 
 
 def test_large_tensors_are_converted_in_parts(tmp_path: Path) -> None:
     large = [make_tensor("t", RANDOM.integers(0, 1 << 16, (3, 100003), dtype=np.uint16), "bf16")]
-    file = PlaneFile(parse_model(by_plane(large, tmp_path)))
-    assert file.read(0, file.size) == model_files.safetensors_file(large)
-    assert all(one.at % UNIT == one.each % UNIT == 0 for one in file.planes)
+    file = PlaneFile(parse_model_bytes(split_by_plane(large, tmp_path)))
+    assert file.read_range(0, file.size) == model_files.safetensors_file(large)
+    assert all(one.at % UNIT == one.bytes_of_plane % UNIT == 0 for one in file.planes)
 
 
 def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
-    stored = bytearray(by_plane(SOME, tmp_path))
-    file = PlaneFile(parse_model(bytes(stored)))
+    stored = bytearray(split_by_plane(SOME, tmp_path))
+    file = PlaneFile(parse_model_bytes(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
-    begin, length = one.low(3)
-    assert (begin + length, length) == (one.end, 3 * one.each)
+    begin, length = one.range_of_low_planes(3)
+    assert (begin + length, length) == (one.end_of_planes, 3 * one.bytes_of_plane)
     stored[begin + 2] ^= 0x10
-    changed = PlaneFile(parse_model(bytes(stored)))
-    assert [changed.changed(other) for other in changed.planes if other != one] == [[]] * 3
-    assert changed.changed(next(other for other in changed.planes if other == one)) == [2]
-    assert not changed.unchanged
-    before, after = (np.frombuffer(f.read(one.tensor.offset, one.tensor.length), dtype="<u2")
+    changed = PlaneFile(parse_model_bytes(bytes(stored)))
+    assert [changed.changed_planes(other) for other in changed.planes if other != one] == [[]] * 3
+    assert changed.changed_planes(next(other for other in changed.planes if other == one)) == [2]
+    assert not changed.is_unchanged
+    before, after = (np.frombuffer(f.read_range(one.tensor.offset, one.tensor.length), dtype="<u2")
                      for f in (file, changed))
     assert np.flatnonzero(before ^ after).tolist() == [2 * 8 + 4]
     assert before[20] ^ after[20] == 4
@@ -410,14 +430,15 @@ def test_a_flip_in_a_plane_is_a_flip_in_a_number(tmp_path: Path) -> None:
 
 
 def test_damage_to_the_rest_is_reported(tmp_path: Path) -> None:
-    stored = bytearray(by_plane(SOME, tmp_path))
-    rest = next(one for one in parse_model(bytes(stored)).tensors if one.name == "approxftl.rest")
+    stored = bytearray(split_by_plane(SOME, tmp_path))
+    rest = next(one for one in parse_model_bytes(bytes(stored)).tensors
+                if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
     with pytest.raises(ModelError, match="damaged"):
-        PlaneFile(parse_model(bytes(stored))).check_rest()
+        PlaneFile(parse_model_bytes(bytes(stored))).check_rest()
 
 
-def change_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+def change_plane_description(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     """Return a by-plane file with its description changed."""
     length = struct.unpack("<Q", stored[:8])[0]
     entries = json.loads(stored[8:8 + length])
@@ -425,7 +446,7 @@ def change_description(stored: bytes, change: Callable[[dict[str, Any]], None]) 
     change(said)
     entries["__metadata__"]["approxftl.planes"] = json.dumps(said)
     text = json.dumps(entries).encode()
-    return make_header(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
+    return safetensors_bytes(text + b" " * (-(8 + len(text)) % UNIT), stored[8 + length:])
 
 
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -446,10 +467,10 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_inconsistent_planes_are_refused(name: str, tmp_path: Path) -> None:
-    stored = by_plane(SOME, tmp_path)
-    assert PlaneFile(parse_model(change_description(stored, lambda said: None)))
+    stored = split_by_plane(SOME, tmp_path)
+    assert PlaneFile(parse_model_bytes(change_plane_description(stored, lambda said: None)))
     with pytest.raises(ModelError):
-        PlaneFile(parse_model(change_description(stored, CHANGES[name])))
+        PlaneFile(parse_model_bytes(change_plane_description(stored, CHANGES[name])))
 
 
 # Approximate parts
@@ -472,8 +493,9 @@ LARGE = [
     (Choice(names=("a.*",), types=("i8",)), {"a.codes", "a.bias"}),
 ])
 def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> None:
-    model = parse_model(model_files.safetensors_file(LARGE))
-    assert {one.name for one in model.tensors if not choice.why_not(one, apart=False)} == wanted
+    model = parse_model_bytes(model_files.safetensors_file(LARGE))
+    assert {one.name for one in model.tensors
+            if not choice.reason_for_precise(one, apart=False)} == wanted
 
 
 @pytest.mark.parametrize(("kind", "low"), [("f32", 23), ("bf16", 7), ("f16", 10), ("i8", 4),
@@ -484,10 +506,11 @@ def test_sign_and_exponent_stay_precise(kind: str, low: int) -> None:
 
 
 def test_truth_values_and_texts_are_never_approximate() -> None:
-    truth = parse_model(make_header({"t": {"dtype": "BOOL", "shape": [2, 4],
-                                           "data_offsets": [0, 8]}}))
+    truth = parse_model_bytes(safetensors_bytes({"t": {"dtype": "BOOL", "shape": [2, 4],
+                                                       "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
-        assert choice.why_not(truth.tensors[0], apart=False) == "a truth value has no small error"
+        assert choice.reason_for_precise(truth.tensors[0],
+                                         apart=False) == "a truth value has no small error"
 
 
 RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8)
@@ -496,17 +519,18 @@ RANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=8
 @FEW
 @given(ranges=RANGES, one=st.tuples(st.integers(0, 300), st.integers(0, 60)))
 def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple[int, int]) -> None:
-    def member_names(some: Sequence[tuple[int, int]]) -> set[int]:
+    def offsets_in_ranges(some: Sequence[tuple[int, int]]) -> set[int]:
         return {at for offset, length in some for at in range(offset, offset + length)}
 
-    found = merged(ranges)
-    assert member_names(found) == member_names(ranges)
+    found = merge_ranges(ranges)
+    assert offsets_in_ranges(found) == offsets_in_ranges(ranges)
     assert found == sorted(found)
-    assert shared(one, found) == len(member_names(found) & member_names([one]))
+    assert count_shared_bytes(one,
+                              found) == len(offsets_in_ranges(found) & offsets_in_ranges([one]))
 
 
 def test_ranges_are_rounded_inward_to_units() -> None:
-    assert in_units([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
+    assert whole_units_in_ranges([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
         (UNIT, UNIT), (3 * UNIT, UNIT)]
 
 
@@ -527,7 +551,7 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
         else:
             assert array.tobytes() == one.data
         array += 1
-    path.write_bytes(by_plane(SOME, tmp_path))
+    path.write_bytes(split_by_plane(SOME, tmp_path))
     again = approxftl.load_safetensors(path)
     assert all(np.array_equal(again[name] + 1, found[name], equal_nan=True) for name in found)
 
@@ -539,10 +563,10 @@ def test_a_restored_model_is_loaded(tmp_path: Path) -> None:
 ])
 def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bool,
                                       tmp_path: Path) -> None:
-    stored = bytearray(by_plane(SOME, tmp_path))
-    one = next(one for one in PlaneFile(parse_model(bytes(stored))).planes
+    stored = bytearray(split_by_plane(SOME, tmp_path))
+    one = next(one for one in PlaneFile(parse_model_bytes(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
-    stored[one.end - (bit + 1) * one.each] ^= 1
+    stored[one.end_of_planes - (bit + 1) * one.bytes_of_plane] ^= 1
     (tmp_path / "planes").write_bytes(stored)
     if good:
         approxftl.load_safetensors(tmp_path / "planes", protect=parts)
@@ -559,7 +583,7 @@ def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
     path.write_bytes(model_files.gguf_file(SOME))
     with pytest.raises(ModelError, match="it is gguf, not safetensors"):
         approxftl.load_safetensors(path)
-    path.write_bytes(change_entry(dtype="F8_E4M3", shape=[8]))
+    path.write_bytes(file_with_changed_entry(dtype="F8_E4M3", shape=[8]))
     with pytest.raises(ModelError, match="numpy has no type f8_e4m3"):
         approxftl.load_safetensors(path)
 
@@ -572,4 +596,4 @@ def test_a_file_that_grows_shorter_is_refused(tmp_path: Path) -> None:
         with path.open("r+b") as other:
             other.truncate(20)
         with pytest.raises(ModelError, match="ended at byte 20 meanwhile"):
-            parse(source)
+            parse_model(source)

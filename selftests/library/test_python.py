@@ -14,7 +14,7 @@ NOWHERE = Path("/nowhere")  # a directory without the library
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
 
 
-def run_program(program: str, file: Path, **options: Path) -> str:
+def run_python_program(program: str, file: Path, **options: Path) -> str:
     done = run_python("import sys, os, approxftl\nfrom approxftl import *\npath = sys.argv[1]\n"
                       + program, file, **options)
     assert done.code == 0, done.err
@@ -22,7 +22,7 @@ def run_program(program: str, file: Path, **options: Path) -> str:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def data_file(tmp_path: Path) -> Path:
     made = tmp_path / "file"
     made.write_bytes(bytes(65536))
     return made
@@ -41,30 +41,31 @@ print(os.getxattr(path, "user.approxftl").decode())
 """
 
 
-def test_open_tags_a_new_file(file: Path, tmp_path: Path) -> None:
+def test_open_tags_a_new_file(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert run_program(OPENED, file, log=log) == "0+4096=precise 4096+\n"
+    assert run_python_program(OPENED, data_file, log=log) == "0+4096=precise 4096+\n"
     assert [(c.what, c.offset, c.length, c.kind) for c in parse_calls(log)] == [
         ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
 
 
-def test_open_for_reading_makes_no_tag_calls(file: Path, tmp_path: Path) -> None:
+def test_open_for_reading_makes_no_tag_calls(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    run_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", file, log=log)
+    run_python_program("with approxftl.open(path) as f: assert len(f.read()) == 65536", data_file,
+                       log=log)
     assert parse_calls(log) == []
 
 
-def test_open_tags_ranges(file: Path) -> None:
-    run_program("""
+def test_open_tags_ranges(data_file: Path) -> None:
+    run_python_program("""
 with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
     assert f.query() == [Extent(4096, 8192, Class.APPROXIMATE)]
     assert f.seek(0, 2) == 65536
-""", file)
+""", data_file)
 
 
-def test_quality_levels_are_tagged(file: Path, tmp_path: Path) -> None:
+def test_quality_levels_are_tagged(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    run_program("""
+    run_python_program("""
 with approxftl.open(path, "r+b", level=2, precise=[(0, 4096)]) as f:
     f.tag(8192, 4096, Class.of_level(3))
     assert [(e.kind, e.level) for e in f.query()] == [
@@ -79,7 +80,7 @@ for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_leve
         assert "quality level" in str(error)
     else:
         sys.exit(1)
-""", file, log=log)
+""", data_file, log=log)
     assert [c.kind for c in parse_calls(log)] == [3, 0, 4]
 
 
@@ -136,23 +137,23 @@ test()
 """
 
 
-def test_levels_are_read_as_tagged(file: Path) -> None:
-    run_program(EVERY_LEVEL, file)
+def test_levels_are_read_as_tagged(data_file: Path) -> None:
+    run_python_program(EVERY_LEVEL, data_file)
 
 
-def test_text_mode_is_refused(file: Path) -> None:
-    run_program("""
+def test_text_mode_is_refused(data_file: Path) -> None:
+    run_python_program("""
 try:
     approxftl.open(path, "w")
 except ValueError as error:
     assert "not binary" in str(error)
 else:
     sys.exit(1)
-""", file)
+""", data_file)
 
 
-def test_many_ranges_and_units_are_returned(file: Path) -> None:
-    run_program("""
+def test_many_ranges_and_units_are_returned(data_file: Path) -> None:
+    run_python_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)
 with Device(path, require=True) as device, io_open(path, "r+b") as f:
@@ -163,12 +164,12 @@ with Device(path, require=True) as device, io_open(path, "r+b") as f:
     units = list(device.stored(f.fileno()))
     assert [unit.offset for unit in units] == list(range(0, 4096 * 1000, 4096))
     assert [unit.offset for unit in device.stored(f.fileno(), 4096, 8192)] == [4096, 8192]
-""", file)
+""", data_file)
 
 
-def test_remaining_calls_reach_the_library(file: Path, tmp_path: Path) -> None:
+def test_remaining_calls_reach_the_library(data_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    run_program("""
+    run_python_program("""
 from io import open as io_open
 device = Device(path)
 assert device.active and device.caps().version == 1
@@ -186,13 +187,13 @@ try:
     device.caps()
 except ValueError as error:
     assert "closed" in str(error)
-""", file, log=log)
+""", data_file, log=log)
     assert [c.kind for c in parse_calls(log) if c.what == "scope"] == [1, 2]
     assert [c.what for c in parse_calls(log)][-1] == "unwatch"
 
 
-def test_a_refusal_is_an_exception(file: Path) -> None:
-    run_program("""
+def test_a_refusal_is_an_exception(data_file: Path) -> None:
+    run_python_program("""
 try:
     Device(path).tag(os.open(path, os.O_RDONLY))
 except RefusedError as error:
@@ -200,7 +201,7 @@ except RefusedError as error:
     assert error.errno == 9
 else:
     sys.exit(1)
-""", file)
+""", data_file)
 
 
 ARENA = """
@@ -223,14 +224,14 @@ with io_open(path, "w+b") as f:
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_arena_memory_is_approximate(file: Path, library: Path) -> None:
-    run_program(ARENA, file, library=library)
+def test_arena_memory_is_approximate(data_file: Path, library: Path) -> None:
+    run_python_program(ARENA, data_file, library=library)
 
 
 @pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
-def test_an_arena_holds_numpy_arrays(file: Path, library: Path) -> None:
+def test_an_arena_holds_numpy_arrays(data_file: Path, library: Path) -> None:
     pytest.importorskip("numpy")
-    run_program(ARENA + """
+    run_python_program(ARENA + """
     array = arena.array((100, 100), "float32")
     array[:] = 1.5
     assert array.sum() == 15000 and arena.offset(array) == 12288
@@ -243,12 +244,12 @@ def test_an_arena_holds_numpy_arrays(file: Path, library: Path) -> None:
     f.seek(12288)
     import numpy
     assert (numpy.frombuffer(f.read(40000), "float32") == 1.5).all()
-""", file, library=library)
+""", data_file, library=library)
 
 
 @pytest.mark.parametrize("library", [BUILD, NOWHERE])
-def test_calls_do_nothing_without_a_device(file: Path, library: Path) -> None:
-    run_program("""
+def test_calls_do_nothing_without_a_device(data_file: Path, library: Path) -> None:
+    run_python_program("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")
     assert not f.device.active and f.query() == [] and f.errors().units == 0
@@ -272,7 +273,7 @@ except RefusedError as error:
     assert error.errno == 19, error
 else:
     sys.exit(1)
-""", file, library=library)
+""", data_file, library=library)
 
 
 def test_every_function_is_bound() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
 from selftests.library.support import DOUBLE, parse_calls, run_with_library
 
@@ -17,83 +17,85 @@ def run_tag(*words: str | Path, log: Path | None = None) -> Done:
     return run_with_library(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
-def direct_writes(file: Path) -> str:
+def direct_write_warning(file: Path) -> str:
     """Return the warning of `tag add` about direct writes, which a file's tags do not reach."""
     return (f"approxftl tag add: {file}: buffered writes are approximate from now on; O_DIRECT"
             " writes stay precise, see approxftl-tag(8)\n")
 
 
-def tag_answer(verb: str, *words: str | Path, log: Path | None = None) -> Any:
+def tag_verb_json(verb: str, *words: str | Path, log: Path | None = None) -> Any:
     done = run_tag(verb, *words, "--json", log=log)
     assert done.code == 0
     assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
-    return document_of("userspace/approxftl/verbs-output.fields", done.out)
+    return parse_document("userspace/approxftl/verbs-output.fields", done.out)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def data_file(tmp_path: Path) -> Path:
     made = tmp_path / "file"
     made.write_bytes(bytes(65536))
     return made
 
 
-def test_add_tags_a_whole_file(file: Path) -> None:
-    assert tag_answer("add", file)["ranges"] == [
+def test_add_tags_a_whole_file(data_file: Path) -> None:
+    assert tag_verb_json("add", data_file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert run_tag("add", file) == Done(0, "", direct_writes(file))
-    assert run_tag("add", "--precise", file) == Done(0, "", "")
+    assert run_tag("add", data_file) == Done(0, "", direct_write_warning(data_file))
+    assert run_tag("add", "--precise", data_file) == Done(0, "", "")
 
 
-def test_add_tags_ranges(file: Path) -> None:
-    assert tag_answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
+def test_add_tags_ranges(data_file: Path) -> None:
+    assert tag_verb_json("add", "--precise", data_file, "0+100", "4KiB+")["ranges"] == [
         {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
         {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
-def test_remember_stores_tags_in_an_attribute(file: Path) -> None:
-    tag_answer("add", "--remember", file, "4096+4096")
-    assert os.getxattr(file, "user.approxftl") == b"4096+4096"
-    assert tag_answer("del", "--remember", file)["ranges"] == []
-    assert os.listxattr(file) == []
+def test_remember_stores_tags_in_an_attribute(data_file: Path) -> None:
+    tag_verb_json("add", "--remember", data_file, "4096+4096")
+    assert os.getxattr(data_file, "user.approxftl") == b"4096+4096"
+    assert tag_verb_json("del", "--remember", data_file)["ranges"] == []
+    assert os.listxattr(data_file) == []
 
 
 @pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
-def test_invalid_ranges_make_no_tag_calls(file: Path, tmp_path: Path, wrong: str) -> None:
+def test_invalid_ranges_make_no_tag_calls(data_file: Path, tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
-    done = run_tag("add", file, "0+1", wrong, log=log)
+    done = run_tag("add", data_file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")
     assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
     assert parse_calls(log) == []
 
 
-def test_list_prints_the_tags(file: Path, tmp_path: Path) -> None:
+def test_list_prints_the_tags(data_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.touch()
-    assert [f["path"] for f in tag_answer("list", file, other)["files"]] == [str(file), str(other)]
-    done = run_tag("list", file, tmp_path / "missing", other)
+    assert [f["path"] for f in tag_verb_json("list", data_file, other)["files"]] == [str(data_file),
+                                                                                     str(other)]
+    done = run_tag("list", data_file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
     assert done.err == f"approxftl tag list: {tmp_path}/missing: cannot open: No such file or" \
         " directory\n"
 
 
-def test_query_prints_the_stored_class(file: Path) -> None:
-    document = tag_answer("query", file)
+def test_query_prints_the_stored_class(data_file: Path) -> None:
+    document = tag_verb_json("query", data_file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
     assert document["units"][3]["class"] == "precise"
-    done = run_tag("query", file)
+    done = run_tag("query", data_file)
     assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
 
 
-def test_tag_lists_have_columns(file: Path) -> None:
-    assert run_tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
-    done = run_tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
-    assert document_of("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
+def test_tag_lists_have_columns(data_file: Path) -> None:
+    assert run_tag("list", data_file, "-o",
+                   "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
+    done = run_tag("query", data_file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
+    assert parse_document("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
         {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
          "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
-    done = run_tag("query", file, "-o", "range,flips")
+    done = run_tag("query", data_file, "-o", "range,flips")
     assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
@@ -114,32 +116,32 @@ def test_scan_restores_remembered_tags(tmp_path: Path) -> None:
     assert sorted((c.offset, c.length, c.kind) for c in parse_calls(log)) == [
         (0, 4096, 0), (5, 5, 1), (4096, -1, 1)]
     (folder / "d").unlink()
-    assert tag_answer("scan", tmp_path / "folder") | {"tool": None} == {
+    assert tag_verb_json("scan", tmp_path / "folder") | {"tool": None} == {
         "approxftl_json_format": [1, 0], "tool": None, "path": str(tmp_path / "folder"),
         "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
 
 
 def test_watch_prints_new_tags(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert tag_answer("watch", tmp_path, "on", log=log)["watched"] is True
-    assert tag_answer("watch", tmp_path, "off", log=log)["watched"] is False
+    assert tag_verb_json("watch", tmp_path, "on", log=log)["watched"] is True
+    assert tag_verb_json("watch", tmp_path, "off", log=log)["watched"] is False
     assert [c.what for c in parse_calls(log)] == ["watch", "unwatch"]
     done = run_tag("watch", tmp_path, "yes")
     assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
-def test_wrong_usage_is_refused(file: Path) -> None:
+def test_wrong_usage_is_refused(data_file: Path) -> None:
     for words, sentence in (
         (("lst",), 'unknown verb "lst"; did you mean list?'),
         (("add",), "FILE [RANGE ...] missing"),
-        (("query", file, "more"), '"more" is one word too many'),
-        (("add", "-x", file), 'unknown option "-x"'),
-        (("query", "--remember", file), 'unknown option "--remember"'),
-        (("add", file, "--level"), "--level needs a value"),
-        (("add", file, "-l"), "-l needs a value"),
-        (("add", "--level", "4", file), "--level: 4 is out of range; it must be 1 to 3"),
-        (("add", "--level", "2", "--precise", file), "--level is of approximate data"),
-        (("list", "-o", "rnge", file), 'no column "rnge"; did you mean range?'),
+        (("query", data_file, "more"), '"more" is one word too many'),
+        (("add", "-x", data_file), 'unknown option "-x"'),
+        (("query", "--remember", data_file), 'unknown option "--remember"'),
+        (("add", data_file, "--level"), "--level needs a value"),
+        (("add", data_file, "-l"), "-l needs a value"),
+        (("add", "--level", "4", data_file), "--level: 4 is out of range; it must be 1 to 3"),
+        (("add", "--level", "2", "--precise", data_file), "--level is of approximate data"),
+        (("list", "-o", "rnge", data_file), 'no column "rnge"; did you mean range?'),
     ):
         done = run_tag(*words)
         assert (done.code, done.out) == (2, "")
@@ -148,7 +150,7 @@ def test_wrong_usage_is_refused(file: Path) -> None:
     assert run_tag().code == 2
 
 
-def test_a_missing_device_is_reported(file: Path) -> None:
-    done = run_with_library(BUILD / "approxftl", "tag", "add", file)
+def test_a_missing_device_is_reported(data_file: Path) -> None:
+    done = run_with_library(BUILD / "approxftl", "tag", "add", data_file)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
 from selftests.library.model_files import Made, make_tensor
 from selftests.library.support import DOUBLE, parse_calls, run_with_library
-from selftests.library.test_models import FEW, by_plane
+from selftests.library.test_models import FEW, split_by_plane
 from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 
-from approxftl.models import parse
+from approxftl.models import parse_model
 from approxftl.models.choice import Choice
 from approxftl.models.source import MemorySource
 from approxftl_tools.model import approximate_ranges, decide_tensors
@@ -42,14 +42,14 @@ def run_tag_model(*words: str | Path, log: Path | None = None, device: bool = Tr
     return run_with_library(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
 
 
-def tag_model_answer(*words: str | Path, log: Path | None = None) -> Any:
+def tag_model_json(*words: str | Path, log: Path | None = None) -> Any:
     done = run_tag_model(*words, "--json", log=log)
     assert (done.code, done.err) == (0, ""), done.err
-    return document_of("trace-tools/approxftl_tools/tools-output.fields", done.out)
+    return parse_document("trace-tools/approxftl_tools/tools-output.fields", done.out)
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
+def model_file(tmp_path: Path) -> Path:
     path = tmp_path / "model"
     path.write_bytes(model_files.safetensors_file(TENSORS))
     return path
@@ -59,9 +59,9 @@ def tagged_ranges(log: Path) -> list[tuple[int, int]]:
     return [(call.offset, call.length) for call in parse_calls(log) if call.what == "tag"]
 
 
-def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) -> None:
+def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_answer(model, log=log)
+    said = tag_model_json(model_file, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
     assert [call.what for call in parse_calls(log)] == ["untag", "tag"]
     assert tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
@@ -74,15 +74,16 @@ def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) ->
     assert "--to-planes" in reasons["embed"] and "one dimension" in reasons["bias"]
 
 
-def test_tensors_get_quality_levels(model: Path, tmp_path: Path) -> None:
+def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_answer(model, "--type", "f32,i8", "--level", "3", "--level", "2:*des", log=log)
+    said = tag_model_json(model_file, "--type", "f32,i8", "--level", "3", "--level", "2:*des",
+                          log=log)
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
     levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
     assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
     assert {(call.offset, call.kind) for call in parse_calls(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
-    assert {one["level"] for one in tag_model_answer(model, "--dry-run")["ranges"]} == {1}
+    assert {one["level"] for one in tag_model_json(model_file, "--dry-run")["ranges"]} == {1}
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -93,10 +94,10 @@ def test_tensors_get_quality_levels(model: Path, tmp_path: Path) -> None:
          said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
 def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
                                    tmp_path_factory: pytest.TempPathFactory) -> None:
-    data = by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
+    data = split_by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
         model_files.safetensors_file(tensors)
     args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
-    verdicts = decide_tensors(Choice(rule="all"), parse(MemorySource(data)))
+    verdicts = decide_tensors(Choice(rule="all"), parse_model(MemorySource(data)))
     wanted: dict[int, int] = {}
     for one in verdicts:
         level = [level for level, name in [(1, ""), *said]
@@ -109,26 +110,26 @@ def test_planes_get_quality_levels(apart: bool, tensors: list[Made], said: list[
                       for at in range(begin, begin + length)}
 
 
-def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:
-    before = model.read_bytes()
+def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
+    before = model_file.read_bytes()
     log = tmp_path / "log"
-    said = tag_model_answer(model, "--dry-run", log=log)
-    tag_model_answer(model, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
+    said = tag_model_json(model_file, "--dry-run", log=log)
+    tag_model_json(model_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
     assert said["ranges"] and not said["tagged"]
-    assert parse_calls(log) == [] and model.read_bytes() == before
+    assert parse_calls(log) == [] and model_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
-    assert run_tag_model(model, "--dry-run", device=False).code == 0
+    assert run_tag_model(model_file, "--dry-run", device=False).code == 0
 
 
-def test_neighbouring_tensors_are_tagged_as_one_range(model: Path, tmp_path: Path) -> None:
+def test_neighbouring_tensors_are_tagged_as_one_range(model_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = tag_model_answer(model, "--rule", "all", "--remember", log=log)
+    said = tag_model_json(model_file, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)
     header = said["total_bytes"] - total
     assert tagged_ranges(log) == [(header, total)]
-    assert os.getxattr(model, "user.approxftl") == f"{header}+{total}".encode()
-    tag_model_answer(model, "--type", "f64", "--remember")
-    assert os.listxattr(model) == []
+    assert os.getxattr(model_file, "user.approxftl") == f"{header}+{total}".encode()
+    tag_model_json(model_file, "--type", "f64", "--remember")
+    assert os.listxattr(model_file) == []
 
 
 def test_many_ranges_are_tagged(tmp_path: Path) -> None:
@@ -137,14 +138,14 @@ def test_many_ranges_are_tagged(tmp_path: Path) -> None:
             for number in range(4500)]
     path.write_bytes(model_files.safetensors_file(rows))
     log = tmp_path / "log"
-    said = tag_model_answer(path, "--tensor", "x*", log=log)
+    said = tag_model_json(path, "--tensor", "x*", log=log)
     assert len(said["ranges"]) == len(tagged_ranges(log)) == 2250
     assert said["approximate_bytes"] == 0
 
 
-def test_a_model_survives_conversion_to_planes(model: Path, tmp_path: Path) -> None:
+def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path) -> None:
     log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
-    said = tag_model_answer(model, "--to-planes", stored, log=log)
+    said = tag_model_json(model_file, "--to-planes", stored, log=log)
     assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
     low = {one["name"]: (one["approximate_planes"], one["approximate_bytes"])
            for one in said["tensors"]}
@@ -152,39 +153,39 @@ def test_a_model_survives_conversion_to_planes(model: Path, tmp_path: Path) -> N
     assert said["approximate_bytes"] == 27 * UNIT
     assert sum(length for _, length in tagged_ranges(log)) == 27 * UNIT
     assert {call.inode for call in parse_calls(log)} == {stored.stat().st_ino}
-    again = tag_model_answer(stored, "--planes", "2")
+    again = tag_model_json(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
-    assert tag_model_answer(stored, "--from-planes", back)["unchanged"]
-    assert back.read_bytes() == model.read_bytes()
+    assert tag_model_json(stored, "--from-planes", back)["unchanged"]
+    assert back.read_bytes() == model_file.read_bytes()
 
 
-def test_flipped_bits_are_reported(model: Path, tmp_path: Path) -> None:
+def test_flipped_bits_are_reported(model_file: Path, tmp_path: Path) -> None:
     stored, back = tmp_path / "planes", tmp_path / "back"
-    said = tag_model_answer(model, "--to-planes", stored)
+    said = tag_model_json(model_file, "--to-planes", stored)
     data = bytearray(stored.read_bytes())
     data[said["ranges"][0]["offset_bytes"]] ^= 1
     stored.write_bytes(data)
-    found = tag_model_answer(stored, "--from-planes", back)
+    found = tag_model_json(stored, "--from-planes", back)
     assert not found["unchanged"]
     assert found["changed"] == [{"name": "embed", "bits": [22]}]
     assert "bits that have changed somewhere: 22\n" in run_tag_model(stored, "--from-planes",
                                                                      back).out
-    differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model.read_bytes(),
+    differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model_file.read_bytes(),
                                                                          np.uint8)
     assert np.count_nonzero(np.unpackbits(differ)) == 1
 
 
-def test_a_model_is_converted_without_a_device(model: Path, tmp_path: Path) -> None:
-    done = run_tag_model(model, device=False)
+def test_a_model_is_converted_without_a_device(model_file: Path, tmp_path: Path) -> None:
+    done = run_tag_model(model_file, device=False)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
-    done = run_tag_model(model, "--to-planes", tmp_path / "planes", device=False)
+    done = run_tag_model(model_file, "--to-planes", tmp_path / "planes", device=False)
     assert done.code == 0
     assert done.err.startswith("approxftl tag model: nothing is approximate: there is no /dev/")
-    assert run_tag_model(tmp_path / "planes", "--from-planes", model, device=False).code == 0
+    assert run_tag_model(tmp_path / "planes", "--from-planes", model_file, device=False).code == 0
 
 
-def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"PK\3\4")
     missing = tmp_path / "missing"
@@ -195,15 +196,15 @@ def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
         ((missing,), 3, f"{missing}: No such file"),
         ((tmp_path,), 3, "not a regular file"),
         ((fifo,), 3, "not a regular file"),
-        ((model, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
-        ((model, "--from-planes", missing), 1, "it is not by plane"),
-        ((model, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),
-        ((model, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
-        ((model, "--to-planes", model), 1, "is also read"),
-        ((model, "--planes", "65"), 2, "65 is not from 0 to 64"),
-        ((model, "--level", "4"), 2, "4 is no level from 1 to 3"),
-        ((model, "--level", "2:"), 2, "2: is no level from 1 to 3"),
-        ((model, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
+        ((model_file, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
+        ((model_file, "--from-planes", missing), 1, "it is not by plane"),
+        ((model_file, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),
+        ((model_file, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
+        ((model_file, "--to-planes", model_file), 1, "is also read"),
+        ((model_file, "--planes", "65"), 2, "65 is not from 0 to 64"),
+        ((model_file, "--level", "4"), 2, "4 is no level from 1 to 3"),
+        ((model_file, "--level", "2:"), 2, "2: is no level from 1 to 3"),
+        ((model_file, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
     ):
         done = run_tag_model(*words)
         assert (done.code, done.out) == (code, ""), done
@@ -212,8 +213,8 @@ def test_invalid_options_are_refused(model: Path, tmp_path: Path) -> None:
     assert not missing.exists()
 
 
-def test_decisions_are_printed_as_a_table(model: Path) -> None:
-    done = run_tag_model(model, "--dry-run")
+def test_decisions_are_printed_as_a_table(model_file: Path) -> None:
+    done = run_tag_model(model_file, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
     assert lines[2].split() == ["codes", "i8", "64x512", "32768", "28672"]
@@ -221,8 +222,8 @@ def test_decisions_are_printed_as_a_table(model: Path) -> None:
     assert lines[-1].endswith(" bytes are approximate if it is tagged so")
 
 
-def test_rewrite_stores_existing_data_approximately(model: Path, tmp_path: Path) -> None:
-    before = model.read_bytes()
+def test_rewrite_stores_existing_data_approximately(model_file: Path, tmp_path: Path) -> None:
+    before = model_file.read_bytes()
     log = tmp_path / "log"
-    tag_model_answer(model, "--rewrite", log=log)
-    assert tagged_ranges(log) and model.read_bytes() == before
+    tag_model_json(model_file, "--rewrite", log=log)
+    assert tagged_ranges(log) and model_file.read_bytes() == before

@@ -35,11 +35,11 @@ class Change:
     end: int
     new: str
 
-    def applied_to(self, text: str) -> str:
+    def apply_to_text(self, text: str) -> str:
         """Return TEXT with the change."""
         return text[:self.begin] + self.new + text[self.end:]
 
-    def named(self, file: str, text: str) -> str:
+    def describe_change(self, file: str, text: str) -> str:
         """Describe the place and the change in one line."""
         old = " ".join(text[self.begin:self.end].split())
         return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"

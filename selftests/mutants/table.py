@@ -55,7 +55,7 @@ class Edit:
     new: str
 
     @property
-    def place(self) -> str:
+    def place_of_text(self) -> str:
         """Return the place of the text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
@@ -137,7 +137,7 @@ def function_spans(file: str, text: str, function: str) -> list[tuple[int, int]]
     return [(begin, end) for name, begin, end in code_definitions(text) if name == function]
 
 
-def is_word(char: str) -> bool:
+def is_word_character(char: str) -> bool:
     """Return whether CHAR may be part of a name."""
     return char.isalnum() or char == "_"
 
@@ -151,8 +151,8 @@ def find_occurrences(text: str, begin: int, end: int, old: str) -> list[tuple[in
     at = packed.find(wanted)
     while at >= 0:
         first, last = places[at], places[at + len(wanted) - 1] + 1
-        cuts = is_word(wanted[0]) and first > 0 and is_word(text[first - 1])
-        cuts |= is_word(wanted[-1]) and last < len(text) and is_word(text[last])
+        cuts = is_word_character(wanted[0]) and first > 0 and is_word_character(text[first - 1])
+        cuts |= is_word_character(wanted[-1]) and last < len(text) and is_word_character(text[last])
         if not cuts:
             found.append((first, last))
         at = packed.find(wanted, at + 1)
@@ -167,7 +167,8 @@ def apply_edit(text: str, edit: Edit) -> str:
     found = [match for begin, end in where
              for match in find_occurrences(text, begin, end, edit.old)]
     if len(found) != 1:
-        raise MutantError(f"`old` is {len(found)} times in {edit.place}, it has to be there once")
+        raise MutantError(
+            f"`old` is {len(found)} times in {edit.place_of_text}, it has to be there once")
     first, last = found[0]
     margin = text[text.rfind("\n", 0, first) + 1:first]
     indent = margin if margin.isspace() else ""
@@ -182,10 +183,10 @@ def mutated_texts(edits: Iterable[Edit], top: Path) -> dict[str, str]:
     for edit in edits:
         if edit.file not in texts and not (top / edit.file).is_file():
             raise MutantError(f"there is no file {edit.file}")
-        text = texts.get(edit.file) or read_file(top / edit.file)
+        text = texts.get(edit.file) or cached_file_text(top / edit.file)
         texts[edit.file] = apply_edit(text, edit)
         if texts[edit.file] == text:
-            raise MutantError(f"`new` is what {edit.place} has")
+            raise MutantError(f"`new` is what {edit.place_of_text} has")
     return texts
 
 
@@ -202,7 +203,7 @@ def write_texts_meanwhile(texts: dict[str, str], tree: Path) -> Iterator[None]:
             (tree / file).write_text(text)
 
 
-def copy_tree(to: Path) -> None:
+def copy_source_tree(to: Path) -> None:
     """Copy the sources: files that git tracks or would add; without git, all but build/."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard"], cwd=TOP, capture_output=True, check=False)
@@ -216,7 +217,7 @@ def copy_tree(to: Path) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def read_file(path: Path) -> str:
+def cached_file_text(path: Path) -> str:
     """Return the text of a file."""
     return path.read_text()
 
@@ -227,12 +228,12 @@ def defining_files() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for folder in ("dm-approxftl", "userspace", "trace-tools"):
         for path in (TOP / folder).rglob("*.[ch]"):
-            for name, _, _ in code_definitions(read_file(path)):
+            for name, _, _ in code_definitions(cached_file_text(path)):
                 found.setdefault(name, set()).add(str(path.relative_to(TOP)))
     return found
 
 
-def file_of(function: str) -> str:
+def defining_file(function: str) -> str:
     """Return the C file that defines FUNCTION."""
     files = sorted(defining_files().get(function, ()))
     if len(files) != 1:
@@ -241,7 +242,7 @@ def file_of(function: str) -> str:
     return files[0]
 
 
-def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
+def parse_edit(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
     """Parse `file`, `function`, `old` and `new`."""
     if unknown := set(words) - EDIT_KEYS:
         raise MutantError(f"a replacement has no key {min(unknown)}")
@@ -251,11 +252,11 @@ def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
             raise MutantError(f"it has no `{key}`")
     if not all_["old"].strip():
         raise MutantError("`old` is empty")
-    return Edit(all_.get("file") or file_of(all_["function"]), all_["function"], all_["old"],
+    return Edit(all_.get("file") or defining_file(all_["function"]), all_["function"], all_["old"],
                 all_["new"])
 
 
-def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
+def parse_mutant(name: str, words: dict[str, Any]) -> Mutant:
     """Parse the table of one mutant."""
     if not isinstance(words, dict):
         raise MutantError("it is no table")
@@ -273,7 +274,7 @@ def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
     more = words.get("replace", [own])
     if not isinstance(more, list):
         raise MutantError("`replace` is no list of tables: write [[NAME.replace]]")
-    edits = [edit_of(each, base) for each in more]
+    edits = [parse_edit(each, base) for each in more]
     return Mutant(name, words["breaks"], words["caught_by"], tuple(edits))
 
 
@@ -288,13 +289,13 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
                    for name, own in of_test.items()} if of_test else {key: words}
     for key, words in tables.items():
         try:
-            mutants.append(mutant_of(f"{area.stem}/{key}", words))
+            mutants.append(parse_mutant(f"{area.stem}/{key}", words))
         except MutantError as wrong:
             problems.append(f"{area.stem}/{key}: {wrong}")
     return mutants, problems
 
 
-def tests_of(mutant: Mutant) -> list[str]:
+def test_paths_of_mutant(mutant: Mutant) -> list[str]:
     """Return the paths of the mutant's tests; in a string with several, one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
@@ -304,7 +305,7 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 def check_mutant(mutant: Mutant, top: Path) -> str:
     """Return an error message if a mutant does not match the sources of TOP, else ""."""
-    for test in tests_of(mutant):
+    for test in test_paths_of_mutant(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
     try:

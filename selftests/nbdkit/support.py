@@ -35,44 +35,44 @@ class Server:
         assert self.uri, "the server ended without an address"
         self.socket = Path(self.uri.partition("socket=")[2])
 
-    def shell(self, script: str) -> str:
+    def run_nbdsh(self, script: str) -> str:
         """Run a script with the connection `h` in nbdsh, and return its output."""
         done = run_program(*SHELL, "-u", self.uri, "-c", script)
         assert done.code == 0, done.err
         return done.out
 
-    def numbers(self, script: str) -> Any:
+    def run_nbdsh_json(self, script: str) -> Any:
         """Run a script that prints JSON."""
-        return json.loads(self.shell(f"import json\n{script}"))
+        return json.loads(self.run_nbdsh(f"import json\n{script}"))
 
     @property
-    def nbdkit(self) -> int:
+    def nbdkit_process(self) -> int:
         """The process of nbdkit."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return int(children.read_text().split()[0])
 
-    def kill(self) -> None:
+    def kill_nbdkit(self) -> None:
         """End nbdkit as a crash does."""
-        os.kill(self.nbdkit, signal.SIGKILL)
+        os.kill(self.nbdkit_process, signal.SIGKILL)
         self.process.wait()
 
-    def end(self, number: int = signal.SIGTERM) -> int:
+    def end_server(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and return the exit status."""
         self.process.send_signal(number)
         return self.process.wait()
 
 
 @contextmanager
-def serving(*arguments: str | Path) -> Iterator[Server]:
+def run_server(*arguments: str | Path) -> Iterator[Server]:
     """Run a server until the end of a block."""
     server = Server(*arguments)
     try:
         yield server
     finally:
         if server.process.poll() is None:
-            server.end()
+            server.end_server()
 
 
-def plugin(*arguments: str) -> Done:
+def run_plugin(*arguments: str) -> Done:
     """Run nbdkit itself, with a command that succeeds once the device is ready."""
     return run_program("nbdkit", "-U", "-", PLUGIN, *arguments, "--run", "true")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import PROGRAM, run_program
-from selftests.nbdkit.support import needs_nbdkit, serving
+from selftests.nbdkit.support import needs_nbdkit, run_server
 
 pytestmark = [
     pytest.mark.long, needs_nbdkit,
@@ -46,10 +46,10 @@ def last_sum(text: str) -> str:
 
 def test_a_file_system_of_a_guest_survives_server_and_guest(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
-    with serving("--store", volume, "--size", "48MiB", "timing=real") as server:
+    with run_server("--store", volume, "--size", "48MiB", "timing=real") as server:
         written = last_sum(in_guest(server.uri, IN_GUEST))
     assert run_program(PROGRAM, "check", volume).code == 0
-    with serving("--store", volume, "timing=off") as server:
+    with run_server("--store", volume, "timing=off") as server:
         read = in_guest(server.uri, "mkdir /tmp/on; mount -o ro /dev/nvme0n1 /tmp/on && "
                                     "sha256sum </tmp/on/kept")
     assert last_sum(read) == written

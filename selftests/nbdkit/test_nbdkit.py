@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.processes import wait_until
 from selftests.lib.programs import PROGRAM, Done, run_program
-from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, plugin, serving
+from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, run_plugin, run_server
 
 pytestmark = needs_nbdkit
 MIB = 1 << 20
@@ -51,20 +51,20 @@ assert h.pread(size, 0) == model
 """
 
 
-def against_a_model(server: Server, seed: int, count: int = 400) -> None:
-    server.shell(AGAINST_A_MODEL.replace("SEED", str(seed)).replace("COUNT", str(count)))
+def check_against_model(server: Server, seed: int, count: int = 400) -> None:
+    server.run_nbdsh(AGAINST_A_MODEL.replace("SEED", str(seed)).replace("COUNT", str(count)))
 
 
 @pytest.mark.parametrize("options", [("timing=off",), ("timing=real",), ("timing=off", "unit=512"),
                                      ("timing=scale:2", "policy=baseline")])
 def test_random_requests_equal_the_model(options: tuple[str, ...]) -> None:
-    with serving(*options) as server:
-        against_a_model(server, 1)
+    with run_server(*options) as server:
+        check_against_model(server, 1)
 
 
 def test_each_connection_reads_the_latest_write() -> None:
-    with serving("timing=real") as server:
-        server.shell("""
+    with run_server("timing=real") as server:
+        server.run_nbdsh("""
 import threading
 def one(first):
     own = nbd.NBD()
@@ -86,7 +86,7 @@ for first in range(2):
 
 
 def test_the_server_announces_size_and_abilities() -> None:
-    with serving("timing=off", "--size", "10MiB") as server:
+    with run_server("timing=off", "--size", "10MiB") as server:
         done = run_program("nbdinfo", "--json", server.uri)
         told = json.loads(done.out)["exports"][0]
     assert told["export-size"] == 10 * MIB
@@ -97,8 +97,8 @@ def test_the_server_announces_size_and_abilities() -> None:
 
 
 def test_block_status_follows_writes_and_trims() -> None:
-    with serving("timing=off", "--size", "1MiB") as server:
-        server.shell("""
+    with run_server("timing=off", "--size", "1MiB") as server:
+        server.run_nbdsh("""
 h.pwrite(bytes(65536), 65536)
 h.pwrite(bytes(512), 512)
 h.trim(4096, 65536 + 4096)
@@ -110,8 +110,8 @@ h.trim(4096, 65536 + 4096)
 
 
 def test_a_preconditioned_device_holds_data_that_read_as_zeroes() -> None:
-    with serving("timing=off", "--size", "8MiB", "fill=sequential") as server:
-        assert server.numbers("print(json.dumps(sum(h.pread(1 << 20, 0))))") == 0
+    with run_server("timing=off", "--size", "8MiB", "fill=sequential") as server:
+        assert server.run_nbdsh_json("print(json.dumps(sum(h.pread(1 << 20, 0))))") == 0
         done = run_program("nbdinfo", "--map", "--totals", "--json", server.uri)
     totals = {one["type"]: one["size"] for one in json.loads(done.out)}
     assert totals == {0: 8 * MIB}
@@ -121,7 +121,7 @@ def test_nbdcopy_copies_an_image_there_and_back(tmp_path: Path) -> None:
     image = tmp_path / "image"
     image.write_bytes(Path(PROGRAM).read_bytes()[:MIB] + bytes(MIB) + b"end" * 12345)
     image.write_bytes(image.read_bytes().ljust(3 * MIB, b"\0"))
-    with serving("timing=real", "--size", "3MiB") as server:
+    with run_server("timing=real", "--size", "3MiB") as server:
         assert run_program("nbdcopy", image, server.uri).code == 0
         done = run_program("nbdcopy", server.uri, tmp_path / "back")
         assert done.code == 0, done.err
@@ -130,7 +130,7 @@ def test_nbdcopy_copies_an_image_there_and_back(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("qemu-io"), reason="qemu-utils is not installed")
 def test_qemu_reads_and_writes_the_device() -> None:
-    with serving("timing=off") as server:
+    with run_server("timing=off") as server:
         done = run_program("qemu-io", "-f", "raw", server.uri, "-c", "write -P 0x5a 1000 5000",
                            "-c", "read -P 0x5a 1000 5000", "-c", "write -z -u 0 64k",
                            "-c", "read -P 0 0 64k", "-c", "discard 0 1M", "-c", "flush")
@@ -141,7 +141,7 @@ def test_qemu_reads_and_writes_the_device() -> None:
 def test_fio_verifies_what_it_wrote() -> None:
     if "nbd" not in run_program("fio", "--enghelp").out.split():
         pytest.skip("this fio has no engine for NBD")
-    with serving("timing=off", "--size", "16MiB") as server:
+    with run_server("timing=off", "--size", "16MiB") as server:
         done = run_program("fio", "--name=verify", "--ioengine=nbd", f"--uri={server.uri}",
                            "--rw=randrw", "--bs=4k", "--iodepth=32", "--size=16M",
                            "--verify=crc32c", "--verify_state_save=0", "--randseed=7")
@@ -159,22 +159,22 @@ print(json.dumps(sum(one.bit_count() for one in h.pread(1 << 20, 0))))
 
 
 def test_approximate_data_come_back_with_their_bit_errors() -> None:
-    with serving("timing=off", "tag_all=approximate", "rber_approx=1e-3") as server:
-        flipped = server.numbers(WRITE_AND_COUNT)
-        again = server.numbers("print(json.dumps([sum(one.bit_count() for one in "
-                               "h.pread(1 << 19, at)) for at in (0, 1 << 19)]))")
+    with run_server("timing=off", "tag_all=approximate", "rber_approx=1e-3") as server:
+        flipped = server.run_nbdsh_json(WRITE_AND_COUNT)
+        again = server.run_nbdsh_json("print(json.dumps([sum(one.bit_count() for one in "
+                                      "h.pread(1 << 19, at)) for at in (0, 1 << 19)]))")
     assert 0.9e-3 < flipped / (8 * MIB) < 1.1e-3
     assert sum(again) == flipped
 
 
 def test_precise_data_have_no_bit_errors() -> None:
-    with serving("timing=off") as server:
-        assert server.numbers(WRITE_AND_COUNT) == 0
+    with run_server("timing=off") as server:
+        assert server.run_nbdsh_json(WRITE_AND_COUNT) == 0
 
 
 def test_a_page_beyond_ecc_is_an_io_error() -> None:
-    with serving("timing=off", "rber=1e-2", "ecc_bits=1", "ecc_levels=0") as server:
-        server.shell("""
+    with run_server("timing=off", "rber=1e-2", "ecc_bits=1", "ecc_levels=0") as server:
+        server.run_nbdsh("""
 for i in range(65):
     h.pwrite(bytes(1 << 20), i << 20)
 h.flush()
@@ -207,7 +207,7 @@ except nbd.Error as error:
     ("size=", "size: "),
 ])
 def test_an_option_that_no_device_has_is_refused(argument: str, message: str) -> None:
-    done = plugin(*argument.split())
+    done = run_plugin(*argument.split())
     assert done.code == 1
     assert f"nbdkit: error: {message}" in done.err
 
@@ -224,16 +224,16 @@ def test_the_server_reports_its_lateness() -> None:
 
 
 def test_an_option_given_twice_is_refused() -> None:
-    assert "nbdkit: error: op is given twice" in plugin("op=10", "op=20").err
+    assert "nbdkit: error: op is given twice" in run_plugin("op=10", "op=20").err
 
 
 def test_more_bytes_than_the_blocks_have_are_refused() -> None:
-    assert "size: these blocks have room for " in plugin("blocks=128", "size=1GiB").err
+    assert "size: these blocks have room for " in run_plugin("blocks=128", "size=1GiB").err
 
 
 def test_requests_that_no_device_has_are_refused() -> None:
-    with serving("timing=off", "--size", "1MiB") as server:
-        server.shell("""
+    with run_server("timing=off", "--size", "1MiB") as server:
+        server.run_nbdsh("""
 h.set_strict_mode(0)
 def refused(what, errno):
     try:
@@ -254,7 +254,7 @@ assert h.pread(512, (1 << 20) - 512) == bytes(512)
 """)
 
 
-def negotiate(path: Path) -> socket.socket:
+def connect_to_export(path: Path) -> socket.socket:
     """Return a connection to the default export, as a client without a library opens it."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(str(path))
@@ -269,45 +269,45 @@ def negotiate(path: Path) -> socket.socket:
 
 def test_the_server_survives_clients_that_vanish() -> None:
     request = struct.Struct(">IHHQQI")
-    with serving("timing=real", "--size", "2MiB") as server:
+    with run_server("timing=real", "--size", "2MiB") as server:
         for length in (0, 10, request.size, request.size + 100, request.size + 4096):
-            client = negotiate(server.socket)
+            client = connect_to_export(server.socket)
             whole = request.pack(0x25609513, 0, 1, 7, 0, 4096) + b"x" * 4096
             client.sendall(whole[:length])
             client.close()
-        client = negotiate(server.socket)
+        client = connect_to_export(server.socket)
         client.sendall(b"".join(request.pack(0x25609513, 0, 0, i, 0, 4096) for i in range(64)))
         client.close()
-        client = negotiate(server.socket)
+        client = connect_to_export(server.socket)
         client.sendall(b"nonsense" * 100)
         client.close()
-        against_a_model(server, 2, 100)
+        check_against_model(server, 2, 100)
 
 
 # The verb
 
-def left_behind(server: Server) -> list[Path]:
+def leftover_paths(server: Server) -> list[Path]:
     return [path for path in (server.socket, server.socket.parent) if path.exists()]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_server_in_order(number: int) -> None:
     server = Server("timing=off")
-    assert server.end(number) == 0
-    assert left_behind(server) == []
+    assert server.end_server(number) == 0
+    assert leftover_paths(server) == []
 
 
 def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     server = Server("timing=off")
-    server.kill()
+    server.kill_nbdkit()
     assert server.process.returncode == 1
     assert capfd.readouterr().err == "approxftl serve: nbdkit was ended by signal 9\n"
-    assert left_behind(server) == []
+    assert leftover_paths(server) == []
 
 
 def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
     server = Server("timing=off")
-    child = Path(f"/proc/{server.nbdkit}")
+    child = Path(f"/proc/{server.nbdkit_process}")
     server.process.kill()
     server.process.wait()
     wait_until(lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
@@ -316,7 +316,7 @@ def test_nbdkit_ends_with_a_server_that_was_killed() -> None:
 
 def test_the_given_socket_is_used_and_never_taken_over(tmp_path: Path) -> None:
     path = tmp_path / "socket"
-    with serving("timing=off", "--socket", path) as server:
+    with run_server("timing=off", "--socket", path) as server:
         assert server.uri == f"nbd+unix:///?socket={path}"
         done = run_program(PROGRAM, "serve", "--socket", path)
         assert (done.code, done.out) == (1, "")
@@ -326,8 +326,8 @@ def test_the_given_socket_is_used_and_never_taken_over(tmp_path: Path) -> None:
     gone = socket.socket(socket.AF_UNIX)
     gone.bind(str(path))
     gone.close()
-    with serving("timing=off", "--socket", path) as server:
-        server.shell("h.flush()")
+    with run_server("timing=off", "--socket", path) as server:
+        server.run_nbdsh("h.flush()")
     path.write_text("precious")
     assert run_program(PROGRAM, "serve", "--socket", path).code == 1
     assert path.read_text() == "precious"
@@ -375,36 +375,36 @@ def ranges(server: Server) -> list[tuple[int, int, int]]:
 
 
 def test_tags_apply_to_later_writes_of_their_range() -> None:
-    with serving("timing=off", "--size", "16MiB", "policy=levels", "rber_approx=1e-3") as server:
+    with run_server("timing=off", "--size", "16MiB", "policy=levels", "rber_approx=1e-3") as server:
         write = "h.pwrite(bytes(8 << 20), 0); h.flush()"
         flips = """
 print(json.dumps([sum(map(int.bit_count, h.pread(1 << 20, at << 20))) for at in range(8)]))
 """
-        assert server.numbers(write + flips) == [0] * 8
+        assert server.run_nbdsh_json(write + flips) == [0] * 8
         assert tag("add", server, "1MiB+2MiB").code == 0
         assert tag("add", server, "6MiB+1MiB", "--level", "3").code == 0
         assert ranges(server) == [(1 << 20, 2 << 20, 1), (6 << 20, 1 << 20, 3)]
-        assert server.numbers(flips) == [0] * 8, "stored data stay precise"
-        assert [count > 0 for count in server.numbers(write + flips)] == [
+        assert server.run_nbdsh_json(flips) == [0] * 8, "stored data stay precise"
+        assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, True, True, False, False, False, True, False]
         assert tag("add", server, "1MiB+1MiB", "--precise").code == 0
         assert tag("del", server, "6MiB+").code == 0
         assert ranges(server) == [(2 << 20, 1 << 20, 1)]
-        assert [count > 0 for count in server.numbers(write + flips)] == [
+        assert [count > 0 for count in server.run_nbdsh_json(write + flips)] == [
             False, False, True, *[False] * 5]
         assert tag("add", server).code == 0
         assert ranges(server) == [(0, 16 << 20, 1)]
 
 
 def test_partly_covered_units_stay_precise() -> None:
-    with serving("timing=off", "--size", "1MiB") as server:
+    with run_server("timing=off", "--size", "1MiB") as server:
         assert tag("add", server, "1000+20000").code == 0
         assert ranges(server) == [(4096, 16384, 1)]
         assert tag("add", server, "8191+2", "--precise").code == 0
         assert ranges(server) == [(12288, 8192, 1)]
         assert tag("add", server, "0+100").code == 0
         assert ranges(server) == [(12288, 8192, 1)]
-    with serving("timing=off", "--size", "1MiB", "tag_all=approximate") as server:
+    with run_server("timing=off", "--size", "1MiB", "tag_all=approximate") as server:
         assert ranges(server) == [(0, 1 << 20, 1)]
         assert tag("add", server, "4096+1", "--precise").code == 0
         assert ranges(server) == [(0, 4096, 1), (8192, (1 << 20) - 8192, 1)]
@@ -413,8 +413,8 @@ def test_partly_covered_units_stay_precise() -> None:
 
 
 def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
-    with serving("timing=off", "--size", "1MiB") as server, \
-            serving("timing=off", "--size", "1MiB") as other:
+    with run_server("timing=off", "--size", "1MiB") as server, \
+            run_server("timing=off", "--size", "1MiB") as other:
         control = Path(f"{server.socket}.tags")
         assert stat.S_IMODE(control.stat().st_mode) == 0o600
         assert tag("add", server).code == 0
@@ -431,14 +431,14 @@ def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
     (("query",), 2, "use tag add, del or list"), (("add", "x"), 2, '"x" is no range'),
     (("list", "/"), 2, "list files and served devices apart")])
 def test_wrong_tags_are_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
-    with serving("timing=off", "--size", "1MiB") as server:
+    with run_server("timing=off", "--size", "1MiB") as server:
         done = tag(arguments[0], server, *arguments[1:])
         assert (done.code, message in done.err) == (code, True), done.err
         assert ranges(server) == []
 
 
 def test_the_control_socket_survives_hostile_clients() -> None:
-    with serving("timing=off", "--size", "1MiB") as server:
+    with run_server("timing=off", "--size", "1MiB") as server:
         for request in (b"", b"\n", b"tag\n", b"tag 1 0\n", b"tag 1 -1 5x\n", b"tag 9 0 1\n",
                         b"tag 1 99999999999999999999999 1\n", b"x" * 5000, b"\0" * 200,
                         b"tag " + b"9" * 70 + b" 0 1\n", b"list more\n"):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import PROGRAM, Done, run_program
-from selftests.nbdkit.support import PLUGIN, needs_nbdkit, plugin, serving
+from selftests.nbdkit.support import PLUGIN, needs_nbdkit, run_plugin, run_server
 
 pytestmark = needs_nbdkit
 #: A device so small that the writes below overwrite it several times.
@@ -57,11 +57,11 @@ print(json.dumps(found))
 """
 
 
-def writes(seed: int, count: int = 4000) -> str:
+def random_write_script(seed: int, count: int = 4000) -> str:
     return WRITES.replace("SEED", str(seed)).replace("COUNT", str(count))
 
 
-def check(volume: Path) -> str:
+def check_volume(volume: Path) -> str:
     done = run_program(PROGRAM, "check", volume)
     assert done.code == 0, done.out + done.err
     return done.out
@@ -80,17 +80,17 @@ def format_volume(volume: Path, *parameters: str) -> Done:
 def test_what_a_flush_covers_survives_a_kill(tmp_path: Path, seed: int, more: tuple[str, ...],
                                              keeps_all: bool) -> None:
     volume = tmp_path / "volume"
-    with serving("--store", volume, *SMALL, *more) as server:
-        model, since = server.numbers(writes(seed))
-        server.kill()
-    assert "was not closed, which is no damage" in check(volume)
-    with serving("--store", volume, "timing=off") as server:
-        found = server.numbers(READ)
+    with run_server("--store", volume, *SMALL, *more) as server:
+        model, since = server.run_nbdsh_json(random_write_script(seed))
+        server.kill_nbdkit()
+    assert "was not closed, which is no damage" in check_volume(volume)
+    with run_server("--store", volume, "timing=off") as server:
+        found = server.run_nbdsh_json(READ)
     for page, value in enumerate(found):
         later = since.get(str(page), [])
         allowed = later[-1:] or [model[page]] if keeps_all else [model[page], *later]
         assert value in allowed, (page, value, allowed)
-    assert "was closed in order" in check(volume)
+    assert "was closed in order" in check_volume(volume)
 
 
 @pytest.mark.parametrize("script", [
@@ -98,19 +98,19 @@ def test_what_a_flush_covers_survives_a_kill(tmp_path: Path, seed: int, more: tu
     "h.pwrite(b'b' * 4096, 0); h.flush(); h.pwrite(data, 0); h.trim(4096, 4096, nbd.CMD_FLAG_FUA)"])
 def test_the_last_flush_survives_a_kill(tmp_path: Path, script: str) -> None:
     volume = tmp_path / "volume"
-    with serving("--store", volume, *SMALL) as server:
-        server.shell(f"data = b'a' * 4096\n{script}")
-        server.kill()
-    with serving("--store", volume, "timing=off") as server:
-        server.shell("assert h.pread(4096, 0) == b'a' * 4096")
+    with run_server("--store", volume, *SMALL) as server:
+        server.run_nbdsh(f"data = b'a' * 4096\n{script}")
+        server.kill_nbdkit()
+    with run_server("--store", volume, "timing=off") as server:
+        server.run_nbdsh("assert h.pread(4096, 0) == b'a' * 4096")
 
 
 def test_an_orderly_end_keeps_all(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
-    with serving("--store", volume, *SMALL) as server:
-        model, since = server.numbers(writes(5))
-    with serving("--store", volume, "policy=baseline", "timing=real") as server:
-        found = server.numbers(READ)
+    with run_server("--store", volume, *SMALL) as server:
+        model, since = server.run_nbdsh_json(random_write_script(5))
+    with run_server("--store", volume, "policy=baseline", "timing=real") as server:
+        found = server.run_nbdsh_json(READ)
         done = run_program("nbdinfo", "--map", "--json", server.uri)
     expected = [since[str(page)][-1] if str(page) in since else value
                 for page, value in enumerate(model)]
@@ -123,31 +123,31 @@ def test_an_orderly_end_keeps_all(tmp_path: Path) -> None:
 def test_approximate_data_keep_their_errors(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     script = "print(json.dumps([h.pread(1 << 20, 0).hex()]))"
-    with serving("--store", volume, "--size", "16MiB", "tag_all=approximate",
-                 "rber_approx=1e-3", "timing=off") as server:
-        server.shell("h.pwrite(bytes(8 << 20), 0); h.flush()")
-        before = server.numbers(script)
-    with serving("--store", volume, "timing=off") as server:
-        after = server.numbers(script)
+    with run_server("--store", volume, "--size", "16MiB", "tag_all=approximate",
+                    "rber_approx=1e-3", "timing=off") as server:
+        server.run_nbdsh("h.pwrite(bytes(8 << 20), 0); h.flush()")
+        before = server.run_nbdsh_json(script)
+    with run_server("--store", volume, "timing=off") as server:
+        after = server.run_nbdsh_json(script)
     assert bytes.fromhex(before[0]).count(0) < 1 << 20
     assert after == before
 
 
 def test_a_volume_has_one_server(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
-    with serving("--store", volume, *SMALL):
+    with run_server("--store", volume, *SMALL):
         for verb in ("check", "dump"):
             done = run_program(PROGRAM, verb, volume)
             assert done.code != 0
             assert f"{volume} is in use" in done.err
-        assert f"{volume} is in use" in plugin(str(volume)).err
+        assert f"{volume} is in use" in run_plugin(str(volume)).err
         assert f"{volume} is in use" in run_program(PROGRAM, "format", "-f", volume).err
 
 
 def test_other_data_are_left_alone(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_bytes(b"x" * 4096 * 200)
-    assert "to make a volume: approxftl format" in plugin(str(precious)).err
+    assert "to make a volume: approxftl format" in run_plugin(str(precious)).err
     assert run_program(PROGRAM, "serve", "--store", precious).code == 1
     assert precious.read_bytes() == b"x" * 4096 * 200
 
@@ -168,7 +168,7 @@ def test_the_shape_of_a_volume_does_not_change(tmp_path: Path, arguments: tuple[
     volume = tmp_path / "volume"
     format_volume(volume, *(word for word in SMALL if "timing" not in word))
     before = volume.read_bytes()
-    done = plugin(str(volume), *arguments)
+    done = run_plugin(str(volume), *arguments)
     assert done.code == 1
     assert re.search(f"^nbdkit: error: .*{message}", done.err, re.M), done.err
     assert volume.read_bytes() == before
@@ -179,7 +179,7 @@ def test_a_full_disk_leaves_a_device_that_reads(tmp_path: Path) -> None:
     format_volume(volume, *(word for word in SMALL if "timing" not in word))
     limit = volume.stat().st_size // 2
 
-    def limited() -> None:
+    def limit_file_size() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
@@ -203,7 +203,7 @@ h.pread(4096, 4096)
 """
     done = subprocess.run(["nbdkit", "-U", "-", PLUGIN, volume, "timing=off", "--run",
                            f"/usr/bin/python3 -m nbd -u $uri -c '{script}'"], text=True,
-                          preexec_fn=limited, capture_output=True, check=False)
+                          preexec_fn=limit_file_size, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"nbdkit: {volume}: File too large; only reads succeed from now on" in done.stderr
-    assert "no damage" in check(volume)
+    assert "no damage" in check_volume(volume)

@@ -87,7 +87,7 @@ def test_a_read_only_source_folder_is_built(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An installed tree; at the end, `make uninstall` must remove all files."""
     place = tmp_path_factory.mktemp("installed")
     run_make("install", place)
@@ -105,15 +105,15 @@ def copy_release(place: Path) -> Path:
     return place
 
 
-def test_installed_programs_run(installed: Path) -> None:
-    programs = sorted((installed / "usr/bin").iterdir())
-    assert installed / "usr/bin/approxftl" in programs
+def test_installed_programs_run(installation: Path) -> None:
+    programs = sorted((installation / "usr/bin").iterdir())
+    assert installation / "usr/bin/approxftl" in programs
     for program in programs:
         assert "sage: " in run_successfully(program, "--help"), program
 
 
-def test_installed_manual_pages_are_found(installed: Path) -> None:
-    pages = sorted((installed / "usr/share/man").rglob("*.*"))
+def test_installed_manual_pages_are_found(installation: Path) -> None:
+    pages = sorted((installation / "usr/share/man").rglob("*.*"))
     assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
     for page in pages:
         assert page.parent.name == "man" + page.suffix[1:]
@@ -145,31 +145,31 @@ def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
 
 
-def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
+def test_schemas_are_those_that_the_manual_names(installation: Path) -> None:
     manual = (TOP / "userspace/approxftl/approxftl.1.rst").read_text()
-    schemas = (installed / "usr/share/approxftl/schemas").iterdir()
+    schemas = (installation / "usr/share/approxftl/schemas").iterdir()
     assert sorted(re.findall(r"\*([a-z]+-output)\*", manual)) == sorted(
         schema.name.removesuffix(".schema.json") for schema in schemas)
 
 
-def test_the_playground_is_installed(installed: Path) -> None:
+def test_the_playground_is_installed(installation: Path) -> None:
     """The playground is installed as documentation if it was built."""
-    made, page = BUILD / "playground.html", installed / "usr/share/doc/approxftl/playground.html"
+    made, page = BUILD / "playground.html", installation / "usr/share/doc/approxftl/playground.html"
     assert page.exists() == made.exists()
     assert not made.exists() or page.read_bytes() == made.read_bytes()
 
 
-def test_installed_module_sources_are_complete(installed: Path) -> None:
-    ours = installed / "usr/src" / MODULE
+def test_installed_module_sources_are_complete(installation: Path) -> None:
+    ours = installation / "usr/src" / MODULE
     names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())
     found = {path.stem for path in ours.rglob("*.c")}
     assert {Path(name).stem for name in names} - found == {"dm-approxftl"}
     assert f'"{VERSION}"' in (ours / "dkms.conf").read_text()
 
 
-def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) -> None:
-    here = {"PKG_CONFIG_PATH": str(installed / "usr/lib/pkgconfig"),
-            "PKG_CONFIG_SYSROOT_DIR": str(installed)}
+def test_a_program_is_built_with_the_library(installation: Path, tmp_path: Path) -> None:
+    here = {"PKG_CONFIG_PATH": str(installation / "usr/lib/pkgconfig"),
+            "PKG_CONFIG_SYSROOT_DIR": str(installation)}
     flags = run_successfully("pkg-config", "--cflags", "--libs", "approxftl", where=TOP,
                              **here).split()
     assert run_successfully("pkg-config", "--modversion", "approxftl", where=TOP,
@@ -180,7 +180,7 @@ def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) ->
     # ldconfig makes the link that the soname asks for, as on a real system.
     libraries = tmp_path / "lib"
     libraries.mkdir()
-    shutil.copy(installed / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
+    shutil.copy(installation / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
     run_successfully("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     # Without a device the library's calls succeed and do nothing; the second run reads the file.
     for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
@@ -199,13 +199,13 @@ def test_the_librarys_binary_interface_is_unchanged() -> None:
     assert names == sorted(re.findall(r"\t(\w+);", mapped))
 
 
-def test_sysusers_creates_the_tag_group(installed: Path, tmp_path: Path) -> None:
+def test_sysusers_creates_the_tag_group(installation: Path, tmp_path: Path) -> None:
     """sysusers creates the group of the udev rule."""
-    rule = (installed / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
+    rule = (installation / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
     run_successfully("systemd-sysusers", "--root", tmp_path,
-                     installed / "usr/lib/sysusers.d/approxftl.conf")
+                     installation / "usr/lib/sysusers.d/approxftl.conf")
     assert re.search("^approxftl:", (tmp_path / "etc/group").read_text(), re.M)
 
 
@@ -216,11 +216,11 @@ def unpacked_kernels() -> Path:
 
 
 @pytest.mark.slow
-def test_dkms_builds_the_module(installed: Path, tmp_path: Path) -> None:
+def test_dkms_builds_the_module(installation: Path, tmp_path: Path) -> None:
     """Build for one kernel of this release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
-    shutil.copytree(installed / "usr/src", tmp_path / "src")
+    shutil.copytree(installation / "usr/src", tmp_path / "src")
     (tmp_path / "tree").mkdir()
     tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
     run_successfully("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
@@ -247,8 +247,8 @@ exec clang "$@"
 
 
 @pytest.fixture(scope="module")
-def packages(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    assert installed
+def built_packages(installation: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    assert installation
     place = tmp_path_factory.mktemp("packages")
     tree = copy_release(place / "dm-approxftl")
     compiler = place / "clang"
@@ -260,27 +260,29 @@ def packages(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 @pytest.mark.slow
-def test_debian_packages_install_and_remove(packages: dict[str, Path], tmp_path: Path) -> None:
-    assert set(packages) == {
+def test_debian_packages_install_and_remove(built_packages: dict[str, Path],
+                                            tmp_path: Path) -> None:
+    assert set(built_packages) == {
         "approxftl",
         "dm-approxftl-dkms",
         "libapproxftl1",
         "libapproxftl-dev",
     }
-    content = run_successfully("dpkg", "-c", packages["approxftl"])
+    content = run_successfully("dpkg", "-c", built_packages["approxftl"])
     assert "./usr/bin/approxftl\n" in content
     assert "./usr/share/doc/approxftl/playground.html\n" in content
-    assert "libapproxftl.so.1" in run_successfully("dpkg", "-c", packages["libapproxftl1"])
-    run_successfully("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
+    assert "libapproxftl.so.1" in run_successfully("dpkg", "-c", built_packages["libapproxftl1"])
+    run_successfully("dpkg", "-e", built_packages["libapproxftl1"], tmp_path / "library")
     assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()
     # The package creates the group of its udev rule.
-    run_successfully("dpkg", "-e", packages["approxftl"], tmp_path / "tools")
+    run_successfully("dpkg", "-e", built_packages["approxftl"], tmp_path / "tools")
     assert "systemd-sysusers" in (tmp_path / "tools/postinst").read_text()
-    assert f"/{MODULE}/dkms.conf" in run_successfully("dpkg", "-c", packages["dm-approxftl-dkms"])
+    assert f"/{MODULE}/dkms.conf" in run_successfully("dpkg", "-c",
+                                                      built_packages["dm-approxftl-dkms"])
     # The maintainer's address is filled in before an upload.
     ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
     run_successfully("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
-                     *packages.values())
+                     *built_packages.values())
 
 
 def package_of_older_version(package: Path, place: Path) -> Path:
@@ -335,16 +337,16 @@ mine | diff /mine -
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may install packages")
-def test_an_upgrade_keeps_the_administrators_settings(packages: dict[str, Path],
+def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, Path],
                                                       tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "new").mkdir()
-    for package in packages.values():
+    for package in built_packages.values():
         package_of_older_version(package, tmp_path / "old")
         shutil.copy(package, tmp_path / "new")
-    (tmp_path / "inside").write_text(UPGRADED.format(names=" ".join(packages)))
+    (tmp_path / "inside").write_text(UPGRADED.format(names=" ".join(built_packages)))
     said = run_successfully("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
-    for name in packages:
+    for name in built_packages:
         assert f"old: {name} {BEFORE} installed\n" in said
         assert f"new: {name} {VERSION} installed\n" in said
     assert f"program: approxftl {VERSION}\n" in said

@@ -35,8 +35,8 @@ def public_channel(vmax_v: float) -> cell.Channel:
 
 @pytest.mark.parametrize("id_", models.CLAIMS)
 def test_models_agree_with_the_papers_as_the_register_says(id_: str) -> None:
-    pairs = zip(register.entries_of(id_), models.CLAIMS[id_](), strict=True)
-    assert all(entry.judge(ours) == entry.verdict and entry.ours == ours.shown
+    pairs = zip(register.entries_of_claim(id_), models.CLAIMS[id_](), strict=True)
+    assert all(entry.judge_measured(ours) == entry.verdict and entry.ours == ours.shown
                for entry, ours in pairs)
 
 
@@ -101,7 +101,7 @@ def test_masses_are_probabilities_with_the_right_mean() -> None:
 
 
 def test_gaussian_crossing_is_analytic() -> None:
-    error = cell.crossing_error(cell.gaussian_mass(0.0, 0.3), cell.gaussian_mass(2.0, 0.3))
+    error = cell.read_error_at_crossing(cell.gaussian_mass(0.0, 0.3), cell.gaussian_mass(2.0, 0.3))
     assert error == pytest.approx(2 * normal.normal_tail(1 / 0.3), rel=2e-3)
 
 
@@ -113,19 +113,19 @@ def test_erased_state_is_the_fitted_one() -> None:
 
 
 def test_relaxed_steps_stay_below_the_precise_limit() -> None:
-    two_approx = cell.rber(cell.window_channel(8.0, 0.2 / 0.76), 218.75)
-    none = cell.rber(cell.window_channel(8.0, 0.2 / 0.67), 0.0)
+    two_approx = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.76), 218.75)
+    none = cell.cell_rber(cell.window_channel(8.0, 0.2 / 0.67), 0.0)
     assert two_approx == pytest.approx(2.5e-9, rel=0.1)
     assert 2.8e-10 < none < 4.6e-10
     assert max(two_approx, none) < 1e-8
 
 
 def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
-    assert 1.4e-3 <= cell.rber(APPROX, 350.0) <= 1.5e-3
+    assert 1.4e-3 <= cell.cell_rber(APPROX, 350.0) <= 1.5e-3
 
 
 def test_delta_b_differs_from_the_cell_model() -> None:
-    model = cell.rber(cell.window_channel(8.0, 0.3), 350.0)
+    model = cell.cell_rber(cell.window_channel(8.0, 0.3), 350.0)
     assert model == pytest.approx(1.6e-8, rel=0.1)
 
 
@@ -135,8 +135,10 @@ def test_delta_b_differs_from_the_cell_model() -> None:
 )
 def test_the_public_channel_gives_the_expected_error_rates(cycles: int, precise: float,
                                                            approx: float) -> None:
-    assert cell.rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise, rel=0.05)
-    assert cell.rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx, rel=0.05)
+    assert cell.cell_rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise,
+                                                                                     rel=0.05)
+    assert cell.cell_rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx,
+                                                                                      rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ def test_the_public_channel_gives_the_expected_error_rates(cycles: int, precise:
 def test_agcrs_steps_have_the_expected_error_rates(cycles: int, hours: int,
                                                    expected: tuple[float, ...]) -> None:
     steps = [program_time.agcr_step_v(cost) for cost in (2, 1, 0)]
-    rates = [cell.rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
+    rates = [cell.cell_rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
     assert rates == pytest.approx(expected, rel=0.05)
 
 
@@ -162,16 +164,17 @@ def test_agcrs_steps_have_the_expected_error_rates(cycles: int, hours: int,
 def test_rber_grows_with_disturbance(
     channel: cell.Channel, mv: float, cycles: int, hours: int, more: float
 ) -> None:
-    less_rate = cell.rber(channel, mv, cycles, hours)
-    assert cell.rber(channel, mv + more, cycles, hours) >= less_rate * (1 - 1e-3)
-    assert cell.rber(channel, mv, cycles + 1000, hours) >= less_rate * (1 - 1e-3)
+    less_rate = cell.cell_rber(channel, mv, cycles, hours)
+    assert cell.cell_rber(channel, mv + more, cycles, hours) >= less_rate * (1 - 1e-3)
+    assert cell.cell_rber(channel, mv, cycles + 1000, hours) >= less_rate * (1 - 1e-3)
 
 
 def test_margins_protect_a_tvr_page() -> None:
-    rates = [cell.rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
+    rates = [cell.cell_rber(tvr.tvr_channel(i / 4), 0.0, 1000, 720) for i in range(5)]
     assert rates == sorted(rates, reverse=True)
-    assert cell.rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT
-    assert tvr.page_rber() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT), rel=1e-6)
+    assert cell.cell_rber(tvr.tvr_channel(0.0), 0.0) <= tvr.RBER_LIMIT
+    assert tvr.page_rber_without_margins() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT),
+                                                            rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -185,17 +188,17 @@ def test_the_needed_correction_equals_the_published_one(kib: int, rate: float, e
 
 
 def test_terms_of_the_tlc_formula_equal_the_published_ones() -> None:
-    assert tlc.rber(0, 0) == pytest.approx(1.48e-3)
-    assert tlc.rber(1000, 0) - tlc.rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
-    assert tlc.read_disturb(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
-    assert tlc.mlc_mode_rber(20000, 720) == tlc.best_rber(1000, 720)
+    assert tlc.tlc_rber(0, 0) == pytest.approx(1.48e-3)
+    assert tlc.tlc_rber(1000, 0) - tlc.tlc_rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
+    assert tlc.read_disturb_rber(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
+    assert tlc.mlc_mode_rber(20000, 720) == tlc.rber_at_best_references(1000, 720)
 
 
 def test_best_references_leave_the_measured_errors() -> None:
-    more = tlc.best_rber(1000, 8760) - tlc.best_rber(1000, 0)
+    more = tlc.rber_at_best_references(1000, 8760) - tlc.rber_at_best_references(1000, 0)
     assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
-    assert tlc.best_rber(2000, 0) == tlc.rber(2000, 0)
-    assert tlc.retention_left() == pytest.approx(0.01, rel=0.01)
+    assert tlc.rber_at_best_references(2000, 0) == tlc.tlc_rber(2000, 0)
+    assert tlc.remaining_retention_share() == pytest.approx(0.01, rel=0.01)
 
 
 def test_the_reprogram_factor_meets_both_measurements() -> None:
@@ -230,8 +233,8 @@ def test_spare_margins_shrink_with_wear() -> None:
     worn = [cube.spare_margin(p, cube.LIFE_CYCLES) for p in range(layers.POINTS)]
     assert max(new) == pytest.approx(1.7) and min(worn) == pytest.approx(1.0)
     assert all(a > b for a, b in zip(new, worn, strict=True))
-    assert sum(cube.margin_mv(1.7)) == pytest.approx(320.0)
-    assert sum(cube.margin_mv(100.0)) == pytest.approx(4 * program_time.cube_step_mv())
+    assert sum(cube.voltage_margins_mv(1.7)) == pytest.approx(320.0)
+    assert sum(cube.voltage_margins_mv(100.0)) == pytest.approx(4 * program_time.cube_step_mv())
 
 
 def test_cube_followers_save_about_thirty_percent_when_new() -> None:
@@ -245,11 +248,11 @@ def test_cube_followers_save_about_thirty_percent_when_new() -> None:
 
 
 def test_tvr_wear_curves_meet_their_ends() -> None:
-    assert [tvr.erase_ns(p, 0) for p in (0, 1)] == [3_300_000, 3_100_000]
-    assert [tvr.erase_ns(p, tvr.LIFE_CYCLES) for p in (0, 1)] == [9_000_000] * 2
-    assert tvr.program_wear(0) == 1.0
-    assert tvr.program_wear(200_000) == pytest.approx(0.897)
-    assert tvr.program_wear(tvr.LIFE_CYCLES) == pytest.approx(0.854, abs=5e-4)
+    assert [tvr.block_erase_ns(p, 0) for p in (0, 1)] == [3_300_000, 3_100_000]
+    assert [tvr.block_erase_ns(p, tvr.LIFE_CYCLES) for p in (0, 1)] == [9_000_000] * 2
+    assert tvr.relative_program_time(0) == 1.0
+    assert tvr.relative_program_time(200_000) == pytest.approx(0.897)
+    assert tvr.relative_program_time(tvr.LIFE_CYCLES) == pytest.approx(0.854, abs=5e-4)
 
 
 # ReSSD encodings
@@ -261,13 +264,13 @@ def test_encodings_are_the_tables_of_the_paper() -> None:
         "LM": "10 00 01 11", "ML": "10 00 01 11", "MM": "11 01 00 10",
     }
     lowest = {"INITIAL": 0, "L": 2, "M": 1, "LL": 4, "LM": 3, "ML": 3, "MM": 2}
-    for code, encoding in reprogram_code.all_encodings().items():
+    for code, encoding in reprogram_code.encodings_by_code().items():
         ours = " ".join(f"{v:02b}" for v in reprogram_code.values_by_state(encoding))
         assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
 
 
 def test_pages_need_one_and_two_sensings() -> None:
-    for encoding in reprogram_code.all_encodings().values():
+    for encoding in reprogram_code.encodings_by_code().values():
         assert reprogram_code.sensing_counts(encoding) == (1, 2)
 
 
@@ -277,7 +280,7 @@ def test_pages_need_one_and_two_sensings() -> None:
 @settings(deadline=None)
 @given(st.floats(1 / 256, 3000.0))
 def test_poisson_bins_have_the_mean(mean: float) -> None:
-    bins = poisson.bin_means(mean)
+    bins = poisson.mean_counts_of_bins(mean)
     assert sum(bins) / len(bins) == pytest.approx(mean, rel=1e-9)
     assert bins == sorted(bins)
 
@@ -290,12 +293,12 @@ def test_poisson_probabilities_equal_the_formula() -> None:
 
 
 def test_poisson_bins_of_a_large_mean_have_its_variance() -> None:
-    bins = np.array(poisson.bin_means(4096.0))
+    bins = np.array(poisson.mean_counts_of_bins(4096.0))
     assert float(bins.var()) == pytest.approx(4096.0, rel=0.02)
 
 
 def test_layer_factors_are_worst_at_both_ends() -> None:
-    factors = layers.factors_q8()
+    factors = layers.layer_factors_q8()
     assert len(factors) == 64 and sum(factors) == 64 * 256
     lowest = factors.index(min(factors))
     assert 16 < lowest < 48

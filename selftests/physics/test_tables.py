@@ -40,7 +40,7 @@ def compiled_tables() -> ctypes.CDLL:
         return ctypes.CDLL(f"{folder}/tables.so")
 
 
-def c_numbers(name: str) -> list[int]:
+def c_table_numbers(name: str) -> list[int]:
     """Return the numbers of a table in memory order."""
     table = next(table for table in all_tables() if table.name == name)
     number = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
@@ -48,7 +48,7 @@ def c_numbers(name: str) -> list[int]:
     return list((number * np.array(table.values).size).in_dll(compiled_tables(), name))
 
 
-def c_macro(name: str) -> int:
+def c_macro_value(name: str) -> int:
     found = re.search(rf"^#define {name} (\d+)$", (CORE / tables.HEADER).read_text(), re.M)
     assert found, name
     return int(found.group(1))
@@ -59,14 +59,14 @@ def all_tables() -> list[Table]:
     return [item for item in items if isinstance(item, Table)]
 
 
-def rber_array() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+def compiled_rber_table() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
     sizes = [len(a) for a in (tables.DISTURB_AXIS_MV, tables.PE_AXIS, tables.HOUR_AXIS)]
-    return np.array(c_numbers("aftl_rber_q40")).reshape(-1, *sizes)
+    return np.array(c_table_numbers("aftl_rber_q40")).reshape(-1, *sizes)
 
 
 @pytest.mark.parametrize("name", [tables.HEADER, tables.SOURCE])
 def test_checked_in_tables_are_regenerated(name: str) -> None:
-    different = tables.first_difference(name, (CORE / name).read_text())
+    different = tables.first_differing_item(name, (CORE / name).read_text())
     assert different is None, f"{name} differs in {different}"
 
 
@@ -110,13 +110,13 @@ def test_values_fit_their_type_and_dimensions(table: Table) -> None:
     sizes = [int(d) if d.isdigit() else {**macros, **enums}[d] for d in table.dims]
     assert list(array.shape) == sizes
     assert array.min() >= 0 and array.max() < 2 ** int(table.ctype[1:])
-    assert c_numbers(table.name) == array.ravel().tolist()
+    assert c_table_numbers(table.name) == array.ravel().tolist()
 
 
 def test_poisson_rows_have_exact_means_and_columns_grow() -> None:
-    grid = np.array(c_numbers("aftl_poisson_lambda_q8"))
-    rows = np.array(c_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
-    assert len(grid) == c_macro("AFTL_POISSON_ROWS") <= 96
+    grid = np.array(c_table_numbers("aftl_poisson_lambda_q8"))
+    rows = np.array(c_table_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
+    assert len(grid) == c_macro_value("AFTL_POISSON_ROWS") <= 96
     assert grid[0] == 0 and grid[-1] >= 8192 * 256 and (np.diff(grid) > 0).all()
     assert (rows.sum(axis=1) == 64 * grid).all()
     assert (np.diff(rows, axis=0) >= 0).all()
@@ -125,13 +125,13 @@ def test_poisson_rows_have_exact_means_and_columns_grow() -> None:
 
 
 def test_rber_never_falls_along_an_axis() -> None:
-    array = rber_array()
+    array = compiled_rber_table()
     for axis in (1, 2, 3):
         assert (np.diff(array, axis=axis) >= 0).all()
 
 
 def test_coarser_steps_are_never_better() -> None:
-    fine, medium, coarse = rber_array()[3:6]
+    fine, medium, coarse = compiled_rber_table()[3:6]
     assert (fine <= medium).all() and (medium <= coarse).all()
 
 
@@ -150,21 +150,21 @@ def test_running_maximum_changes_little() -> None:
 
 
 def test_reference_points_are_the_published_constants() -> None:
-    array = rber_array()
-    axis = c_numbers("aftl_rber_disturb_axis")
+    array = compiled_rber_table()
+    axis = c_table_numbers("aftl_rber_disturb_axis")
     assert array[0, axis.index(350), 0, 0] / 2**40 == pytest.approx(1e-8, rel=1e-4)
     assert array[1, axis.index(219), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
     assert array[2, axis.index(350), 0, 0] / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
 
 
 def test_shifts_of_two_neighbours_are_points_of_the_axis() -> None:
-    shifts = np.array(c_numbers("aftl_disturb_mv")).reshape(2, 2)
+    shifts = np.array(c_table_numbers("aftl_disturb_mv")).reshape(2, 2)
     assert shifts.tolist() == [[200, 125], [150, 94]]
-    axis = c_numbers("aftl_rber_disturb_axis")
+    axis = c_table_numbers("aftl_rber_disturb_axis")
     assert all(int(total) in axis for total in shifts.sum(axis=0))
 
 
-def profile_ns(profile: str, parameter: str) -> float:
+def profile_time_ns(profile: str, parameter: str) -> float:
     """Return a profile's time, or the common default."""
     units = {"US": 1e3, "MS": 1e6, "": 1}
     base = ROOT / "dm-approxftl" / "core" / "base"
@@ -176,11 +176,11 @@ def profile_ns(profile: str, parameter: str) -> float:
     found = own or usual
     assert found, parameter
     if found.group(1) == "0":
-        return share_of_program(parameter) * profile_ns(profile, "program") / 700000
+        return mode_program_us(parameter) * profile_time_ns(profile, "program") / 700000
     return int(found.group(1)) * units[found.group(2) or ""]
 
 
-def share_of_program(parameter: str) -> int:
+def mode_program_us(parameter: str) -> int:
     """Return a mode's program time in us if a standard program takes 700 us."""
     modes = (ROOT / "dm-approxftl/core/base/mode-list.h").read_text()
     found = re.search(rf"^MODE\(.*, {parameter}, (\d+), ", modes, re.M)
@@ -190,46 +190,46 @@ def share_of_program(parameter: str) -> int:
 
 def test_profiles_have_the_times_of_the_models() -> None:
     approx = ("program", "program_between", "program_after", "program_reduced", "program_coarse")
-    times = [profile_ns("tcad18", name) for name in approx]
+    times = [profile_time_ns("tcad18", name) for name in approx]
     assert times == list(program_time.approxftl_program_ns())
     costs = ("coarse", "", "fine")
     for cost, step in enumerate(costs):
         word = f"_{step}" if step else ""
-        assert profile_ns("fast16", f"program{word}") == program_time.AGCR_WRITE_NS[cost]
-        assert profile_ns("fast16", f"read{word}") == program_time.agcr_read_ns(cost)
+        assert profile_time_ns("fast16", f"program{word}") == program_time.AGCR_WRITE_NS[cost]
+        assert profile_time_ns("fast16", f"read{word}") == program_time.agcr_read_ns(cost)
     ours = ("program", "read", "program_mlc", "reprogram", "read_mlc", "erase")
-    assert [profile_ns("tos22", name) for name in ours] == [
+    assert [profile_time_ns("tos22", name) for name in ours] == [
         reprogram_code.TLC_PROGRAM_NS, reprogram_code.TLC_READ_NS,
         reprogram_code.INITIAL_PROGRAM_NS, reprogram_code.REPROGRAM_NS,
         reprogram_code.REPROGRAM_READ_NS, reprogram_code.ERASE_NS]
-    cube = c_numbers("aftl_cube_program_ns")
-    assert cube[0] == profile_ns("micro19", "program") == 700000 and cube[15] == 586600
+    cube = c_table_numbers("aftl_cube_program_ns")
+    assert cube[0] == profile_time_ns("micro19", "program") == 700000 and cube[15] == 586600
 
 
 def test_cube_margins_interpolate_to_the_known_saving() -> None:
-    at = 17 - c_macro("AFTL_CUBE_MARGIN_FIRST")
-    total = c_numbers("aftl_cube_start_mv")[at] + c_numbers("aftl_cube_final_mv")[at]
+    at = 17 - c_macro_value("AFTL_CUBE_MARGIN_FIRST")
+    total = c_table_numbers("aftl_cube_start_mv")[at] + c_table_numbers("aftl_cube_final_mv")[at]
     assert total == 320
-    loops_q8 = total * 256 // c_macro("AFTL_CUBE_STEP_MV")
-    times = c_numbers("aftl_cube_program_ns")[:5]
+    loops_q8 = total * 256 // c_macro_value("AFTL_CUBE_STEP_MV")
+    times = c_table_numbers("aftl_cube_program_ns")[:5]
     whole, rest = divmod(loops_q8, 256)
     time = times[whole] + (times[whole + 1] - times[whole]) * rest // 256
     assert 1 - time / 700000 == pytest.approx(0.197, abs=5e-4)
 
 
 def test_cubeftls_c_tables_equal_the_model() -> None:
-    errors = np.array(c_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
+    errors = np.array(c_table_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
     assert (np.diff(errors, axis=0) > 0).all()
-    most = c_macro("AFTL_CUBE_EP1_MAX_Q12")
+    most = c_macro_value("AFTL_CUBE_EP1_MAX_Q12")
     assert most / errors[0].min() == pytest.approx(1.7, abs=2e-3)
     assert most / errors[tables.PE_AXIS.index(2000)].max() == pytest.approx(1.0, abs=2e-3)
-    loops = np.array(c_numbers("aftl_cube_vert_mv")) / c_macro("AFTL_CUBE_STEP_MV")
-    vert = np.interp(loops, range(5), c_numbers("aftl_cube_program_ns")[:5])
+    loops = np.array(c_table_numbers("aftl_cube_vert_mv")) / c_macro_value("AFTL_CUBE_STEP_MV")
+    vert = np.interp(loops, range(5), c_table_numbers("aftl_cube_program_ns")[:5])
     assert vert.mean() == pytest.approx(644000, abs=200) and vert.max() == 700000
-    early = np.array(c_numbers("aftl_cube_early_verifies"))
+    early = np.array(c_table_numbers("aftl_cube_early_verifies"))
     assert early.mean() == 3 and (np.bincount(early)[2:] == [16, 32, 16]).all()
     assert errors[0][early == 4].min() >= errors[0][early == 2].max()
-    retries = np.array(c_numbers("aftl_cube_retry_q16")).reshape(len(tables.PE_AXIS), -1)
+    retries = np.array(c_table_numbers("aftl_cube_retry_q16")).reshape(len(tables.PE_AXIS), -1)
     worn = retries[tables.PE_AXIS.index(2000)]
     assert worn[tables.HOUR_AXIS.index(720)] / 65536 == pytest.approx(0.3, abs=1e-4)
     assert worn[tables.HOUR_AXIS.index(8760)] / 65536 == pytest.approx(0.9, abs=1e-4)
@@ -238,9 +238,9 @@ def test_cubeftls_c_tables_equal_the_model() -> None:
 
 
 def test_tvrs_c_tables_equal_the_model() -> None:
-    steps = np.array(c_numbers("aftl_tvr_steps")).reshape(2, 17)
+    steps = np.array(c_table_numbers("aftl_tvr_steps")).reshape(2, 17)
     assert steps[:, 0].tolist() == [11, 8] and steps[:, 16].tolist() == [22, 16]
     assert (np.diff(steps, axis=1) >= 0).all()
-    factors = c_numbers("aftl_tvr_endurance_q16")
+    factors = c_table_numbers("aftl_tvr_endurance_q16")
     assert factors[16] == 65536 and factors[0] / 65536 == pytest.approx(1.071, abs=0.003)
     assert factors == sorted(factors, reverse=True)

@@ -10,21 +10,21 @@ from selftests.playground.support import PAGE, Browser
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def started_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Start the browser, and close it in the end."""
     browser = Browser(tmp_path_factory.mktemp("profile"))
-    browser.size(1280, 900)
+    browser.set_screen_size(1280, 900)
     yield browser
-    browser.close()
+    browser.close_browser()
 
 
 @pytest.fixture
-def browser(started: Browser) -> Iterator[Browser]:
+def browser(started_browser: Browser) -> Iterator[Browser]:
     """The browser; after each test, check that no URL was requested and nothing was logged."""
-    started.said.clear()
-    started.requested.clear()
-    yield started
-    started.run("0")
-    assert started.said == []
-    assert {url for url in started.requested if not url.startswith(("data:", "blob:"))} <= {
+    started_browser.said.clear()
+    started_browser.requested.clear()
+    yield started_browser
+    started_browser.run_script("0")
+    assert started_browser.said == []
+    assert {url for url in started_browser.requested if not url.startswith(("data:", "blob:"))} <= {
         PAGE.as_uri()[:80], "about:blank"}

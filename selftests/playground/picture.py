@@ -23,12 +23,12 @@ SIZE = (1180, 960)
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(Path(profile))
-        browser.size(*SIZE)
-        browser.open(PAGE, STATE)
-        browser.run("choose('b', 5, 9)")
+        browser.set_screen_size(*SIZE)
+        browser.open_playground(PAGE, STATE)
+        browser.run_script("choose('b', 5, 9)")
         clip = {"x": 0, "y": 0, "width": SIZE[0], "height": SIZE[1], "scale": 0.65}
-        shot = browser.call("Page.captureScreenshot", clip=clip)["data"]
-        browser.close()
+        shot = browser.call_method("Page.captureScreenshot", clip=clip)["data"]
+        browser.close_browser()
     picture = Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")
     # The page has few colours, and 64 are enough for smooth letters.
     picture.quantize(64, dither=Image.Dither.NONE).save(TOP / "docs/playground.png", optimize=True)

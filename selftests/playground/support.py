@@ -28,7 +28,7 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pi
            "--disable-background-networking", "--disable-component-update")
 
 
-def native(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
+def simulate_natively(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
     """Return the result of approxftl sim, or its error message."""
     done = run_program(PROGRAM, "sim", *arguments, "--json", directory=directory)
     if done.code:
@@ -61,17 +61,17 @@ class Browser:
         #: Requests beyond the page itself, and messages in the console.
         self.requested: list[str] = []
         self.said: list[str] = []
-        self._attach()
+        self._enable_domains()
 
-    def _attach(self) -> None:
-        targets = self.call("Target.getTargets")["targetInfos"]
+    def _enable_domains(self) -> None:
+        targets = self.call_method("Target.getTargets")["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page["targetId"],
-                                 flatten=True)["sessionId"]
+        self.session = self.call_method("Target.attachToTarget", targetId=page["targetId"],
+                                        flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+            self.call_method(f"{domain}.enable")
 
-    def _note(self, event: dict[str, Any]) -> None:
+    def _record_event(self, event: dict[str, Any]) -> None:
         method, params = event.get("method"), event.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requested.append(params["request"]["url"][:80])
@@ -80,7 +80,7 @@ class Browser:
         elif method == "Runtime.consoleAPICalled":
             self.said.append(json.dumps(params["args"])[:600])
 
-    def _read(self) -> dict[str, Any]:
+    def _read_message(self) -> dict[str, Any]:
         while b"\0" not in self.unread:
             got = os.read(self.back, 1 << 16)
             if not got:
@@ -90,50 +90,50 @@ class Browser:
         message: dict[str, Any] = json.loads(said)
         return message
 
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
+    def call_method(self, method: str, **params: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
         self.number += 1
         asked = {"id": self.number, "method": method, "params": params}
         if self.session:
             asked["sessionId"] = self.session
         self.to.write(json.dumps(asked).encode() + b"\0")
-        while (message := self._read()).get("id") != self.number:
-            self._note(message)
+        while (message := self._read_message()).get("id") != self.number:
+            self._record_event(message)
         assert "error" not in message, message
         result: dict[str, Any] = message["result"]
         return result
 
-    def run(self, script: str) -> Any:
+    def run_script(self, script: str) -> Any:
         """Evaluate a JavaScript expression in the page; a promise is awaited."""
-        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True,
-                          returnByValue=True)
+        found = self.call_method("Runtime.evaluate", expression=script, awaitPromise=True,
+                                 returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def show(self, page: Path) -> None:
+    def show_page(self, page: Path) -> None:
         """Load any page and wait until it is complete."""
-        self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=page.as_uri())
-        self.run("""new Promise((done) => document.readyState === "complete" ? done() :
+        self.call_method("Page.navigate", url="about:blank")
+        self.call_method("Page.navigate", url=page.as_uri())
+        self.run_script("""new Promise((done) => document.readyState === "complete" ? done() :
             addEventListener("load", done))""")
 
-    def open(self, page: Path, address: str = "") -> None:
+    def open_playground(self, page: Path, address: str = "") -> None:
         """Load the playground at an address and wait until it shows a state or an error."""
-        self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=page.as_uri() + (address or "#at=2000"))
-        self.run("""new Promise((done) => {
+        self.call_method("Page.navigate", url="about:blank")
+        self.call_method("Page.navigate", url=page.as_uri() + (address or "#at=2000"))
+        self.run_script("""new Promise((done) => {
             const look = () => document.body && (document.body.dataset.ready ||
                 !(document.getElementById("trouble") || {hidden: true}).hidden) ? done() :
                 setTimeout(look, 20);
             look();
         })""")
 
-    def size(self, width: int, height: int) -> None:
+    def set_screen_size(self, width: int, height: int) -> None:
         """Set the size of the screen in pixels."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=width < 500)
+        self.call_method("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                         deviceScaleFactor=1, mobile=width < 500)
 
-    def close(self) -> None:
+    def close_browser(self) -> None:
         """Close the browser."""
         self.session = None
         self.to.write(json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
@@ -144,31 +144,32 @@ class Browser:
 
 def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
     """Load the playground at an address, which must not show an error."""
-    browser.open(PAGE, address)
-    trouble = browser.run("document.getElementById('trouble').hidden || "
-                          "document.getElementById('trouble').textContent")
+    browser.open_playground(PAGE, address)
+    trouble = browser.run_script("document.getElementById('trouble').hidden || "
+                                 "document.getElementById('trouble').textContent")
     assert trouble is True, trouble
 
 
-def value(browser: Browser, name: str) -> str:
+def element_text(browser: Browser, name: str) -> str:
     """Return the text of an element."""
-    text: str = browser.run(f"document.getElementById('{name}').textContent")
+    text: str = browser.run_script(f"document.getElementById('{name}').textContent")
     return text
 
 
 def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
     """Run the command lines that the page shows, and return the digests of the devices."""
     found = []
-    for line in value(browser, "command").splitlines():
+    for line in element_text(browser, "command").splitlines():
         words = shlex.split(line)
         assert words[:2] == ["approxftl", "sim"]
-        found += [run["digest"] for run in native(*words[2:], directory=directory)["runs"]]
+        found += [run["digest"]
+                  for run in simulate_natively(*words[2:], directory=directory)["runs"]]
     return found
 
 
-def drop(browser: Browser, name: str, content: bytes) -> str:
+def drop_file(browser: Browser, name: str, content: bytes) -> str:
     """Drop a file on the page; return the page's description of it or the error message."""
-    text: str = browser.run(f"""(async () => {{
+    text: str = browser.run_script(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
             (letter) => letter.charCodeAt(0));
         await takeFile(new File([bytes], {json.dumps(name)}));

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.playground.support import Browser, needs_page, open_page, value
+from selftests.playground.support import Browser, element_text, needs_page, open_page
 
 from aftl_physics import cell, layers, tables
 
@@ -34,10 +34,10 @@ PAGES = """(() => {
 })()"""
 
 
-def pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict[str, Any]]:
+def drawn_pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict[str, Any]]:
     arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                  "--approx-share", "0.5", *options]
-    found: list[dict[str, Any]] = browser.run(PAGES % (json.dumps(arguments), hours))
+    found: list[dict[str, Any]] = browser.run_script(PAGES % (json.dumps(arguments), hours))
     return found
 
 
@@ -47,15 +47,15 @@ def test_the_states_give_the_rate_of_the_core(policy: str, cycles: int, browser:
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
-    found = pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles", str(cycles),
-                  "--bits", "2", "--refresh", "0", *steps)
+    found = drawn_pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles", str(cycles),
+                        "--bits", "2", "--refresh", "0", *steps)
     explained = [one for one in found if one["programmed"] and one["states"] and
                  one["disturb_mv"] in tables.DISTURB_AXIS_MV and one["cycles"] == cycles and
                  one["hours"] == 8760 and not one["assigned"]]
     assert len(explained) > 20 or policy == "agcr"
     assert len(explained) > 3
     for one in explained:
-        factor = layers.factors_q8()[one["layer"] * layers.POINTS // one["layers"]] / 256
+        factor = layers.layer_factors_q8()[one["layer"] * layers.POINTS // one["layers"]] / 256
         assert one["states_q40"] * factor == pytest.approx(one["rber_q40"], rel=0.02, abs=3), one
 
 
@@ -91,7 +91,7 @@ def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
     if policy == "baseline":
         options[3] = "64"
         options += ["--slc_static", "20%", "--bits", "2"]
-    found = browser.run(SPREADS % (json.dumps(options), hours))
+    found = browser.run_script(SPREADS % (json.dumps(options), hours))
     assert len(found) >= (4 if policy == "approxftl" else 1)
     for one in found:
         channel = tables.cell_channels()[CURVES[one["name"]]]
@@ -111,12 +111,12 @@ def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
                      for at in range(low.first, high.first + len(high.mass))]
             at = round(reference / 1000 / cell.GRID_V + 0.5) - low.first
             assert wrong[at] == pytest.approx(min(wrong), rel=1e-3)
-            assert min(wrong) == pytest.approx(cell.crossing_error(low, high), rel=1e-6)
+            assert min(wrong) == pytest.approx(cell.read_error_at_crossing(low, high), rel=1e-6)
 
 
 def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
     open_page(browser, "#a=approxftl&b=&at=2500&pe=3000&months=12&fill=sequential")
-    found = browser.run("""(() => {
+    found = browser.run_script("""(() => {
         const {device} = app.runs.a;
         const found = [];
         for (let at = 0; at < 40 * device.about.pages; at += 9) {
@@ -144,16 +144,17 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
 def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
     """Pages without a voltage model (such as TLC) show their errors, but no states."""
     open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
-    assert "no voltages" in value(browser, "cells-text")
-    assert browser.run("document.getElementById('spread').hidden")
-    assert browser.run("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
+    assert "no voltages" in element_text(browser, "cells-text")
+    assert browser.run_script("document.getElementById('spread').hidden")
+    assert browser.run_script("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
     # No voltage model exists for pages with both coarse steps and a low top voltage.
     open_page(browser, "#b=&a=levels&x=100&at=400&pe=3000&more=--bits+2+--level_3_share+100%25")
-    assert "programmed rough" in value(browser, "page-text")
-    assert "no voltages" in value(browser, "cells-text")
+    assert "programmed rough" in element_text(browser, "page-text")
+    assert "no voltages" in element_text(browser, "cells-text")
     open_page(browser, "#b=&at=0")
-    assert value(browser, "cells-text").startswith("Erased: all cells are in the lowest state")
-    assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", value(browser, "cell-text"))
+    assert element_text(browser,
+                        "cells-text").startswith("Erased: all cells are in the lowest state")
+    assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", element_text(browser, "cell-text"))
 
 
 def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
@@ -161,25 +162,25 @@ def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     open_page(browser, "#b=&a=approxftl&at=2000")
     press = """(key) => { document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true})); return document.activeElement.id; }"""
-    browser.run("app.pictures.a.canvas.focus()")
+    browser.run_script("app.pictures.a.canvas.focus()")
     keys = ("Enter", "Enter", "Enter", "ArrowRight", "Enter", "ArrowRight", "ArrowDown", "ArrowUp",
             "ArrowDown")
-    at = [browser.run(f"({press})('{key}')") for key in keys]
+    at = [browser.run_script(f"({press})('{key}')") for key in keys]
     assert at == ["picture-a"] * 2 + ["block"] * 2 + ["cells"] * 5
-    assert browser.run("[app.chosen.page, app.cell.at]") == [1, 257]
+    assert browser.run_script("[app.chosen.page, app.cell.at]") == [1, 257]
     told = re.fullmatch(r"Cell 257: programmed to state (\d), now at \d\.\d\d V, read as (\d)",
-                        value(browser, "cell-text"))
+                        element_text(browser, "cell-text"))
     assert told and told[1] == told[2]
-    assert [browser.run(f"({press})('Escape')") for _ in range(2)] == ["block", "picture-a"]
-    assert browser.run("app.pictures.a.zoom !== null")
-    browser.run(f"({press})('Escape')")
-    assert browser.run("app.pictures.a.zoom") is None
+    assert [browser.run_script(f"({press})('Escape')") for _ in range(2)] == ["block", "picture-a"]
+    assert browser.run_script("app.pictures.a.zoom !== null")
+    browser.run_script(f"({press})('Escape')")
+    assert browser.run_script("app.pictures.a.zoom") is None
 
 
 def test_each_unit_of_a_page_has_its_own_cells(browser: Browser) -> None:
     """Each mapping unit of a page has cells of its own, and a click selects one."""
     open_page(browser, "#b=&at=2000")
-    texts = browser.run("""["0", "1"].map((slot) => {
+    texts = browser.run_script("""["0", "1"].map((slot) => {
         const choice = document.getElementById("slot");
         choice.value = slot;
         choice.dispatchEvent(new Event("change"));

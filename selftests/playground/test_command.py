@@ -38,7 +38,7 @@ RUNS = {
 
 
 @pytest.fixture(scope="module")
-def command() -> tuple[wasmtime.Engine, wasmtime.Module]:
+def wasm_command() -> tuple[wasmtime.Engine, wasmtime.Module]:
     engine = wasmtime.Engine()
     return engine, wasmtime.Module.from_file(engine, str(COMMAND))
 
@@ -67,20 +67,21 @@ def run_wasm(command: tuple[wasmtime.Engine, wasmtime.Module], place: Path,
 
 @pytest.mark.parametrize("name", RUNS)
 def test_wasm_output_equals_native_output(name: str,
-                                          command: tuple[wasmtime.Engine, wasmtime.Module],
+                                          wasm_command: tuple[wasmtime.Engine, wasmtime.Module],
                                           tmp_path: Path) -> None:
     arguments = (*RUNS[name], "--json")
-    code, out, err = run_wasm(command, tmp_path, *arguments)
+    code, out, err = run_wasm(wasm_command, tmp_path, *arguments)
     done = run_program(PROGRAM, "sim", *arguments)
     assert (code, err.decode()) == (done.code, done.err)
     assert MEMORY.sub(b"", out) == MEMORY.sub(b"", done.out.encode())
     assert (code == 0) == (name != "refused")
 
 
-def test_wasm_tables_and_files_equal_native_ones(command: tuple[wasmtime.Engine, wasmtime.Module],
+def test_wasm_tables_and_files_equal_native_ones(wasm_command: tuple[wasmtime.Engine,
+                                                                     wasmtime.Module],
                                                  tmp_path: Path) -> None:
     arguments = ("--requests", "500", "--write-share", "100%", "--policy", "approxftl")
-    code, out, err = run_wasm(command, tmp_path, *arguments, "--record", "/a.aft", "--dump",
+    code, out, err = run_wasm(wasm_command, tmp_path, *arguments, "--record", "/a.aft", "--dump",
                               "/a.snap")
     done = run_program(PROGRAM, "sim", *arguments, "--record", str(tmp_path / "n.aft"), "--dump",
                        str(tmp_path / "n.snap"))
@@ -89,5 +90,5 @@ def test_wasm_tables_and_files_equal_native_ones(command: tuple[wasmtime.Engine,
     assert memory.sub("", out.decode()) == memory.sub("", done.out)
     for kind in ("aft", "snap"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"n.{kind}").read_bytes()
-    again = run_wasm(command, tmp_path, "--load", "/a.snap", "--trace", "/a.aft", "--json")
+    again = run_wasm(wasm_command, tmp_path, "--load", "/a.snap", "--trace", "/a.aft", "--json")
     assert again[0] == 0, again[2]

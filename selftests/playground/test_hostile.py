@@ -15,11 +15,11 @@ from selftests.playground.support import (
     PAGE,
     PROGRAM,
     Browser,
-    drop,
-    native,
+    drop_file,
+    element_text,
     needs_page,
     open_page,
-    value,
+    simulate_natively,
 )
 
 pytestmark = needs_page
@@ -29,14 +29,14 @@ INWARD = re.compile(r"undefined|null|NaN|not a function|not iterable|TypeError|u
                     r"out of bounds|is not valid JSON|\[object")
 
 
-def trouble(browser: Browser) -> str:
-    hidden = browser.run("document.getElementById('trouble').hidden")
-    return "" if hidden else value(browser, "trouble")
+def shown_error(browser: Browser) -> str:
+    hidden = browser.run_script("document.getElementById('trouble').hidden")
+    return "" if hidden else element_text(browser, "trouble")
 
 
-def go(browser: Browser, address: str) -> None:
+def change_address(browser: Browser, address: str) -> None:
     """Change the address of the open page, which is faster than loading the page again."""
-    browser.run(f"""new Promise((done) => {{
+    browser.run_script(f"""new Promise((done) => {{
         window.addEventListener("hashchange", () => setTimeout(done, 0), {{once: true}});
         location.hash = {json.dumps(address)};
     }})""")
@@ -68,19 +68,19 @@ def test_invalid_words_of_an_address_are_named(key: str, browser: Browser) -> No
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
-            go(browser, address)
+            change_address(browser, address)
         else:
-            browser.open(PAGE, address)
-        assert browser.run("document.body.dataset.ready") == "yes", text
-        told = trouble(browser)
+            browser.open_playground(PAGE, address)
+        assert browser.run_script("document.body.dataset.ready") == "yes", text
+        told = shown_error(browser)
         assert ("dropped" if key == "trace" else f"{key}={text}") in told, (text, told)
         assert not INWARD.search(told.replace(text, ""))
-        state = browser.run("app.state")
+        state = browser.run_script("app.state")
         assert state["seed"] == "7"
-        assert state.get(key) == browser.run(f"Object.hasOwn(STANDARD, '{key}') ? "
-                                             f"STANDARD['{key}'] : undefined"), text
-        browser.run("stepBy(1)")
-        assert browser.run("app.runs.a.at") == int(state["at"]) + 1
+        assert state.get(key) == browser.run_script(f"Object.hasOwn(STANDARD, '{key}') ? "
+                                                    f"STANDARD['{key}'] : undefined"), text
+        browser.run_script("stepBy(1)")
+        assert browser.run_script("app.runs.a.at") == int(state["at"]) + 1
 
 
 @pytest.mark.parametrize("words", [
@@ -95,16 +95,16 @@ def test_invalid_words_of_an_address_are_named(key: str, browser: Browser) -> No
 def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -> None:
     """The page shows an error or a device, and works with the next address."""
     if words == "profile=nix":
-        browser.open(PAGE)
-    go(browser, f"#b=&at=30&{words}")
-    assert browser.run("document.body.dataset.ready") == "yes"
-    told = trouble(browser)
+        browser.open_playground(PAGE)
+    change_address(browser, f"#b=&at=30&{words}")
+    assert browser.run_script("document.body.dataset.ready") == "yes"
+    told = shown_error(browser)
     assert not INWARD.search(told), told
-    assert told or browser.run("app.runs.a.at") == 30
-    browser.run("setPlaying(true); stepBy(1); setPlaying(false); zoomOut(); zoomInto('a')")
-    browser.run("setState({...STANDARD, b: '', at: '40'})")
-    assert trouble(browser) == ""
-    assert browser.run("app.runs.a.at") == 40
+    assert told or browser.run_script("app.runs.a.at") == 30
+    browser.run_script("setPlaying(true); stepBy(1); setPlaying(false); zoomOut(); zoomInto('a')")
+    browser.run_script("setState({...STANDARD, b: '', at: '40'})")
+    assert shown_error(browser) == ""
+    assert browser.run_script("app.runs.a.at") == 40
 
 
 LIMITS = """%s.map((args) => {
@@ -130,9 +130,9 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
             if one.get(end) is not None and one["key"] != "shards"]
     assert len(runs) > 100
     here = [said for at in range(0, len(runs), 20)
-            for said in browser.run(LIMITS % json.dumps(runs[at:at + 20]))]
+            for said in browser.run_script(LIMITS % json.dumps(runs[at:at + 20]))]
     for arguments, said in zip(runs, here, strict=True):
-        there = native(*arguments, "--requests", "300")
+        there = simulate_natively(*arguments, "--requests", "300")
         assert said == (there.get("refused") or there["runs"][0]["digest"]), arguments
 
 
@@ -141,7 +141,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
 def test_rapid_keys_leave_one_timer(browser: Browser) -> None:
     """After many starts and stops only one timer runs: each frame is drawn once."""
     open_page(browser, "#b=&at=0")
-    times, state = browser.run("""new Promise((done) => {
+    times, state = browser.run_script("""new Promise((done) => {
         for (let i = 0; i < 20; i++)
             document.dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true}));
         setPlaying(true);
@@ -159,7 +159,7 @@ def test_rapid_keys_leave_one_timer(browser: Browser) -> None:
 
 def test_an_error_during_playback_stops_it(browser: Browser) -> None:
     open_page(browser, "#b=&at=0")
-    label, playing = browser.run("""new Promise((done) => {
+    label, playing = browser.run_script("""new Promise((done) => {
         const {device} = app.runs.a, {library} = device;
         device.library = {...library, play_to: () => { device.hand(["no more"]); return -1; }};
         setPlaying(true);
@@ -168,7 +168,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
         look();
     })""")
     assert (label, playing) == ("▶ Play", False)
-    assert trouble(browser) == "no more"
+    assert shown_error(browser) == "no more"
 
 
 def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
@@ -177,7 +177,7 @@ def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
                    "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
                    "location.hash = '#b=&a=vth_b&at=7'"):
-        state = browser.run(f"""new Promise((done) => {{
+        state = browser.run_script(f"""new Promise((done) => {{
             setState({{...STANDARD, b: ""}});
             showPlace("device");
             setPlaying(true);
@@ -187,32 +187,33 @@ def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
             look();
         }})""")
         assert state == "▶ Play", change
-        assert bool(trouble(browser)) == ("vth_b" not in change), change
-        assert not INWARD.search(trouble(browser))
-    assert browser.run("app.runs.a.at") == 7
+        assert bool(shown_error(browser)) == ("vth_b" not in change), change
+        assert not INWARD.search(shown_error(browser))
+    assert browser.run_script("app.runs.a.at") == 7
 
 
 def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
     open_page(browser, "#at=0")
-    browser.run("document.getElementById('speed').value = 3; zoomInto('a'); setPlaying(true)")
+    browser.run_script(
+        "document.getElementById('speed').value = 3; zoomInto('a'); setPlaying(true)")
     try:
         for wide, tall in ((800, 400), (400, 800), (320, 480), (2000, 1200), (1280, 900)):
-            browser.size(wide, tall)
-            browser.run("new Promise((done) => setTimeout(done, 120))")
-            assert browser.run("""["a", "b"].every((side) => {
+            browser.set_screen_size(wide, tall)
+            browser.run_script("new Promise((done) => setTimeout(done, 120))")
+            assert browser.run_script("""["a", "b"].every((side) => {
                 const {canvas, layout} = app.pictures[side], box = canvas.getBoundingClientRect();
                 return Math.abs(canvas.width - box.width * devicePixelRatio) < 2 && layout.wide > 0;
             })"""), (wide, tall)
-        browser.run("setPlaying(false)")
-        assert browser.run("app.runs.a.at") > 50
+        browser.run_script("setPlaying(false)")
+        assert browser.run_script("app.runs.a.at") > 50
     finally:
-        browser.size(1280, 900)
+        browser.set_screen_size(1280, 900)
 
 
 def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
     """Copies, samples and frames need bounded memory for a run of any length."""
     open_page(browser, "#b=&fill=random&at=0")
-    sizes = browser.run("""[20000, 100000, 200000].map((at) => {
+    sizes = browser.run_script("""[20000, 100000, 200000].map((at) => {
         app.frames.push(...Array(9000).fill(0));
         goTo(at, Infinity);
         const {copies} = app.runs.a;
@@ -227,11 +228,11 @@ def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
 def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
     """With prefers-reduced-motion nothing flashes."""
     for wish, flashes in (("reduce", False), ("no-preference", True)):
-        browser.call("Emulation.setEmulatedMedia", features=[
+        browser.call_method("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-reduced-motion", "value": wish}])
         open_page(browser, "#b=&at=0")
-        assert browser.run("stepBy(40); app.pictures.a.flashes.length > 0") == flashes
-    browser.call("Emulation.setEmulatedMedia", features=[])
+        assert browser.run_script("stepBy(40); app.pictures.a.flashes.length > 0") == flashes
+    browser.call_method("Emulation.setEmulatedMedia", features=[])
 
 
 # ---------------------------------------------------------------- commands
@@ -239,65 +240,68 @@ def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
 def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
     """If the clipboard refuses the command, its text is selected instead."""
     open_page(browser, "#b=&at=5")
-    assert browser.run("""(async () => {
+    assert browser.run_script("""(async () => {
         Object.defineProperty(navigator, "clipboard", {value: {writeText: async () => {
             throw new Error("no"); }}});
         document.getElementById("copy").click();
         await new Promise((done) => setTimeout(done, 50));
         return getSelection().toString();
-    })()""") == value(browser, "command")
+    })()""") == element_text(browser, "command")
 
 
 # ---------------------------------------------------------------- files
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def record_file_bytes(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("records") / "stream.aft"
-    native("--requests", "3000", "--write-share", "0.9", "--record", str(path))
+    simulate_natively("--requests", "3000", "--write-share", "0.9", "--record", str(path))
     return path.read_bytes()
 
 
-def report(**changes: object) -> bytes:
+def make_report(**changes: object) -> bytes:
     whole = {"approxftl_json_format": [1, 0], "tool": {"argv": ["approxftl", "sim"]}, "runs": []}
     return json.dumps({**whole, **changes}).encode()
 
 
-def test_damaged_files_are_named_and_change_nothing(record: bytes, browser: Browser,
+def test_damaged_files_are_named_and_change_nothing(record_file_bytes: bytes, browser: Browser,
                                                     tmp_path: Path) -> None:
     """The error message names the file, and the device stays as it was."""
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
-    packed = gzip.compress(record)
+    packed = gzip.compress(record_file_bytes)
     files = {
-        "empty.aft": b"", "half.json": report()[:-5], "cut.gz": packed[:len(packed) // 2],
+        "empty.aft": b"", "half.json": make_report()[:-5], "cut.gz": packed[:len(packed) // 2],
         "noise.gz": packed[:20] + bytes(500), "bomb.gz": gzip.compress(bytes(300 << 20), 9),
-        "runs.json": report(runs=3), "none.json": report(runs=[None]), "tool.json": report(tool=7),
-        "argv.json": report(tool={"argv": "sim"}),
-        "numbers.json": report(tool={"argv": [1, "sim"]}),
-        "value.json": report(tool=argv), "no-digest.json": report(runs=[{"policy": "baseline"}]),
-        "head.aft": record[:40], "csv.csv": b"1,2,3\nx,y,z\n", "long.csv": b"9" * 2_000_000,
-        "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
-    }
+        "runs.json": make_report(runs=3), "none.json": make_report(runs=[None]),
+        "tool.json": make_report(tool=7),
+   "argv.json": make_report(tool={"argv": "sim"}),
+   "numbers.json": make_report(tool={"argv": [1, "sim"]}),
+   "value.json": make_report(tool=argv),
+        "no-digest.json": make_report(runs=[{"policy": "baseline"}]),
+   "head.aft": record_file_bytes[:40], "csv.csv": b"1,2,3\nx,y,z\n", "long.csv": b"9" * 2_000_000,
+   "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
+}
     open_page(browser, "#b=&at=77")
     for name, content in files.items():
-        told = drop(browser, name, content)
-        assert told == trouble(browser) and told.startswith(f"{name}: "), (name, told)
+        told = drop_file(browser, name, content)
+        assert told == shown_error(browser) and told.startswith(f"{name}: "), (name, told)
         assert len(told) > len(name) + 12 and not INWARD.search(told), told
         assert ("more than 256 MB" in told) == (name == "bomb.gz")
-        state = browser.run("[app.state.trace, app.runs.a.at, app.files.length]")
+        state = browser.run_script("[app.state.trace, app.runs.a.at, app.files.length]")
         assert state == ["", 77, 0], name
 
 
 def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
     open_page(browser, "#b=&at=5")
-    browser.run("takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
-    assert trouble(browser) == "x: this file has 3000 MB, and a page takes 256"
+    browser.run_script(
+        "takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
+    assert shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
 
 
-def test_the_last_file_wins(record: bytes, browser: Browser) -> None:
+def test_the_last_file_wins(record_file_bytes: bytes, browser: Browser) -> None:
     """The last file wins, even if an earlier one loads more slowly and the user scrubs."""
     open_page(browser, "#b=&at=500")
-    data = base64.b64encode(record).decode()
-    browser.run(f"""(async () => {{
+    data = base64.b64encode(record_file_bytes).decode()
+    browser.run_script(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
         let open;
         const late = {{name: "late.aft", size: 9, arrayBuffer: () => new Promise((done) => {{
@@ -309,17 +313,17 @@ def test_the_last_file_wins(record: bytes, browser: Browser) -> None:
         open();
         await first;
     }})()""")
-    assert value(browser, "file-text").startswith("quick.aft: ")
-    assert browser.run("app.state.trace") == "dropped.aft"
+    assert element_text(browser, "file-text").startswith("quick.aft: ")
+    assert browser.run_script("app.state.trace") == "dropped.aft"
 
 
 def test_files_that_are_no_pictures_are_refused(browser: Browser) -> None:
     open_page(browser, "#place=content")
-    before = browser.run("[...KINDS[0].bytes]")
+    before = browser.run_script("[...KINDS[0].bytes]")
     for name, content in (("x.png", "[]"), ("cut.png", "[137,80,78,71,13,10,26,10,0,0,0,13]"),
                           ("text.txt", "[104,105]")):
-        browser.run(f"takePicture(new File([Uint8Array.from({content})], '{name}'))")
-        assert trouble(browser) == f"{name}: this is no picture that the browser can read"
-    browser.run("forgetTrouble(); takePicture(undefined)")
-    assert trouble(browser) == ""
-    assert browser.run("[...KINDS[0].bytes]") == before
+        browser.run_script(f"takePicture(new File([Uint8Array.from({content})], '{name}'))")
+        assert shown_error(browser) == f"{name}: this is no picture that the browser can read"
+    browser.run_script("forgetTrouble(); takePicture(undefined)")
+    assert shown_error(browser) == ""
+    assert browser.run_script("[...KINDS[0].bytes]") == before

@@ -20,17 +20,17 @@ from selftests.playground.support import (
     PROGRAM,
     Browser,
     command_digests,
-    drop,
-    native,
+    drop_file,
+    element_text,
     needs_page,
     open_page,
-    value,
+    simulate_natively,
 )
 
 pytestmark = needs_page
 
 
-def names(verb: str) -> list[str]:
+def listed_names(verb: str) -> list[str]:
     """Return the names that a list of approxftl has."""
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
@@ -44,10 +44,10 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
 
 def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
     open_page(browser)
-    assert browser.run("POLICIES") == names("policies")
-    assert browser.run("Object.keys(PROFILES)") == names("profiles")
-    modes = len(browser.run("app.runs.a.device.about.modes"))
-    assert browser.run("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
+    assert browser.run_script("POLICIES") == listed_names("policies")
+    assert browser.run_script("Object.keys(PROFILES)") == listed_names("profiles")
+    modes = len(browser.run_script("app.runs.a.device.about.modes"))
+    assert browser.run_script("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
 
 # ---------------------------------------------------------------- the same results
@@ -71,37 +71,37 @@ WALK = """(() => {
 })()"""
 
 
-def walk(browser: Browser, **state: str) -> None:
+def compare_with_native(browser: Browser, **state: str) -> None:
     """Compare a device in the page with the native one: same digests or same error message."""
-    here = browser.run(WALK % json.dumps(state))
-    there = native(*here["args"], "--requests", "950")
+    here = browser.run_script(WALK % json.dumps(state))
+    there = simulate_natively(*here["args"], "--requests", "950")
     if "refused" in here:
         assert there == {"refused": here["refused"]}
         return
-    shorter = native(*here["args"], "--requests", "300")["runs"][0]["digest"]
+    shorter = simulate_natively(*here["args"], "--requests", "300")["runs"][0]["digest"]
     digest = there["runs"][0]["digest"]
     assert here["digests"][1:] == [digest, shorter, digest], state
     assert digest != shorter
 
 
-@pytest.mark.parametrize("policy", names("policies") if PAGE.exists() else [])
+@pytest.mark.parametrize("policy", listed_names("policies") if PAGE.exists() else [])
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     open_page(browser)
-    walk(browser, a=policy, fill="random", w="80", skew="0.9")
+    compare_with_native(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", names("profiles") if PAGE.exists() else [])
+@pytest.mark.parametrize("profile", listed_names("profiles") if PAGE.exists() else [])
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     open_page(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
-        walk(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
+        compare_with_native(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_every_way_to_a_time_gives_the_same_state(load: str, browser: Browser) -> None:
     open_page(browser)
-    assert browser.run("""(() => {
+    assert browser.run_script("""(() => {
         const args = argsOf({...STANDARD, fill: "random", w: "70", load: "LOAD"}, "approxftl");
         const digests = new Set();
         const digest = (walk) => {
@@ -131,7 +131,7 @@ def test_every_way_to_a_time_gives_the_same_state(load: str, browser: Browser) -
 def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
     """A time gives the same state when it is reached at once, in steps, or from later."""
     open_page(browser)
-    assert browser.run("""(() => {
+    assert browser.run_script("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
         const of = (one) => `${one.at} ${one.state.now_ns} ${one.device.digest()}`;
         const ns = 123456789;
@@ -147,13 +147,13 @@ def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser
 
 def test_far_requests_leave_the_page_alive(browser: Browser) -> None:
     open_page(browser, "#b=&at=100")
-    browser.run("goTo(4000000000, 50)")
-    assert browser.run("app.target") == 4000000000
-    first = browser.run("app.runs.a.at")
-    browser.run("new Promise((done) => setTimeout(done, 400))")
-    assert browser.run("app.runs.a.at") > first
-    browser.run("goTo(50)")
-    assert browser.run("[app.target, app.runs.a.at]") == [None, 50]
+    browser.run_script("goTo(4000000000, 50)")
+    assert browser.run_script("app.target") == 4000000000
+    first = browser.run_script("app.runs.a.at")
+    browser.run_script("new Promise((done) => setTimeout(done, 400))")
+    assert browser.run_script("app.runs.a.at") > first
+    browser.run_script("goTo(50)")
+    assert browser.run_script("[app.target, app.runs.a.at]") == [None, 50]
 
 
 # ---------------------------------------------------------------- the page's controls
@@ -162,51 +162,52 @@ def test_address_and_command_give_the_same_device(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
     open_page(browser, address)
     digests = command_digests(browser)
-    assert len(digests) == 2 and value(browser, "digest").split() == digests
-    assert stated(browser) == {**stated(browser), "a": "vth_b", "at": "1234", "seed": "7"}
-    open_page(browser, told_address(browser))
-    assert value(browser, "digest").split() == digests
+    assert len(digests) == 2 and element_text(browser, "digest").split() == digests
+    assert stated_values(browser) == {**stated_values(browser), "a": "vth_b", "at": "1234",
+                                      "seed": "7"}
+    open_page(browser, updated_address(browser))
+    assert element_text(browser, "digest").split() == digests
 
 
-def stated(browser: Browser) -> dict[str, str]:
-    state: dict[str, str] = browser.run("app.state")
+def stated_values(browser: Browser) -> dict[str, str]:
+    state: dict[str, str] = browser.run_script("app.state")
     return state
 
 
-def told_address(browser: Browser) -> str:
+def updated_address(browser: Browser) -> str:
     """Return the address after the page has updated it."""
-    browser.run("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
-    address: str = browser.run("location.hash")
+    browser.run_script("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
+    address: str = browser.run_script("location.hash")
     return address
 
 
 def test_stepping_back_restores_the_digest(browser: Browser) -> None:
     open_page(browser, "#at=500")
-    first = value(browser, "digest")
-    browser.run("document.getElementById('next').click()")
-    assert stated(browser)["at"] == "501"
-    assert value(browser, "digest") != first
-    browser.run("document.getElementById('back').click()")
-    assert value(browser, "digest") == first
-    browser.run("const scrub = document.getElementById('scrub'); scrub.value = 120;"
-                "scrub.dispatchEvent(new Event('input'))")
-    assert stated(browser)["at"] == "120"
-    assert value(browser, "fact-a").startswith("request 120,")
+    first = element_text(browser, "digest")
+    browser.run_script("document.getElementById('next').click()")
+    assert stated_values(browser)["at"] == "501"
+    assert element_text(browser, "digest") != first
+    browser.run_script("document.getElementById('back').click()")
+    assert element_text(browser, "digest") == first
+    browser.run_script("const scrub = document.getElementById('scrub'); scrub.value = 120;"
+                       "scrub.dispatchEvent(new Event('input'))")
+    assert stated_values(browser)["at"] == "120"
+    assert element_text(browser, "fact-a").startswith("request 120,")
 
 
 def test_playback_gives_the_digest_of_the_command(browser: Browser) -> None:
     open_page(browser, "#at=0")
-    at = browser.run("""new Promise((done) => {
+    at = browser.run_script("""new Promise((done) => {
         document.getElementById("play").click();
         setTimeout(() => { document.getElementById("play").click(); done(app.runs.a.at); }, 700);
     })""")
     assert at > 20
-    assert command_digests(browser) == value(browser, "digest").split()
+    assert command_digests(browser) == element_text(browser, "digest").split()
 
 
-def settled(browser: Browser) -> None:
+def wait_until_settled(browser: Browser) -> None:
     """Wait until the page has reached its target state."""
-    browser.run("""new Promise((done) => {
+    browser.run_script("""new Promise((done) => {
         const look = () => app.target === null ? done() : setTimeout(look, 20);
         look();
     })""")
@@ -217,22 +218,22 @@ def test_each_slider_changes_the_device(browser: Browser) -> None:
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
                                   ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),
                                   ("months", "6", "--age"), ("w", "40", "--write-share")):
-        before = value(browser, "digest")
-        browser.run(f"""(() => {{
+        before = element_text(browser, "digest")
+        browser.run_script(f"""(() => {{
             const input = document.querySelector('#controls [name={name}]');
             input.value = "{setting}";
             input.dispatchEvent(new Event("input", {{bubbles: true}}));
         }})()""")
-        settled(browser)
-        assert option in value(browser, "command")
-        assert (value(browser, "digest") != before) == (name != "months"), name
-    assert stated(browser)["view"] == "errors"
+        wait_until_settled(browser)
+        assert option in element_text(browser, "command")
+        assert (element_text(browser, "digest") != before) == (name != "months"), name
+    assert stated_values(browser)["view"] == "errors"
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
     """At the same simulated time, ApproxFTL has completed more of the same stream."""
     open_page(browser, "#sync=time&at=3000")
-    slow, fast = browser.run("[app.runs.a.at, app.runs.b.at]")
+    slow, fast = browser.run_script("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000
     assert fast > 1.2 * slow
 
@@ -240,7 +241,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
 def test_policy_changes_in_mid_run(browser: Browser) -> None:
     """The data survive, the core's audit passes, and going back gives the same digest."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
-    found = browser.run("""(() => {
+    found = browser.run_script("""(() => {
         const run = app.runs.a;
         const of = () => [run.device.about.policy, run.state.hours, run.device.digest()];
         const there = of();
@@ -254,7 +255,8 @@ def test_policy_changes_in_mid_run(browser: Browser) -> None:
     assert found["there"][:2] == ["vth_b", 730]
     assert found["before"][:2] == ["baseline", 0]
     assert found["again"] == found["there"]
-    plain = browser.run("""(() => { const run = new Run(app.module, argsOf(app.state, "baseline"),
+    plain = browser.run_script(
+        """(() => { const run = new Run(app.module, argsOf(app.state, "baseline"),
         [], []); run.go(2000); return run.state.valid_units; })()""")
     assert found["valid"] == pytest.approx(plain, abs=64)
     assert command_digests(browser) == [found["there"][2]]
@@ -273,21 +275,22 @@ def test_policy_changes_in_mid_run(browser: Browser) -> None:
 def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
     """The printed commands reproduce the changes up to this point, also after scrubbing."""
     open_page(browser, address)
-    at = stated(browser)["at"]
-    shown = value(browser, "digest").split()
-    assert len(value(browser, "command").splitlines()) == lines
+    at = stated_values(browser)["at"]
+    shown = element_text(browser, "digest").split()
+    assert len(element_text(browser, "command").splitlines()) == lines
     # Two equal devices need only one native run.
     assert command_digests(browser) == (shown if lines > 1 else list(dict.fromkeys(shown)))
-    browser.run("goTo(250)")
-    assert set(command_digests(browser)) == set(value(browser, "digest").split()) != set(shown)
-    browser.run(f"goTo({at})")
-    assert value(browser, "digest").split() == shown
+    browser.run_script("goTo(250)")
+    assert set(command_digests(browser)) == set(element_text(browser,
+                                                             "digest").split()) != set(shown)
+    browser.run_script(f"goTo({at})")
+    assert element_text(browser, "digest").split() == shown
 
 
 def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
     """A change to any policy gives the same digest or error message as natively."""
     open_page(browser)
-    found = browser.run("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
+    found = browser.run_script("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
         const state = {...STANDARD, profile, b: "", fill: "random", w: "80", at: "900",
             more: "--blocks 32 --op 60", do: `500:a:policy:${policy}`};
         try {
@@ -300,7 +303,7 @@ def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
     }))""")
     refused = 0
     for (line,), said in found:
-        there = native(*shlex.split(line)[2:])
+        there = simulate_natively(*shlex.split(line)[2:])
         refused += "refused" in there
         assert there.get("refused", said).endswith(said), line
         assert "refused" in there or there["runs"][0]["digest"] == said, line
@@ -312,29 +315,29 @@ def test_parameters_change_in_mid_run(browser: Browser) -> None:
     open_page(browser, "#at=800")
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
-    browser.run(write % "gc_idle_valid = 30%")
-    assert stated(browser)["do"] == "800:*:gc_idle_valid:30%"
-    assert value(browser, "changes") == "at 800: gc_idle_valid 30%"
-    assert command_digests(browser) == value(browser, "digest").split()
+    browser.run_script(write % "gc_idle_valid = 30%")
+    assert stated_values(browser)["do"] == "800:*:gc_idle_valid:30%"
+    assert element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
+    assert command_digests(browser) == element_text(browser, "digest").split()
     for wrong, said in (("op=50", "which cannot become 50"), ("nix=1", "unknown parameter"),
                         ("gc", "by its name and value"), ("gc=8;9:a:age:1", "by its name and"),
                         ("age=5h", "by its name and"), ("policy=nix", "no policy")):
-        browser.run(write % wrong)
-        assert said in value(browser, "trouble"), wrong
-        assert stated(browser)["do"] == "800:*:gc_idle_valid:30%"
-        assert browser.run("app.runs.a.at") == 800
-    browser.run("document.getElementById('undo').click()")
-    assert stated(browser)["do"] == "" and browser.run("app.runs.a.at") == 800
+        browser.run_script(write % wrong)
+        assert said in element_text(browser, "trouble"), wrong
+        assert stated_values(browser)["do"] == "800:*:gc_idle_valid:30%"
+        assert browser.run_script("app.runs.a.at") == 800
+    browser.run_script("document.getElementById('undo').click()")
+    assert stated_values(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
 
 
 def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None:
     """Creating many devices in sequence does not exhaust the memory."""
     open_page(browser, "#at=800")
     for share in range(40):
-        browser.run(f"setState({{x: '{share}'}}, DRAG_MS)")
-    settled(browser)
-    assert browser.run("[app.state.x, app.runs.b.at]") == ["39", 800]
-    assert browser.run("document.getElementById('trouble').hidden")
+        browser.run_script(f"setState({{x: '{share}'}}, DRAG_MS)")
+    wait_until_settled(browser)
+    assert browser.run_script("[app.state.x, app.runs.b.at]") == ["39", 800]
+    assert browser.run_script("document.getElementById('trouble').hidden")
 
 
 # ---------------------------------------------------------------- views
@@ -342,7 +345,7 @@ def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None
 def test_every_view_draws_the_block_that_a_click_selects(browser: Browser) -> None:
     """Every view draws something, and a click selects the block drawn there."""
     open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
-    seen = browser.run("""VIEWS.map(({name}) => {
+    seen = browser.run_script("""VIEWS.map(({name}) => {
         app.state.view = name;
         draw(true);
         const {canvas} = app.pictures.a;
@@ -352,7 +355,7 @@ def test_every_view_draws_the_block_that_a_click_selects(browser: Browser) -> No
         return new Set(new Uint32Array(pixels.buffer)).size;
     })""")
     assert min(seen) >= 3, seen
-    assert browser.run("""(() => {
+    assert browser.run_script("""(() => {
         const picture = app.pictures.a, box = picture.canvas.getBoundingClientRect();
         const scale = picture.scale() * box.width / picture.canvas.width;
         return [0, 77, 128, 511].every((block) => {
@@ -379,7 +382,7 @@ TO_XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2126729, 0.7151522, 0.0721750],
                    [0.01775, 0.10947, 0.87277]])
 
 
-def perceived(colour: str, seen: Any) -> Any:
+def perceived_colour(colour: str, seen: Any) -> Any:
     """Return a colour in CIE Lab."""
     part = np.array([int(colour[at:at + 2], 16) for at in (1, 3, 5)]) / 255
     light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
@@ -393,19 +396,20 @@ def perceived(colour: str, seen: Any) -> Any:
 def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -> None:
     """Any two colours of a legend differ enough, also for colour-blind viewers."""
     open_page(browser)
-    about = {"modes": browser.run("app.runs.a.device.about.modes"), "kinds": list("abcdefgh")}
-    legend = browser.run(f"legendOf('{view}', {json.dumps(about)}, '{ground}')")
+    about = {"modes": browser.run_script("app.runs.a.device.about.modes"),
+             "kinds": list("abcdefgh")}
+    legend = browser.run_script(f"legendOf('{view}', {json.dumps(about)}, '{ground}')")
     assert len(legend) == {"use": 4, "mode": len(about["modes"]), "kind": 8}[view]
     for sight, seen in SEEN_BY.items():
         for (one, first), (other, second) in itertools.combinations(legend, 2):
-            apart = np.linalg.norm(perceived(one, seen) - perceived(other, seen))
+            apart = np.linalg.norm(perceived_colour(one, seen) - perceived_colour(other, seen))
             assert apart > 10, (sight, first, second, one, other)
 
 
-def looked(browser: Browser, address: str) -> list[Any]:
+def open_and_read_view(browser: Browser, address: str) -> list[Any]:
     """Open an address; return the selection and the visible part of each picture."""
     open_page(browser, address)
-    found: list[Any] = browser.run("""[app.side, app.chosen, app.cell,
+    found: list[Any] = browser.run_script("""[app.side, app.chosen, app.cell,
         ...sides().map((side) => app.pictures[side].zoom),
         ...["block-title", "page-title", "cell-text"].map((name) => $(name).textContent)]""")
     return found
@@ -414,7 +418,7 @@ def looked(browser: Browser, address: str) -> list[Any]:
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
 def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None:
-    first = looked(browser, f"#at=500&see=b:177:19:1:300{zoom}")
+    first = open_and_read_view(browser, f"#at=500&see=b:177:19:1:300{zoom}")
     assert first[:3] == ["b", {"block": 177, "page": 19}, {"slot": 1, "at": 300}]
     assert (first[3] is None) == (first[4] is None) == (not zoom)
     assert not zoom or first[3] == pytest.approx(first[4], abs=0.01)
@@ -423,32 +427,32 @@ def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None
     for key, size in (("x", "wide"), ("y", "tall")) if zoom else ():
         end = first[3][key] + first[3][size]
         assert first[3][key] >= 0
-        assert end <= browser.run(f"app.pictures.a.layout.{size} + 2")
-    browser.run("choose('a', 130, 5); chooseCell({slot: 1, at: 77})")
-    browser.run("""fingered("a", 1.7, ...(() => { const box =
+        assert end <= browser.run_script(f"app.pictures.a.layout.{size} + 2")
+    browser.run_script("choose('a', 130, 5); chooseCell({slot: 1, at: 77})")
+    browser.run_script("""fingered("a", 1.7, ...(() => { const box =
         app.pictures.a.canvas.getBoundingClientRect();
         return [box.left + box.width / 3, box.top + box.height / 3]; })(), 0, 0)""")
-    here = browser.run("app.pictures.a.zoom")
-    there = looked(browser, told_address(browser))
+    here = browser.run_script("app.pictures.a.zoom")
+    there = open_and_read_view(browser, updated_address(browser))
     assert there[:3] == ["a", {"block": 130, "page": 5}, {"slot": 1, "at": 77}]
     assert there[3] == pytest.approx(here, abs=0.05)
     # After a change of the window's shape, the same part is visible.
     middle = here["x"] + here["wide"] / 2, here["y"] + here["tall"] / 2
-    block = browser.run("app.state.zoom").split(":")[0]
-    browser.size(700, 900)
+    block = browser.run_script("app.state.zoom").split(":")[0]
+    browser.set_screen_size(700, 900)
     try:
-        browser.run("new Promise((done) => setTimeout(done, 150))")
-        assert browser.run("app.state.zoom").split(":")[0] == block
-        found = browser.run("app.pictures.a.wordsOf(app.pictures.a.zoom)")
+        browser.run_script("new Promise((done) => setTimeout(done, 150))")
+        assert browser.run_script("app.state.zoom").split(":")[0] == block
+        found = browser.run_script("app.pictures.a.wordsOf(app.pictures.a.zoom)")
         assert found.split(":")[0] == block, middle
     finally:
-        browser.size(1280, 900)
+        browser.set_screen_size(1280, 900)
 
 
 def test_rapid_changes_leave_the_last_state_in_the_address(browser: Browser) -> None:
     """Rapid changes of state update the address only seldom, but always to the last state."""
     open_page(browser, "#b=&at=10")
-    asked = browser.run("""(async () => {
+    asked = browser.run_script("""(async () => {
         const replace = history.replaceState;
         let asked = 0;
         history.replaceState = (...what) => { asked++; replace.apply(history, what); };
@@ -463,96 +467,99 @@ def test_rapid_changes_leave_the_last_state_in_the_address(browser: Browser) -> 
         return asked;
     })()""")
     assert 1 <= asked <= 7
-    assert "see=a%3A321%3A5%3A0%3A0" in browser.run("location.hash")
+    assert "see=a%3A321%3A5%3A0%3A0" in browser.run_script("location.hash")
     # A new address takes precedence over a pending update of the old one.
-    browser.run("""new Promise((done) => {
+    browser.run_script("""new Promise((done) => {
         choose("a", 1, 1);
         window.addEventListener("hashchange", () => setTimeout(done, 0), {once: true});
         location.hash = "#b=&at=77";
         app.toldAt = -TOLD_MS;
         choose("a", 2, 2);
     })""")
-    told_address(browser)
-    assert browser.run("[app.runs.a.at, app.chosen.block, location.hash]") == [77, 0, "#b=&at=77"]
+    updated_address(browser)
+    assert browser.run_script("[app.runs.a.at, app.chosen.block, location.hash]") == [77, 0,
+                                                                                      "#b=&at=77"]
 
 
 def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
     """The zoom is kept in the address and when the window changes; a new device resets it."""
     open_page(browser, "#at=300")
-    browser.run("choose('a', 300, 0); zoomInto('a')")
-    assert "zoom=d2" in told_address(browser)
-    browser.run("zoomInto('a')")
-    address = told_address(browser)
+    browser.run_script("choose('a', 300, 0); zoomInto('a')")
+    assert "zoom=d2" in updated_address(browser)
+    browser.run_script("zoomInto('a')")
+    address = updated_address(browser)
     assert "zoom=b300" in address and "see=a%3A300%3A0%3A0%3A0" in address
-    browser.size(600, 900)
-    browser.run("new Promise((done) => setTimeout(done, 150))")
-    assert browser.run("app.pictures.a.shows(300) && app.pictures.b.shows(300)")
-    browser.size(1280, 900)
-    browser.run("setState({more: '--blocks 32 --op 60'})")
-    assert [stated(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
-    assert browser.run("app.pictures.a.zoom") is None
-    assert browser.run("document.getElementById('trouble').hidden")
+    browser.set_screen_size(600, 900)
+    browser.run_script("new Promise((done) => setTimeout(done, 150))")
+    assert browser.run_script("app.pictures.a.shows(300) && app.pictures.b.shows(300)")
+    browser.set_screen_size(1280, 900)
+    browser.run_script("setState({more: '--blocks 32 --op 60'})")
+    assert [stated_values(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
+    assert browser.run_script("app.pictures.a.zoom") is None
+    assert browser.run_script("document.getElementById('trouble').hidden")
 
 
-def touch(browser: Browser, *moments: list[tuple[float, float]]) -> None:
+def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
     """Touch with fingers at these positions, one list for each moment, and lift them."""
     for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
-        browser.call("Input.dispatchTouchEvent", type=f"touch{kind}",
-                     touchPoints=[{"x": x, "y": y} for x, y in fingers])
-    browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        browser.call_method("Input.dispatchTouchEvent", type=f"touch{kind}",
+                            touchPoints=[{"x": x, "y": y} for x, y in fingers])
+    browser.call_method("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
-def tap(browser: Browser, x: float, y: float) -> None:
-    touch(browser, [(x, y)])
+def tap_page(browser: Browser, x: float, y: float) -> None:
+    touch_page(browser, [(x, y)])
 
 
 def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
     """The point under the fingers stays there, in both pictures; without zoom, the page scrolls."""
-    browser.size(400, 800)
+    browser.set_screen_size(400, 800)
     open_page(browser, "#at=500")
-    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    browser.call_method("Emulation.setTouchEmulationEnabled", enabled=True)
     under = """(() => { const found = app.pictures.a.find(%f, %f);
         return found && [found.block, found.page]; })()"""
     try:
-        left, top, wide, tall = browser.run("""(() => {
+        left, top, wide, tall = browser.run_script("""(() => {
             app.pictures.a.canvas.scrollIntoView({block: "center"});
             const box = app.pictures.a.canvas.getBoundingClientRect();
             return [box.left, box.top, box.width, box.height];
         })()""")
         x, y = left + wide * 0.3, top + tall * 0.4
-        before = browser.run(under % (x, y))
-        scale = browser.run("app.pictures.a.scale()")
-        touch(browser, *([(x - 10 - 5 * i, y), (x + 10 + 5 * i, y)] for i in range(9)))
-        assert browser.run("app.pictures.a.scale()") == pytest.approx(5 * scale, rel=0.05)
-        assert browser.run(under % (x, y)) == before
-        assert browser.run("app.pictures.b.zoom") == browser.run("app.pictures.a.zoom")
-        chosen = browser.run("app.chosen")
-        touch(browser, *([(x + 4 * i, y + 3 * i)] for i in range(6)))
-        assert browser.run(under % (x + 20, y + 15)) == before
-        assert browser.run("app.chosen") == chosen
-        touch(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
-        assert browser.run("app.pictures.a.zoom") is None
+        before = browser.run_script(under % (x, y))
+        scale = browser.run_script("app.pictures.a.scale()")
+        touch_page(browser, *([(x - 10 - 5 * i, y), (x + 10 + 5 * i, y)] for i in range(9)))
+        assert browser.run_script("app.pictures.a.scale()") == pytest.approx(5 * scale, rel=0.05)
+        assert browser.run_script(under % (x, y)) == before
+        assert browser.run_script("app.pictures.b.zoom") == browser.run_script(
+            "app.pictures.a.zoom")
+        chosen = browser.run_script("app.chosen")
+        touch_page(browser, *([(x + 4 * i, y + 3 * i)] for i in range(6)))
+        assert browser.run_script(under % (x + 20, y + 15)) == before
+        assert browser.run_script("app.chosen") == chosen
+        touch_page(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
+        assert browser.run_script("app.pictures.a.zoom") is None
         # Without zoom, one finger scrolls the page.
-        assert browser.run("getComputedStyle(app.pictures.a.canvas).touchAction") == "pan-x pan-y"
-        tap(browser, x, y)
-        assert browser.run("app.chosen.block") == before[0]
+        assert browser.run_script("getComputedStyle(app.pictures.a.canvas).touchAction") \
+            == "pan-x pan-y"
+        tap_page(browser, x, y)
+        assert browser.run_script("app.chosen.block") == before[0]
     finally:
-        browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
-        browser.size(1280, 900)
+        browser.call_method("Emulation.setTouchEmulationEnabled", enabled=False)
+        browser.set_screen_size(1280, 900)
 
 
 def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> None:
     open_page(browser, "#b=&at=500")
-    browser.run("app.chosen = {block: 200, page: 3}; zoomInto('a'); zoomInto('a')")
-    before = browser.run("app.pictures.a.zoom")
-    x, y = browser.run("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
+    browser.run_script("app.chosen = {block: 200, page: 3}; zoomInto('a'); zoomInto('a')")
+    before = browser.run_script("app.pictures.a.zoom")
+    x, y = browser.run_script("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
         return [box.left + 90, box.top + 90]; })()""")
     seen = []
     for far in (0, 60):
         for kind, at in (("Pressed", 0), ("Moved", far / 2), ("Moved", far), ("Released", far)):
-            browser.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x + far - at,
-                         y=y - at, button="left", buttons=1, clickCount=1)
-        seen.append(browser.run("[app.chosen, app.pictures.a.zoom]"))
+            browser.call_method("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x + far - at,
+                                y=y - at, button="left", buttons=1, clickCount=1)
+        seen.append(browser.run_script("[app.chosen, app.pictures.a.zoom]"))
     (clicked, still), (moved, elsewhere) = seen
     assert clicked["page"] != 3 and moved == clicked
     assert elsewhere is not None and elsewhere != still == before
@@ -561,17 +568,17 @@ def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> Non
 def test_history_of_a_block_agrees_with_the_simulator(browser: Browser) -> None:
     """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
-    words = shlex.split(value(browser, "command"))
-    table = native(*words[2:], "--block-table")["runs"][0]["block_table"]
+    words = shlex.split(element_text(browser, "command"))
+    table = simulate_natively(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
-        told = browser.run(f"""(() => {{ const before = app.runs.a.device.copy();
+        told = browser.run_script(f"""(() => {{ const before = app.runs.a.device.copy();
             app.runs.a.device.call("play_finish");
             const told = app.runs.a.device.json("play_block", {block});
             app.runs.a.device.restore(before); return told; }})()""")
         for ours, theirs in (("state", "state"), ("valid", "valid_units"), ("erases", "erases")):
             assert told[ours] == table[theirs][block], (block, ours)
-    browser.run("choose('a', 0, 0)")
-    text = browser.run("document.getElementById('history').textContent")
+    browser.run_script("choose('a', 0, 0)")
+    text = browser.run_script("document.getElementById('history').textContent")
     assert re.fullmatch(r"programmed \w+, host write at request \d+, .*", text)
 
 
@@ -579,22 +586,22 @@ def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
     open_page(browser, "#at=200")
     press = """(target, key) => target.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true}))"""
-    browser.run(f"""(() => {{ const press = {press}; const picture = app.pictures.a.canvas;
+    browser.run_script(f"""(() => {{ const press = {press}; const picture = app.pictures.a.canvas;
         picture.focus(); press(picture, "ArrowRight"); press(picture, "Enter");
         press(document.getElementById("block"), "ArrowDown"); }})()""")
-    assert browser.run("app.chosen") == {"block": 1, "page": 16}
-    assert browser.run("app.pictures.a.zoom !== null")
-    browser.run(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
-    assert browser.run("app.pictures.a.zoom") is None
-    assert stated(browser)["at"] == "201"
+    assert browser.run_script("app.chosen") == {"block": 1, "page": 16}
+    assert browser.run_script("app.pictures.a.zoom !== null")
+    browser.run_script(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
+    assert browser.run_script("app.pictures.a.zoom") is None
+    assert stated_values(browser)["at"] == "201"
 
 
 def test_each_control_has_an_accessible_name(browser: Browser) -> None:
     """Each control has a name in the accessibility tree."""
     open_page(browser)
     for place in ("device", "content", "course", "files"):
-        browser.run(f"showPlace('{place}')")
-        nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+        browser.run_script(f"showPlace('{place}')")
+        nodes = browser.call_method("Accessibility.getFullAXTree")["nodes"]
         for node in nodes:
             role = node.get("role", {}).get("value")
             if not node["ignored"] and role in ("button", "slider", "textbox", "combobox", "img",
@@ -605,21 +612,21 @@ def test_each_control_has_an_accessible_name(browser: Browser) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) -> None:
     """At a width of 400 pixels nothing is cut off."""
-    browser.size(400, 800)
-    browser.call("Emulation.setEmulatedMedia", features=[
+    browser.set_screen_size(400, 800)
+    browser.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
     open_page(browser)
     for place in ("device", "content", "course", "files"):
-        browser.run(f"showPlace('{place}')")
-        assert browser.run("document.documentElement.scrollWidth") <= 400, place
-    browser.run("showPlace('course')")
-    assert max(browser.run("""TOURS.map((tour, i) => { showTour(i);
+        browser.run_script(f"showPlace('{place}')")
+        assert browser.run_script("document.documentElement.scrollWidth") <= 400, place
+    browser.run_script("showPlace('course')")
+    assert max(browser.run_script("""TOURS.map((tour, i) => { showTour(i);
         document.querySelector("#tour .all").click();
         return document.documentElement.scrollWidth; })""")) <= 400
-    dark = browser.run("getComputedStyle(document.body).backgroundColor")
+    dark = browser.run_script("getComputedStyle(document.body).backgroundColor")
     assert (dark == "rgb(255, 255, 255)") == (scheme == "light")
-    browser.call("Emulation.setEmulatedMedia", features=[])
-    browser.size(1280, 900)
+    browser.call_method("Emulation.setEmulatedMedia", features=[])
+    browser.set_screen_size(1280, 900)
 
 
 # ---------------------------------------------------------------- approximate content
@@ -627,7 +634,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) ->
 def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
     """The flips equal the device's count, never hit precise data, and grow with wear and age."""
     open_page(browser, "#place=content")
-    found = browser.run("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
+    found = browser.run_script("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
         ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
             const {flipped, counted, lost} = throughDevice(app.module, KINDS[0].bytes,
                 {approximate, policy, pe, months, seed: "1"});
@@ -646,31 +653,33 @@ def test_flips_of_samples_equal_the_devices_count(browser: Browser) -> None:
     open_page(browser, "#place=content")
     for name in ("picture", "sound", "numbers"):
         for kind in ("approximate", "precise"):
-            text = browser.run(f"[...document.querySelectorAll('#sample-{name} .{kind} p')].at(-1)"
-                               ".textContent")
+            text = browser.run_script(
+                f"[...document.querySelectorAll('#sample-{name} .{kind} p')].at(-1)"
+                ".textContent")
             told = re.search(r"(\d+) of \d+ bits have flipped, the device counted (\d+)", text)
             assert told, text
             assert told[1] == told[2]
             assert (told[1] == "0") == (kind == "precise")
-    assert "PSNR ∞" in browser.run("document.querySelector('#sample-picture .precise').textContent")
+    assert "PSNR ∞" in browser.run_script(
+        "document.querySelector('#sample-picture .precise').textContent")
 
 
 def test_the_address_contains_the_aged_content(browser: Browser) -> None:
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
     texts = "[...document.querySelectorAll('.sample p')].map((one) => one.textContent)"
-    first = browser.run(texts)
-    browser.run("""(() => { const {pe} = document.getElementById("content-controls");
+    first = browser.run_script(texts)
+    browser.run_script("""(() => { const {pe} = document.getElementById("content-controls");
         pe.value = "750";
         pe.dispatchEvent(new Event("input", {bubbles: true})); })()""")
-    assert browser.run(texts) != first
-    address = told_address(browser)
+    assert browser.run_script(texts) != first
+    address = updated_address(browser)
     assert "rot=vth_b%3A750%3A24" in address
-    second = browser.run(texts)
+    second = browser.run_script(texts)
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
-    assert browser.run(texts) == first
-    browser.run(f"""new Promise((done) => {{ location.hash = "{address}";
+    assert browser.run_script(texts) == first
+    browser.run_script(f"""new Promise((done) => {{ location.hash = "{address}";
         window.addEventListener("hashchange", () => setTimeout(done, 0)); }})""")
-    assert browser.run(texts) == second
+    assert browser.run_script(texts) == second
 
 
 def test_an_own_picture_is_scaled_to_the_sample_size(browser: Browser) -> None:
@@ -679,7 +688,7 @@ def test_an_own_picture_is_scaled_to_the_sample_size(browser: Browser) -> None:
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
         "rkJggg==")
     bytes_ = list(picture)
-    length = browser.run(f"""(async () => {{
+    length = browser.run_script(f"""(async () => {{
         const file = new File([Uint8Array.from({bytes_})], "a.png", {{type: "image/png"}});
         const pixels = await pictureOf(file);
         return pixels.length;
@@ -694,12 +703,12 @@ TOURS = range(10)
 
 def test_the_course_has_ten_tours(browser: Browser) -> None:
     open_page(browser, "#place=course")
-    assert browser.run("TOURS.length") == len(TOURS)
+    assert browser.run_script("TOURS.length") == len(TOURS)
 
 
-def seconds_of_tour(browser: Browser, number: int) -> float:
+def estimate_tour_seconds(browser: Browser, number: int) -> float:
     """Estimate the duration by the page's formula: text, requests, looks, questions, tasks."""
-    text, *counts = browser.run("""(() => {
+    text, *counts = browser.run_script("""(() => {
         const all = (what) => document.querySelectorAll(`#tour ${what}`);
         const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);
         return [read.join(" "), ...[".show", ".try", ".part:has(.choice)"]
@@ -707,7 +716,7 @@ def seconds_of_tour(browser: Browser, number: int) -> float:
     })()""")
     looks, tasks, questions = counts
     assert looks >= 3 and tasks >= 2 and questions >= 4
-    requests: int = browser.run(f"""TOURS[{number}].parts.filter(({{state}}) => state)
+    requests: int = browser.run_script(f"""TOURS[{number}].parts.filter(({{state}}) => state)
         .reduce((sum, {{state}}) => sum + Number(state.at), 0)""")
     seconds = 0.3 * len(text.split()) + 30 * (looks + questions) + 90 * tasks
     return float(seconds + requests / 10 ** 2.5)
@@ -729,34 +738,35 @@ def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
         .length"""
-    kinds = browser.run(f"TOURS[{number}].parts.map((part) => Boolean(part.question))")
+    kinds = browser.run_script(f"TOURS[{number}].parts.map((part) => Boolean(part.question))")
     questions = [at for at, is_question in enumerate(kinds) if is_question]
     for at in questions:
-        assert browser.run(seen) == at + 1
-        verdicts = browser.run(ANSWER % at)
+        assert browser.run_script(seen) == at + 1
+        verdicts = browser.run_script(ANSWER % at)
         assert sorted(one for one, _ in verdicts) == [
             "verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
         for one, text in verdicts:
             assert text.startswith("Right. " if one.endswith("right") else "Not so. ")
             assert re.search(r"\d", text), text
             assert not re.search("NaN|undefined|Infinity|\u2013", text), text
-    assert browser.run(seen) == len(kinds)
-    assert browser.run("document.querySelector('#tour .all').hidden")
+    assert browser.run_script(seen) == len(kinds)
+    assert browser.run_script("document.querySelector('#tour .all').hidden")
     # Answers are kept while another part of the page is shown.
-    browser.run("showPlace('device'); showPlace('course')")
+    browser.run_script("showPlace('device'); showPlace('course')")
     answered = "document.querySelectorAll('#tour .verdict:not([hidden])').length"
-    assert browser.run(f"[{seen}, {answered}]") == [len(kinds), len(questions)]
-    minutes = seconds_of_tour(browser, number) / 60
-    title = value(browser, "tour")
+    assert browser.run_script(f"[{seen}, {answered}]") == [len(kinds), len(questions)]
+    minutes = estimate_tour_seconds(browser, number) / 60
+    title = element_text(browser, "tour")
     told = re.match(rf"{number + 1}\. .*?About (\d+) minutes to read", title)
     assert told and int(told[1]) == round(minutes) and 9 <= minutes <= 12, minutes
-    assert browser.run("document.querySelector('#tours [aria-current]').textContent") in title
-    assert browser.run("document.getElementById('trouble').hidden")
+    assert browser.run_script("document.querySelector('#tours [aria-current]').textContent") \
+        in title
+    assert browser.run_script("document.getElementById('trouble').hidden")
 
 
 def test_all_parts_of_a_tour_can_be_shown_at_once(browser: Browser) -> None:
     open_page(browser, "#b=&at=0&place=course&tour=3")
-    assert browser.run("""(() => {
+    assert browser.run_script("""(() => {
         const hidden = () => document.querySelectorAll("#tour .part[hidden]").length;
         const before = hidden();
         document.querySelector("#tour .all").click();
@@ -794,8 +804,8 @@ TASK = """(() => {
 def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
     """A task is not fulfilled at its start, and the offered solution fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
-    browser.run("document.querySelector('#tour .all').click()")
-    tasks = browser.run(TASK)
+    browser.run_script("document.querySelector('#tour .all').click()")
+    tasks = browser.run_script(TASK)
     assert len(tasks) >= 2
     for found in tasks:
         assert found["before"] == ["device", False, found["ask"]]
@@ -806,7 +816,7 @@ def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
 
 def test_task_is_done_by_playing(browser: Browser) -> None:
     open_page(browser, "#place=course")
-    assert browser.run("""new Promise((done) => {
+    assert browser.run_script("""new Promise((done) => {
         beginTask(TOURS[0].parts.find(({ask}) => ask));
         document.getElementById("speed").value = 5;
         const before = app.task.over;
@@ -817,7 +827,7 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
         look();
     })""") == [False, True, True]
     # Another device of the course has no task.
-    assert browser.run("""(() => {
+    assert browser.run_script("""(() => {
         showStep(TOURS[0].parts.find(({state}) => state).state);
         return document.getElementById("task").hidden;
     })()""")
@@ -826,11 +836,11 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
 def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
     open_page(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
-    counters = [native(*options.split(), "--requests", count)["runs"][0]["counters"]
+    counters = [simulate_natively(*options.split(), "--requests", count)["runs"][0]["counters"]
                 for count in ("8000", "24000")]
     host, erases = (counters[1][key] - counters[0][key]
                     for key in ("host_write_units", "array_erases"))
-    shown, blocks, units = browser.run(f"""(() => {{
+    shown, blocks, units = browser.run_script(f"""(() => {{
         const device = new Device(app.module, "{options}".split(" "));
         const at = (requests) => (device.call("play_to", requests, FOREVER), device.state());
         const [then, now] = [at(8000), at(24000)];
@@ -844,7 +854,8 @@ def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
 def test_each_step_of_a_tour_shows_its_device(browser: Browser) -> None:
     """Each step's device can be created; a step about content shows that part of the page."""
     open_page(browser, "#place=course")
-    steps = browser.run("""(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
+    steps = browser.run_script(
+        """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
         return TOURS.flatMap((tour, number) => tour.parts.map((part, i) => {
         if (!part.state || part.ask)
             return null;
@@ -864,53 +875,55 @@ def test_each_step_of_a_tour_shows_its_device(browser: Browser) -> None:
 # ---------------------------------------------------------------- files
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def record_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A record file of 20000 requests."""
     path = tmp_path_factory.mktemp("records") / "stream.aft"
-    native("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3", "--record",
-           str(path))
+    simulate_natively("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3",
+                      "--record", str(path))
     return path
 
 
-def convert(source: Path, target: Path, *options: str) -> None:
+def convert_trace(source: Path, target: Path, *options: str) -> None:
     done = run_program(PROGRAM.with_name("approxftl-trace"), "convert", *options, str(source),
                        str(target))
     assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
-def test_a_dropped_trace_equals_its_conversion(kind: str, records: Path, browser: Browser,
+def test_a_dropped_trace_equals_its_conversion(kind: str, record_file: Path, browser: Browser,
                                                tmp_path: Path) -> None:
     """A dropped trace gives the same stream as approxftl trace convert."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
-    convert(records, source, "--to", kind)
-    convert(source, converted)
+    convert_trace(record_file, source, "--to", kind)
+    convert_trace(source, converted)
     open_page(browser)
-    assert "20000 requests" in drop(browser, source.name, source.read_bytes())
-    browser.run("goTo(100000, Infinity)")
-    arguments, digest, over = browser.run("""[argsOf(app.state, "baseline"),
+    assert "20000 requests" in drop_file(browser, source.name, source.read_bytes())
+    browser.run_script("goTo(100000, Infinity)")
+    arguments, digest, over = browser.run_script("""[argsOf(app.state, "baseline"),
         app.runs.a.device.digest(), app.runs.a.over]""")
     arguments = [str(converted) if word == "dropped.aft" else word for word in arguments]
-    assert native(*arguments)["runs"][0]["digest"] == digest
+    assert simulate_natively(*arguments)["runs"][0]["digest"] == digest
     assert over is True
     # The printed command names the file as it was dropped.
-    browser.run("""setState({a: "baseline", b: "vth_b", at: "7000", do: "5000:*:age:730"});
+    browser.run_script("""setState({a: "baseline", b: "vth_b", at: "7000", do: "5000:*:age:730"});
         showPlace("device");""")
-    settled(browser)
-    assert command_digests(browser, tmp_path) == value(browser, "digest").split()
+    wait_until_settled(browser)
+    assert command_digests(browser, tmp_path) == element_text(browser, "digest").split()
 
 
-def test_a_compressed_trace_is_unpacked_and_played(records: Path, browser: Browser) -> None:
+def test_a_compressed_trace_is_unpacked_and_played(record_file: Path, browser: Browser) -> None:
     open_page(browser)
-    assert "20000 requests" in drop(browser, "stream.aft.gz", gzip.compress(records.read_bytes()))
-    assert "expand it first" in drop(browser, "stream", b"BZh" + bytes(100))
+    assert "20000 requests" in drop_file(browser, "stream.aft.gz",
+                                         gzip.compress(record_file.read_bytes()))
+    assert "expand it first" in drop_file(browser, "stream", b"BZh" + bytes(100))
 
 
-def test_a_saved_state_contains_the_position_in_the_trace(records: Path, browser: Browser) -> None:
+def test_a_saved_state_contains_the_position_in_the_trace(record_file: Path,
+                                                          browser: Browser) -> None:
     """The position in the trace file is part of a saved state."""
     open_page(browser)
-    assert "20000 requests" in drop(browser, "stream.aft", records.read_bytes())
-    same = browser.run("""(() => { const run = app.runs.a; run.go(9000);
+    assert "20000 requests" in drop_file(browser, "stream.aft", record_file.read_bytes())
+    same = browser.run_script("""(() => { const run = app.runs.a; run.go(9000);
         const digest = run.device.digest(); run.go(16000); run.go(1000); run.go(9000);
         return digest === run.device.digest(); })()""")
     assert same
@@ -926,17 +939,17 @@ def test_a_dropped_report_opens_its_devices(browser: Browser, tmp_path: Path,
                        "1500", "--warmup", "200", "--gc", "5", f"--json={path}", "-q")
     assert done.code == 0
     open_page(browser)
-    drop(browser, "report.json", path.read_bytes())
-    browser.run("showPlace('device')")
-    assert command_digests(browser) == value(browser, "digest").split()
+    drop_file(browser, "report.json", path.read_bytes())
+    browser.run_script("showPlace('device')")
+    assert command_digests(browser) == element_text(browser, "digest").split()
     digests = [run["digest"] for run in json.loads(path.read_text())["runs"]]
-    assert value(browser, "digest").split() == digests
+    assert element_text(browser, "digest").split() == digests
 
 
 def test_without_an_address_it_opens_on_devices_that_collect(browser: Browser) -> None:
-    browser.call("Page.navigate", url="about:blank")
-    browser.call("Page.navigate", url=PAGE.as_uri())
-    state, playing, erases, points = browser.run("""new Promise((done) => {
+    browser.call_method("Page.navigate", url="about:blank")
+    browser.call_method("Page.navigate", url=PAGE.as_uri())
+    state, playing, erases, points = browser.run_script("""new Promise((done) => {
         const look = () => {
             if (document.body && document.body.dataset.ready && app.runs.b &&
                 app.runs.b.at > 12000)
@@ -953,21 +966,21 @@ def test_without_an_address_it_opens_on_devices_that_collect(browser: Browser) -
 
 
 def test_play_is_on_the_first_screen_of_a_phone(browser: Browser) -> None:
-    browser.size(400, 800)
+    browser.set_screen_size(400, 800)
     try:
-        browser.open(PAGE)
-        top, bottom, wide = browser.run("""(() => {
+        browser.open_playground(PAGE)
+        top, bottom, wide = browser.run_script("""(() => {
             const box = document.getElementById("play").getBoundingClientRect();
             return [box.top, box.bottom, document.documentElement.scrollWidth];
         })()""")
     finally:
-        browser.size(1280, 900)
+        browser.set_screen_size(1280, 900)
     assert 0 <= top < bottom <= 400
     assert wide <= 400
 
 
 def test_sliders_have_units(browser: Browser) -> None:
-    browser.open(PAGE, "#w=70&op=20&pe=300&months=3")
-    assert browser.run("[...document.querySelectorAll('#controls .value')].map((one) =>"
-                       " one.textContent)") == ["70 %", "50 %", "0", "20 %", "300 cycles",
-                                                "3 months"]
+    browser.open_playground(PAGE, "#w=70&op=20&pe=300&months=3")
+    assert browser.run_script("[...document.querySelectorAll('#controls .value')].map((one) =>"
+                              " one.textContent)") == ["70 %", "50 %", "0", "20 %", "300 cycles",
+                                                       "3 months"]

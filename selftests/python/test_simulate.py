@@ -52,7 +52,7 @@ def test_results_equal_the_command_lines(options: dict[str, Any]) -> None:
         run = aftl.simulate(**options)
     except aftl.SimulationError as caught:
         error = caught
-    line = aftl.simlib.command(options)
+    line = aftl.simlib.command_line(options)
     done = run_program(PROGRAM, *line[1:])
     said = [text.removeprefix("approxftl sim: ") for text in done.err.splitlines()]
     if run:
@@ -188,13 +188,13 @@ def test_many_runs_share_a_parameter_file(tmp_path: Path) -> None:
 
 
 def test_threads_give_the_same_results() -> None:
-    def simulate(seed: int) -> tuple[str, int]:
+    def simulate_seed(seed: int) -> tuple[str, int]:
         run = aftl.simulate(profile="demo", requests=20000, seed=seed, fill="random")
         return run.json, int(run.requests.response_ns.sum())
 
-    expected = {seed: simulate(seed) for seed in range(1, 5)}
+    expected = {seed: simulate_seed(seed) for seed in range(1, 5)}
     found: dict[int, tuple[str, int]] = {}
-    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: simulate(seed)}))
+    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: simulate_seed(seed)}))
                for seed in expected]
     for thread in threads:
         thread.start()
@@ -232,12 +232,12 @@ def test_other_python_threads_run_meanwhile() -> None:
     counted = 0
     stop = threading.Event()
 
-    def count() -> None:
+    def count_meanwhile() -> None:
         nonlocal counted
         while not stop.is_set():
             counted += 1
 
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=count_meanwhile)
     thread.start()
     aftl.simulate(profile="demo", requests=300000, keep_requests=False)
     stop.set()

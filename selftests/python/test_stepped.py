@@ -16,12 +16,12 @@ import approxftl as aftl
 from approxftl import stepped
 
 
-def small(**options: Any) -> aftl.SimulatedDevice:
+def make_small_device(**options: Any) -> aftl.SimulatedDevice:
     return aftl.SimulatedDevice(**{"profile": "demo", "blocks": 16, "op": 30, "fill": "none",
                                     **options})
 
 
-def used_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
+def mapped_and_all_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
     mapped = device.l2p()
     return mapped[mapped["block"] != stepped.NOWHERE], device.blocks()
 
@@ -31,24 +31,24 @@ class Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.device = small()
+        self.device = make_small_device()
         self.written: set[int] = set()
         self.pages = {"read": 0, "write": 0, "discard": 0}
         self.least_ns = 0
 
-    def span(self, lpn: int, pages: int) -> range:
+    def written_range(self, lpn: int, pages: int) -> range:
         return range(lpn, min(lpn + pages, self.device.logical_pages))
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
-    def write(self, lpn: int, pages: int) -> None:
-        span = self.span(lpn, pages)
+    def write_pages(self, lpn: int, pages: int) -> None:
+        span = self.written_range(lpn, pages)
         assert self.device.write(lpn, len(span)) > 0
         self.written.update(span)
         self.pages["write"] += len(span)
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
-    def read(self, lpn: int, pages: int) -> None:
-        span = self.span(lpn, pages)
+    def read_pages(self, lpn: int, pages: int) -> None:
+        span = self.written_range(lpn, pages)
         before = self.device.now_ns
         response = self.device.read(lpn, len(span))
         assert (response > 0) == any(lpn in self.written for lpn in span)
@@ -56,14 +56,14 @@ class Machine(RuleBasedStateMachine):
         self.pages["read"] += len(span)
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 2000))
-    def trim(self, lpn: int, pages: int) -> None:
-        span = self.span(lpn, pages)
+    def trim_pages(self, lpn: int, pages: int) -> None:
+        span = self.written_range(lpn, pages)
         self.device.trim(lpn, len(span))
         self.pages["discard"] += len(self.written.intersection(span))
         self.written.difference_update(span)
 
     @rule(count=st.integers(1, 3000), seed=st.integers(0, 99))
-    def write_many(self, count: int, seed: int) -> None:
+    def write_many_pages(self, count: int, seed: int) -> None:
         lpns = np.random.default_rng(seed).integers(0, 11000, count)
         times = self.device.submit("write", lpns, depth=8)
         assert (times > 0).all()
@@ -71,24 +71,24 @@ class Machine(RuleBasedStateMachine):
         self.pages["write"] += count
 
     @rule(ns=st.integers(0, 10**9))
-    def advance(self, ns: int) -> None:
+    def advance_time(self, ns: int) -> None:
         until = self.device.now_ns + ns
         assert self.device.advance(ns) == until == self.device.now_ns
 
     @rule()
     @precondition(lambda self: self.written)
-    def flush(self) -> None:
+    def flush_device(self) -> None:
         self.device.flush()
 
     @invariant()
-    def counts_agree(self) -> None:
+    def check_counts(self) -> None:
         counters = self.device.counters()
         for kind, pages in self.pages.items():
             assert counters[f"host_{kind}_units"] == pages
 
     @invariant()
-    def mapping_and_blocks_agree(self) -> None:
-        mapped, blocks = used_blocks(self.device)
+    def check_mapping(self) -> None:
+        mapped, blocks = mapped_and_all_blocks(self.device)
         assert set(np.flatnonzero(self.device.l2p()["block"] != stepped.NOWHERE)) == self.written
         assert len(set(mapped["ppn"].tolist())) == len(mapped)
         counted = np.bincount(mapped["block"], minlength=len(blocks))
@@ -113,7 +113,7 @@ def test_batches_equal_the_command_lines_stream() -> None:
 
 
 def test_requests_beyond_the_end_are_refused() -> None:
-    device = small()
+    device = make_small_device()
     end = device.logical_pages
     device.write(end - 1)
     for lpn, pages in ((end, 1), (end - 1, 2), (-1, 1), (0, 0), (0, -1), (2**62, 1)):
@@ -142,22 +142,23 @@ def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
 
 def test_arrival_times_may_not_decrease() -> None:
     with pytest.raises(ValueError, match="back"):
-        small().advance(-1)
+        make_small_device().advance(-1)
 
 
 def test_two_threads_may_use_two_devices() -> None:
-    def drive(seed: int) -> str:
-        device = small(fill="random")
+    def drive_own_device(seed: int) -> str:
+        device = make_small_device(fill="random")
         lpns = np.random.default_rng(seed).integers(0, device.logical_pages, 20000)
         device.submit("write", lpns[:10000])
         for lpn in lpns[10000:].tolist():
             device.write(lpn)
         return device.digest()
 
-    expected = {seed: drive(seed) for seed in (1, 2)}
+    expected = {seed: drive_own_device(seed) for seed in (1, 2)}
     found: dict[int, str] = {}
-    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: drive(seed)}))
-               for seed in expected]
+    threads = [
+        threading.Thread(target=lambda seed=seed: found.update({seed: drive_own_device(seed)}))
+        for seed in expected]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -166,13 +167,13 @@ def test_two_threads_may_use_two_devices() -> None:
 
 
 def test_two_threads_may_not_use_one_device() -> None:
-    device = small()
+    device = make_small_device()
 
-    def drive() -> None:
+    def drive_shared_device() -> None:
         for lpn in range(5000):
             device.write(lpn)
 
-    threads = [threading.Thread(target=drive) for _ in range(2)]
+    threads = [threading.Thread(target=drive_shared_device) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

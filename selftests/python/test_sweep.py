@@ -20,49 +20,51 @@ BASE: dict[str, Any] = {"profile": "demo", "blocks": 64, "requests": 30000, "wri
 
 
 @pytest.fixture(scope="module")
-def runs() -> aftl.Runs:
+def sweep_runs() -> aftl.Runs:
     return aftl.sweep(policy=["baseline", "approxftl"], op=[30, 40], seeds=3, jobs=2,
                       approx_share=0.5, **BASE)
 
 
-def test_sweep_runs_equal_simulates(runs: aftl.Runs) -> None:
-    assert len(runs) == 12
-    assert runs.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40], "seed": [1, 2, 3]}
-    for run in runs:
+def test_sweep_runs_equal_simulates(sweep_runs: aftl.Runs) -> None:
+    assert len(sweep_runs) == 12
+    assert sweep_runs.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40],
+                               "seed": [1, 2, 3]}
+    for run in sweep_runs:
         assert run.json == aftl.simulate(**run.options).json
-    order = [(row["policy"], row["op"], row["seed"]) for row in runs.rows()]
+    order = [(row["policy"], row["op"], row["seed"]) for row in sweep_runs.rows()]
     assert order == [(p, o, s) for p in ("baseline", "approxftl") for o in (30, 40)
                      for s in (1, 2, 3)]
 
 
-def values(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
+def measure_values(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
     return [run.summary[name] or 0 for run in runs
             if run.options["policy"] == policy and run.options["op"] == op]
 
 
-def test_means_and_paired_ratios_have_intervals(runs: aftl.Runs) -> None:
+def test_means_and_paired_ratios_have_intervals(sweep_runs: aftl.Runs) -> None:
     name = "write_response_mean_ns"
-    found = runs.interval("write_mean", by="policy", relative_to="baseline")
+    found = sweep_runs.interval("write_mean", by="policy", relative_to="baseline")
     assert (found["baseline"].mean, found["baseline"].half) == (1, 0)
-    each = [np.array(values(runs, "approxftl", op, name)) / values(runs, "baseline", op, name)
-            for op in (30, 40)]
+    each = [np.array(measure_values(sweep_runs, "approxftl", op, name))
+            / measure_values(sweep_runs, "baseline", op, name) for op in (30, 40)]
     assert found["approxftl"] == estimate_mean(np.mean(each, axis=0))
-    plain = aftl.Runs({**runs.axes, "op": [30]}, [run for run in runs if run.options["op"] == 30])
+    plain = aftl.Runs({**sweep_runs.axes, "op": [30]},
+                      [run for run in sweep_runs if run.options["op"] == 30])
     name = "write_amplification"
-    base, other = (values(plain, policy, 30, name) for policy in ("baseline", "approxftl"))
+    base, other = (measure_values(plain, policy, 30, name) for policy in ("baseline", "approxftl"))
     assert plain.interval(name, by="policy")["baseline"] == estimate_mean(base)
     ratio = plain.interval(name, by="policy", relative_to="baseline")["approxftl"]
     assert ratio == paired_ratio(other, base)
 
 
-def test_wrong_questions_are_refused(runs: aftl.Runs) -> None:
+def test_wrong_questions_are_refused(sweep_runs: aftl.Runs) -> None:
     for measure, by, base, said in (("write_p99", "size", None, "no axis"),
                                     ("write_p99", "op", 7, "7 is no value of op"),
                                     ("read_p99", "op", None, "no value in some runs")):
         with pytest.raises(ValueError, match=said):
-            runs.interval(measure, by=by, relative_to=base)
+            sweep_runs.interval(measure, by=by, relative_to=base)
     with pytest.raises(KeyError, match="no measure"):
-        runs.interval("beauty", by="op")
+        sweep_runs.interval("beauty", by="op")
     with pytest.raises(aftl.OptionError, match="seeds"):
         aftl.sweep(seed=5, **BASE)
     with pytest.raises(aftl.OptionError, match="empty"):
@@ -70,20 +72,21 @@ def test_wrong_questions_are_refused(runs: aftl.Runs) -> None:
 
 
 def chart_rows(chart: aftl.Chart) -> list[tuple[Any, ...]]:
-    return [(row[2], row[1], row[3], row[4], row[5], row[6]) for row in chart.figure.plot.rows()]
+    return [(row[2], row[1], row[3], row[4], row[5], row[6])
+            for row in chart.figure.plot.csv_rows()]
 
 
-def test_a_figure_shows_the_intervals(runs: aftl.Runs, tmp_path: Path) -> None:
-    chart = runs.plot("write_mean", "op", by="policy", relative_to="baseline")
+def test_a_figure_shows_the_intervals(sweep_runs: aftl.Runs, tmp_path: Path) -> None:
+    chart = sweep_runs.plot("write_mean", "op", by="policy", relative_to="baseline")
     expected = []
     for op in (30, 40):
-        part = aftl.Runs({**runs.axes, "op": [op]},
-                         [run for run in runs if run.options["op"] == op])
+        part = aftl.Runs({**sweep_runs.axes, "op": [op]},
+                         [run for run in sweep_runs if run.options["op"] == op])
         found = part.interval("write_mean", by="policy", relative_to="baseline")
         expected += [(op, policy, one.mean, one.low, one.high, 3) for policy, one in found.items()]
     assert chart_rows(chart) == expected
-    means = runs.interval("write_p99", by="policy")
-    plain = runs.plot("write_p99", "policy")
+    means = sweep_runs.interval("write_p99", by="policy")
+    plain = sweep_runs.plot("write_p99", "policy")
     assert [row[2] * 1e6 for row in chart_rows(plain)] == pytest.approx(
         [means[policy].mean for policy in ("baseline", "approxftl")])
     assert "ms" in plain._repr_svg_()
@@ -95,7 +98,7 @@ def test_a_figure_shows_the_intervals(runs: aftl.Runs, tmp_path: Path) -> None:
         chart.save(tmp_path / "a.jpeg")
     for x, by in (("size", None), ("op", "op"), ("op", "size")):
         with pytest.raises(ValueError, match="no axis"):
-            runs.plot("write_p99", x, by=by)
+            sweep_runs.plot("write_p99", x, by=by)
 
 
 def test_an_error_ends_a_sweep() -> None:

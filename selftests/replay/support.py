@@ -52,7 +52,7 @@ class Entry:
     approx_flips: int
 
     @property
-    def request(self) -> tuple[int, int, int, int, int]:
+    def untimed_request(self) -> tuple[int, int, int, int, int]:
         """The request without times, and its result."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
@@ -68,7 +68,7 @@ class Log:
     entries: list[Entry]
 
     @property
-    def by_sequence(self) -> list[Entry]:
+    def entries_by_sequence(self) -> list[Entry]:
         """The entries in stream order."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
@@ -95,7 +95,7 @@ def replay_json(*arguments: str | Path, code: int = 0) -> Json:
     done = run_replay(*arguments, "--json")
     assert done.code == code, done.err
     document: Json = json.loads(done.out)
-    assert not SCHEMA.errors(document)
+    assert not SCHEMA.find_errors(document)
     return document
 
 
@@ -111,7 +111,8 @@ def wait_for_entries(log: Path, count: int) -> None:
     wait_until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
-def unit_request(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:
+def request_of_whole_units(t_ms: float, number: int, op: int, klass: int = 0,
+                           units: int = 1) -> Record:
     """Return a request of whole units."""
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 

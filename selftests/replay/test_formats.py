@@ -10,21 +10,30 @@ from pathlib import Path
 
 import pytest
 from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay_json, run_replay
-from selftests.sim.support import FLUSH, READ, WRITE, Header, Record, run, sim, write_trace
+from selftests.sim.support import (
+    FLUSH,
+    READ,
+    WRITE,
+    Header,
+    Record,
+    run_approxftl,
+    run_sim,
+    write_trace,
+)
 from selftests.traces import support as traces
 
 #: Time in ticks, unit, and write flag of each request.
 REQUESTS = [(i * 300_000, i * 7 % 50, i % 3 > 0) for i in range(300)]
 
 
-def as_msr(path: Path) -> Path:
+def write_as_msr(path: Path) -> Path:
     lines = (f"{128166372000000000 + t // 100},usr,0,{'Write' if write else 'Read'},"
              f"{unit * UNIT},{UNIT},10" for t, unit, write in REQUESTS)
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def as_capture(path: Path) -> Path:
+def write_as_capture(path: Path) -> Path:
     """Write a capture in which each request begins on one processor and ends on another."""
     path.mkdir()
     files: list[list[traces.Event]] = [[], []]
@@ -38,7 +47,7 @@ def as_capture(path: Path) -> Path:
     return path
 
 
-FORMATS = [(as_msr, "MSR Cambridge CSV"), (as_capture, "blktrace's binary trace")]
+FORMATS = [(write_as_msr, "MSR Cambridge CSV"), (write_as_capture, "blktrace's binary trace")]
 WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
@@ -54,7 +63,7 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
     done = run_replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
                       "--record", log)
     assert done.code == 0, done.err
-    assert [request_of_entry(e) for e in read_log(log).by_sequence if e.sequence] == WANTED
+    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence if e.sequence] == WANTED
     assert title in done.err
     assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
 
@@ -68,13 +77,13 @@ def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Calla
     done = run_replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
     assert done.code == 0, done.err
     assert title in done.err
-    wanted = sim("--trace", converted, "--arrival", "trace", "--policy", "baseline,approxftl")
+    wanted = run_sim("--trace", converted, "--arrival", "trace", "--policy", "baseline,approxftl")
     assert json.loads(own.read_text())["runs"] == wanted["runs"]
 
 
 def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
     events = [traces.request_event(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
-              traces.class_note(1001, 0, UNIT, "approximate"),
+              traces.make_write_class_note(1001, 0, UNIT, "approximate"),
               traces.request_event(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     found = replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB")
@@ -90,12 +99,12 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     log = tmp_path / "log"
     replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
-    assert [request_of_entry(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH),
-                                                                        (0, 8, 8, WRITE)]
+    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence] == [(0, 0, 0, FLUSH),
+                                                                                (0, 8, 8, WRITE)]
 
 
 def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
-    trace = as_msr(tmp_path / "t.csv")
+    trace = write_as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
     # With --fold the trace is read three times.
     done = run_replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
@@ -110,8 +119,8 @@ def test_columns_of_a_csv_are_named(tmp_path: Path) -> None:
                       "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
                       "--offset-unit", "sectors")
     assert done.code == 0, done.err
-    assert [request_of_entry(e) for e in read_log(log).by_sequence] == [(0, 8, 8, WRITE),
-                                                                        (4000, 16, 8, READ)]
+    assert [request_of_entry(e) for e in read_log(log).entries_by_sequence] == [(0, 8, 8, WRITE),
+                                                                                (4000, 16, 8, READ)]
 
 
 def test_compressed_record_files_are_read(tmp_path: Path) -> None:
@@ -124,6 +133,6 @@ def test_compressed_record_files_are_read(tmp_path: Path) -> None:
 
 
 def test_reading_options_equal_those_of_trace(tmp_path: Path) -> None:
-    done = run("replay", "--dry-run", as_msr(tmp_path / "t.csv"), tmp_path / "disk", "--size",
-               "1MiB")
+    done = run_approxftl("replay", "--dry-run", write_as_msr(tmp_path / "t.csv"), tmp_path / "disk",
+                         "--size", "1MiB")
     assert (done.code, "300 requests" in done.out) == (0, True)

@@ -24,10 +24,10 @@ from selftests.replay.support import (
     Entry,
     read_log,
     replay_json,
+    request_of_whole_units,
     run_replay,
     start_replay,
     total_of_field,
-    unit_request,
     wait_for_entries,
 )
 from selftests.sim.support import (
@@ -40,7 +40,7 @@ from selftests.sim.support import (
     Header,
     Record,
     crc32c,
-    sim,
+    run_sim,
     write_trace,
 )
 
@@ -56,7 +56,7 @@ def mixed_requests(count: int, seed: int = 1, units: int = 200, gap_us: int = 20
         length = 0 if op == FLUSH else draw.randint(1, 16)
         first = 0 if op == FLUSH else draw.randrange(units - length)
         klass = draw.randint(0, 1) if op == WRITE else 0
-        records.append(unit_request(i * gap_us / 1000, first, op, klass, length))
+        records.append(request_of_whole_units(i * gap_us / 1000, first, op, klass, length))
     return records
 
 
@@ -66,10 +66,10 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).by_sequence
+    entries = read_log(log).entries_by_sequence
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
-    assert [e.request for e in entries] == wanted
+    assert [e.untimed_request for e in entries] == wanted
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
     assert document["done_requests"] == document["planned_requests"] == 500
     assert document["failed_requests"] == 0
@@ -80,7 +80,7 @@ def test_no_request_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).by_sequence
+    entries = read_log(log).entries_by_sequence
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
 
@@ -91,10 +91,11 @@ def test_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: float) 
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed", speed)
-    assert [e.due_ns for e in read_log(log).by_sequence] == [int(r.t_ns * factor) for r in records]
+    assert [e.due_ns for e in read_log(log).entries_by_sequence] == [int(r.t_ns * factor)
+                                                                     for r in records]
 
 
-def most_under_way(entries: list[Entry]) -> int:
+def most_requests_in_flight(entries: list[Entry]) -> int:
     """Return the largest number of requests in flight, from their times."""
     moments = [(e.submit_ns, 1) for e in entries] + [(e.complete_ns, -1) for e in entries]
     now = most = 0
@@ -108,7 +109,7 @@ def most_under_way(entries: list[Entry]) -> int:
 @pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
 def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
                                            how: tuple[str, ...]) -> None:
-    records = [unit_request(i * 1000, i % 100, WRITE) for i in range(2000)]
+    records = [request_of_whole_units(i * 1000, i % 100, WRITE) for i in range(2000)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(
@@ -116,16 +117,16 @@ def test_closed_loops_ignore_arrival_times(tmp_path: Path, engine: str,
     )
     assert done["fidelity"]["mode"] == "closed_loop"
     assert done["elapsed_ns"] < records[-1].t_ns
-    assert 1 <= most_under_way(read_log(log).entries) <= 4
+    assert 1 <= most_requests_in_flight(read_log(log).entries) <= 4
 
 
 def test_the_depth_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
-    records = [unit_request(0, i % 100, WRITE, units=16) for i in range(300)]
+    records = [request_of_whole_units(0, i % 100, WRITE, units=16) for i in range(300)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--limit", "3")
     assert done["fidelity"]["mode"] == "open_loop"
-    assert most_under_way(read_log(log).entries) <= 3
+    assert most_requests_in_flight(read_log(log).entries) <= 3
     assert done["fidelity"]["lag"]["max_ns"] > 0
 
 
@@ -138,13 +139,13 @@ def test_engines_issue_the_same_requests(tmp_path: Path) -> None:
         replay_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
-        requests = [e.request for e in read_log(log).by_sequence]
+        requests = [e.untimed_request for e in read_log(log).entries_by_sequence]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
     assert found["io_uring"] == found["threads"]
 
 
 def test_the_seed_determines_the_data(tmp_path: Path) -> None:
-    trace = write_trace(tmp_path / "t.aft", [unit_request(0, 3, WRITE, APPROX, 4)])
+    trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 3, WRITE, APPROX, 4)])
     contents = []
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         replay_json(trace, tmp_path / name, "--size", "64KiB", "--seed", seed)
@@ -182,11 +183,11 @@ def test_all_written_data_are_verified(tmp_path: Path, engine: str, grain: int) 
 Spoil = Callable[[bytearray, bytes], None]
 
 
-def flip_precise(now: bytearray, _before: bytes) -> None:
+def flip_precise_bits(now: bytearray, _before: bytes) -> None:
     now[0 * UNIT + 2000] ^= 0x11
 
 
-def flip_approximate(now: bytearray, _before: bytes) -> None:
+def flip_approximate_bits(now: bytearray, _before: bytes) -> None:
     now[1 * UNIT + 3000] ^= 0x07
 
 
@@ -206,8 +207,8 @@ def restore_unit(now: bytearray, before: bytes) -> None:
 @pytest.mark.parametrize(
     ("spoil", "wrong", "code"),
     [
-        (flip_precise, {"precise_flips": 2}, 4),
-        (flip_approximate, {"approx_flips": 3}, 0),
+        (flip_precise_bits, {"precise_flips": 2}, 4),
+        (flip_approximate_bits, {"approx_flips": 3}, 0),
         (wipe_unit, {"lost": 1}, 4),
         (displace_unit, {"misplaced": 1}, 4),
         (restore_unit, {"stale": 1}, 4),
@@ -217,11 +218,11 @@ def restore_unit(now: bytearray, before: bytes) -> None:
 def test_wrong_data_are_classified(
     tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
 ) -> None:
-    writes = [unit_request(0, 0, WRITE), unit_request(0, 1, WRITE, APPROX),
-              unit_request(0, 2, WRITE)]
+    writes = [request_of_whole_units(0, 0, WRITE), request_of_whole_units(0, 1, WRITE, APPROX),
+              request_of_whole_units(0, 2, WRITE)]
     # The steps between must not take four seconds.
-    again = [unit_request(4000, 0, WRITE)]
-    reads = [unit_request(8000, number, READ) for number in range(4)]
+    again = [request_of_whole_units(4000, 0, WRITE)]
+    reads = [request_of_whole_units(8000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record",
@@ -247,15 +248,15 @@ def test_wrong_data_are_classified(
     assert ("data came back wrong" in err) == (code == 4)
 
 
-def slow_stream(tmp_path: Path) -> Path:
-    records = [unit_request(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
+def write_slow_trace(tmp_path: Path) -> Path:
+    records = [request_of_whole_units(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
     return write_trace(tmp_path / "t.aft", records)
 
 
 def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    running = start_replay(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record",
-                           log)
+    running = start_replay(write_slow_trace(tmp_path), tmp_path / "disk", "--size", "1MiB",
+                           "--record", log)
     wait_for_entries(log, 50)
     running.kill()
     running.communicate()
@@ -263,7 +264,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
     # Requests in flight are missing, at most as many as the default depth.
-    numbers = [e.sequence for e in entries.by_sequence]
+    numbers = [e.sequence for e in entries.entries_by_sequence]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = run_replay("--summarise", log, "--json")
     document = json.loads(done.out)
@@ -277,8 +278,8 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
 def test_an_interrupted_replay_reports_completed_requests(
         tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
-    running = start_replay(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record",
-                           log)
+    running = start_replay(write_slow_trace(tmp_path), tmp_path / "disk", "--size", "1MiB",
+                           "--record", log)
     wait_for_entries(log, 20)
     running.send_signal(number)
     out, err = running.communicate()
@@ -336,10 +337,10 @@ def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
 
 
 def pack_log(records: list[Record], header: Header | None = None) -> bytes:
-    return (header or Header()).pack() + b"".join(r.pack() for r in records)
+    return (header or Header()).pack_header() + b"".join(r.pack_record() for r in records)
 
 
-WRITES = [unit_request(i, i, WRITE) for i in range(10)]
+WRITES = [request_of_whole_units(i, i, WRITE) for i in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -350,10 +351,10 @@ WRITES = [unit_request(i, i, WRITE) for i in range(10)]
         (b"\x89AFT\r\n\x1a\n", "ends inside its header"),
         (pack_log(WRITES)[:-5], "ends inside a record"),
         (pack_log(WRITES, Header(records=11)), "ends after 10 of 11 records"),
-        (pack_log([*WRITES, unit_request(3, 1, WRITE)]), "before that of the previous"),
-        (pack_log([*WRITES, unit_request(30, 1, 9)]), "operation 9 is unknown"),
-        (pack_log([*WRITES, unit_request(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
-        (pack_log([*WRITES, unit_request(30, 1, WRITE, 0, 0)]), "has no length"),
+        (pack_log([*WRITES, request_of_whole_units(3, 1, WRITE)]), "before that of the previous"),
+        (pack_log([*WRITES, request_of_whole_units(30, 1, 9)]), "operation 9 is unknown"),
+        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
+        (pack_log([*WRITES, request_of_whole_units(30, 1, WRITE, 0, 0)]), "has no length"),
         (pack_log(WRITES, Header(break_checksum=True)), "header is damaged"),
         (pack_log([]), "has no request"),
         (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
@@ -421,7 +422,7 @@ def test_invalid_options_are_refused(
 @pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     # The file is truncated during the replay, so that reads are short.
-    records = [unit_request(0, 0, WRITE), unit_request(5000, 8, READ)]
+    records = [request_of_whole_units(0, 0, WRITE), request_of_whole_units(5000, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start_replay(trace, disk, "--size", "64KiB", "--record", log)
@@ -431,7 +432,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     out, _ = running.communicate()
     assert running.returncode == 1
     assert "failed: 1, the first with: Input/output error" in out
-    assert [e.error for e in read_log(log).by_sequence] == [0, 5]
+    assert [e.error for e in read_log(log).entries_by_sequence] == [0, 5]
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -458,12 +459,12 @@ def test_folded_requests_stay_inside_the_device(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
 ) -> None:
     place = tmp_path_factory.mktemp("fold")
-    records = [unit_request(0, first, READ, 0, units) for first, units in requests]
+    records = [request_of_whole_units(0, first, READ, 0, units) for first, units in requests]
     trace = write_trace(place / "t.aft", records)
     log = place / "log"
     size = size_units * UNIT
     replay_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
-    for (first, units), entry in zip(requests, read_log(log).by_sequence, strict=True):
+    for (first, units), entry in zip(requests, read_log(log).entries_by_sequence, strict=True):
         assert entry.nsect == units * UNIT_SECTORS
         assert entry.off_sect + entry.nsect <= size // 512
         inside = first + units <= size_units
@@ -476,7 +477,7 @@ def test_align_rounds_ranges_outward(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     replay_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record", log)
-    entries = read_log(log).by_sequence
+    entries = read_log(log).entries_by_sequence
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 
@@ -487,8 +488,8 @@ def test_count_limits_the_requests(tmp_path: Path) -> None:
 
 
 def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
-    records = [unit_request(0, 0, WRITE, 0, 4), unit_request(50, 1, DISCARD),
-               unit_request(50, 2, WRITE_ZEROES)]
+    records = [request_of_whole_units(0, 0, WRITE, 0, 4), request_of_whole_units(50, 1, DISCARD),
+               request_of_whole_units(50, 2, WRITE_ZEROES)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk = tmp_path / "disk"
     done = replay_json(trace, disk, "--size", "16KiB", "--closed-loop", "1")
@@ -516,7 +517,7 @@ def test_a_late_machine_is_reported(tmp_path: Path) -> None:
 
 def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
-    direct = sim("--trace", trace, "--arrival", "trace")
+    direct = run_sim("--trace", trace, "--arrival", "trace")
     done = run_replay("--simulate", trace, "--json", "--", "--policy", "baseline")
     assert done.code == 0, done.err
     assert sim_counters(json.loads(done.out)) == sim_counters(direct)
@@ -528,7 +529,8 @@ def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
 
 def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed_requests(400))
-    direct = sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests", "99")
+    direct = run_sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests",
+                     "99")
     done = run_replay(
         *("--simulate", trace, "--speed", "2", "--requests", "99", "--json"),
         *("--", "--seed", "5", "--policy", "baseline,approxftl"),
@@ -568,7 +570,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
 
 def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
     """Fold at the given size, or at the device's; without --fold such a trace is refused."""
-    trace = write_trace(tmp_path / "t.aft", [unit_request(0, 1 << 20, WRITE)])
+    trace = write_trace(tmp_path / "t.aft", [request_of_whole_units(0, 1 << 20, WRITE)])
     refused = run_replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err
     for size, wrapped in (((), 1), (("--size", str(MIB)), 0)):

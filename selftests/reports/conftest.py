@@ -14,4 +14,4 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Headless Chromium without a network, driven by the DevTools protocol."""
     found = Browser(tmp_path_factory.mktemp("driven"))
     yield found
-    found.close()
+    found.close_browser()

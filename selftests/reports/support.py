@@ -23,45 +23,45 @@ STREAM = ("--fill", "random", "--fill-approx", "50%", "--approx-share", "50%", "
 POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
 
 
-def run(*arguments: str | Path, directory: Path | None = None,
-        environment: dict[str, str] | None = None) -> Done:
+def run_approxftl(*arguments: str | Path, directory: Path | None = None,
+                  environment: dict[str, str] | None = None) -> Done:
     """Run approxftl."""
     return run_program(PROGRAM, *arguments, directory=directory, environment=environment)
 
 
-def succeed(*arguments: str | Path, directory: Path | None = None) -> str:
+def run_successfully(*arguments: str | Path, directory: Path | None = None) -> str:
     """Run approxftl, which must succeed without a message."""
-    done = run(*arguments, directory=directory)
+    done = run_approxftl(*arguments, directory=directory)
     assert (done.code, done.err) == (0, ""), done.err
     return done.out
 
 
-def simulate(path: Path, *arguments: str | Path) -> Json:
+def simulate_to_file(path: Path, *arguments: str | Path) -> Json:
     """Run the simulator, and write its result to a file."""
-    succeed("sim", *arguments, f"--json={path}", "--quiet")
+    run_successfully("sim", *arguments, f"--json={path}", "--quiet")
     result: Json = json.loads(path.read_text())
     return result
 
 
-def everything(directory: Path) -> list[Path]:
+def write_all_inputs(directory: Path) -> list[Path]:
     """Write one input of each kind that needs no device."""
     result, timeline = directory / "result.json", directory / "timeline.json"
-    simulate(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
+    simulate_to_file(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
     records = directory / "stream.aft"
-    simulate(directory / "unused.json", "--requests", "500", "--record", records)
+    simulate_to_file(directory / "unused.json", "--requests", "500", "--record", records)
     (directory / "unused.json").unlink()
     log = directory / "requests.log"
     (directory / "target").write_bytes(bytes(1 << 20))
-    succeed("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
-            "--buffered", "--record", log)
-    return [result, timeline, records, log, *snapshots(directory)]
+    run_successfully("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
+                     "--buffered", "--record", log)
+    return [result, timeline, records, log, *write_device_answers(directory)]
 
 
 COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12,
             "read_energy_pj": 10, "program_energy_pj": 20, "erase_energy_pj": 30}
 
 
-def device(**more: Any) -> Json:
+def device_stat_json(**more: Any) -> Json:
     """Return the JSON of approxftl stat for a device."""
     return {
         "approxftl_json_format": [1, 0],
@@ -72,14 +72,14 @@ def device(**more: Any) -> Json:
     }
 
 
-def sample(second: int) -> Json:
+def interval_stat_json(second: int) -> Json:
     """Return one interval of approxftl stat -i 1s -j."""
     return {"interval_ns": 1_000_000_000, "write_amplification": 1 + second / 10,
             "counters": COUNTERS,
             "block_layer": {"read_bytes": second << 20, "write_bytes": 2 * second << 20}}
 
 
-def replayed() -> Json:
+def replay_report_json() -> Json:
     """Return a report as approxftl-replay writes it."""
     times = {"mean_ns": 2000, "p50_ns": 1000, "p99_ns": 9000, "p99_9_ns": 9500, "max_ns": 10000}
     return {
@@ -103,19 +103,20 @@ BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprog
          + "".join(f"page {i} class {i % 2} mode {i % 2} valid {i != 5:d}\n" for i in range(32)))
 
 
-#: The summary that the commands print for the inputs of everything().
+#: The summary that the commands print for the inputs of write_all_inputs().
 EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay, 1 log"
 
 
-def snapshots(directory: Path) -> list[Path]:
+def write_device_answers(directory: Path) -> list[Path]:
     """Write sample answers of a device, in the formats of the programs and the module."""
     paths = []
     for name, content in (
-        ("stat.json", json.dumps(device())),
-        ("series.json", json.dumps(device(samples=[sample(s) for s in range(1, 4)]))),
-        ("health.json", json.dumps(device(verdict="good", reasons=[],
-                                          blocks={"total": 8, "erases_max": 7}))),
-        ("replay.json", json.dumps(replayed())),
+        ("stat.json", json.dumps(device_stat_json())),
+        ("series.json",
+         json.dumps(device_stat_json(samples=[interval_stat_json(s) for s in range(1, 4)]))),
+        ("health.json", json.dumps(device_stat_json(verdict="good", reasons=[],
+                                                    blocks={"total": 8, "erases_max": 7}))),
+        ("replay.json", json.dumps(replay_report_json())),
         ("blocks.txt", BLOCKS), ("luns.txt", LUNS), ("block-3.txt", BLOCK),
     ):
         (directory / name).write_text(content)
@@ -126,7 +127,7 @@ def snapshots(directory: Path) -> list[Path]:
 # ---------------------------------------------------------------- a browser
 
 
-def browse(page: Path, profile: Path, *options: str) -> Done:
+def open_headless(page: Path, profile: Path, *options: str) -> Done:
     """Open a page in headless Chromium without a network."""
     done = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
@@ -136,19 +137,19 @@ def browse(page: Path, profile: Path, *options: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def console(done: Done) -> list[str]:
+def console_messages(done: Done) -> list[str]:
     """Return the messages in the browser's console: errors, refused loads."""
     return [line for line in done.err.splitlines() if ":CONSOLE" in line]
 
 
-def with_script(page: Path, script: str) -> Path:
+def page_with_script(page: Path, script: str) -> Path:
     """Return a copy of a page with one more script at its end."""
     copy = page.with_name(f"probe-{page.name}")
     copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     return copy
 
 
-def references(html: str) -> list[str]:
+def urls_in_page(html: str) -> list[str]:
     """Return all URLs in a page."""
     names = "href|src|srcset|action|data|poster"
     found: Sequence[str] = re.findall(rf'\b(?:{names})="([^"]*)"', html)
@@ -227,23 +228,23 @@ WEAK_MARKS = """
 """
 
 
-def probe(browser: Browser, script: str) -> Any:
+def run_script(browser: Browser, script: str) -> Any:
     """Run a script in the page and return its value."""
-    return browser.run(f"(async () => {{ {PROBE} {script} }})()")
+    return browser.run_script(f"(async () => {{ {PROBE} {script} }})()")
 
 
-def press(shown: Browser, key: str, code: int, text: str = "") -> None:
+def press_key(shown: Browser, key: str, code: int, text: str = "") -> None:
     """Press and release a key."""
     for kind in ("keyDown", "keyUp"):
-        shown.call("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
-                   windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
+        shown.call_method("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
+                          windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
 
 
-def shown_freshly(browser: Browser, page: Path, width: int, height: int) -> Iterator[Browser]:
+def load_fresh_page(browser: Browser, page: Path, width: int, height: int) -> Iterator[Browser]:
     """Yield the freshly loaded page; it must request no URL and log nothing to the console."""
-    browser.size(width, height)
-    browser.call("Emulation.setEmulatedMedia", media="", features=[])
-    browser.show(page)
+    browser.set_screen_size(width, height)
+    browser.call_method("Emulation.setEmulatedMedia", media="", features=[])
+    browser.show_page(page)
     browser.said.clear()
     browser.requested.clear()
     yield browser

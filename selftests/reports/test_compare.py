@@ -10,16 +10,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.reports.support import (
     POLICIES,
     Json,
-    device,
-    everything,
-    replayed,
-    run,
-    simulate,
-    succeed,
+    device_stat_json,
+    replay_report_json,
+    run_approxftl,
+    run_successfully,
+    simulate_to_file,
+    write_all_inputs,
 )
 from selftests.sim.support import FUA, LIFE, READ, WRITE, Record, write_trace
 
@@ -30,29 +30,32 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return everything(tmp_path_factory.mktemp("compare"))
+def input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return write_all_inputs(tmp_path_factory.mktemp("compare"))
 
 
 @pytest.fixture(scope="module")
-def result(inputs: list[Path]) -> Json:
-    found: Json = json.loads(inputs[0].read_text())
+def simulation_result(input_files: list[Path]) -> Json:
+    found: Json = json.loads(input_files[0].read_text())
     return found
 
 
 @pytest.fixture(scope="module")
-def document(inputs: list[Path]) -> Json:
-    return document_of(SCHEMA, succeed("compare", *inputs, "-j"))
+def comparison_document(input_files: list[Path]) -> Json:
+    return parse_document(SCHEMA, run_successfully("compare", *input_files, "-j"))
 
 
-def test_json_names_version_and_arguments(document: Json, inputs: list[Path]) -> None:
-    assert document["tool"]["version"] == succeed("version").split()[-1]
-    assert document["tool"]["argv"] == ["approxftl", "compare", *map(str, inputs), "-j"]
+def test_json_names_version_and_arguments(comparison_document: Json,
+                                          input_files: list[Path]) -> None:
+    assert comparison_document["tool"]["version"] == run_successfully("version").split()[-1]
+    assert comparison_document["tool"]["argv"] == ["approxftl", "compare", *map(str, input_files),
+                                                   "-j"]
 
 
-def test_measures_of_runs_equal_their_results(document: Json, result: Json) -> None:
-    assert [run["label"] for run in document["runs"]] == list(POLICIES)
-    for shown, run_ in zip(document["runs"], result["runs"], strict=True):
+def test_measures_of_runs_equal_their_results(comparison_document: Json,
+                                              simulation_result: Json) -> None:
+    assert [run["label"] for run in comparison_document["runs"]] == list(POLICIES)
+    for shown, run_ in zip(comparison_document["runs"], simulation_result["runs"], strict=True):
         values = shown["measures"]
         timing, counters = run_["timing"], run_["counters"]
         assert values["write_response_p99_ns"] == timing["write_response"]["p99_ns"]
@@ -62,46 +65,48 @@ def test_measures_of_runs_equal_their_results(document: Json, result: Json) -> N
         assert values["wear_mean"] == run_["blocks"]["wear"]["mean"]
         assert values["read_flipped_bits"] == counters["read_flipped_bits"]
         if counters["read_approx_units"]:
-            bits = counters["read_approx_units"] * result["geometry"]["unit_bytes"] * 8
+            bits = counters["read_approx_units"] * simulation_result["geometry"]["unit_bytes"] * 8
             assert values["bit_error_rate"] == counters["read_flipped_bits"] / bits
         assert shown["base"] == "baseline"
-        assert (shown["seed"], shown["profile"]) == (result["seed"], result["profile"])
-        assert shown["argv"] == result["tool"]["argv"]
+        assert (shown["seed"], shown["profile"]) == (simulation_result["seed"],
+                                                     simulation_result["profile"])
+        assert shown["argv"] == simulation_result["tool"]["argv"]
 
 
-def test_ratios_refer_to_the_first_run(document: Json) -> None:
-    first = document["runs"][0]["measures"]
-    for shown in document["runs"]:
+def test_ratios_refer_to_the_first_run(comparison_document: Json) -> None:
+    first = comparison_document["runs"][0]["measures"]
+    for shown in comparison_document["runs"]:
         for key, value in shown["relative"].items():
             assert value == pytest.approx(shown["measures"][key] / first[key])
         assert all(key in shown["relative"] for key, base in first.items()
                    if base and key in shown["measures"])
 
 
-def test_keys_have_units(document: Json) -> None:
+def test_keys_have_units(comparison_document: Json) -> None:
     for measure in measures.MEASURES:
         assert re.fullmatch(r"[a-z0-9_]+", measure.key)
         assert ("response" in measure.key) <= measure.key.endswith("_ns")
         assert ("energy" in measure.key) <= measure.key.endswith("_pj")
-    known = {key for shown in document["runs"] for key in shown["measures"]}
+    known = {key for shown in comparison_document["runs"] for key in shown["measures"]}
     # Each measure occurs in some run.
     assert {measure.key for measure in measures.MEASURES} == known
 
 
-def test_devices_replays_and_records_are_listed(document: Json, inputs: list[Path]) -> None:
-    assert [device["label"] for device in document["devices"]] == ["ssd"] * 3
-    assert document["devices"][0]["facts"]["total_energy_pj"] == 60
-    assert document["devices"][0]["facts"]["write_amplification"] == 1.25
-    (replayed,) = document["replays"]
+def test_devices_replays_and_records_are_listed(comparison_document: Json,
+                                                input_files: list[Path]) -> None:
+    assert [device["label"] for device in comparison_document["devices"]] == ["ssd"] * 3
+    assert comparison_document["devices"][0]["facts"]["total_energy_pj"] == 60
+    assert comparison_document["devices"][0]["facts"]["write_amplification"] == 1.25
+    (replayed,) = comparison_document["replays"]
     assert replayed["facts"]["fidelity.lag.p99_ns"] == 9000
     assert replayed["facts"]["write_precise.mean_ns"] == 2000
-    (log,) = document["logs"]
+    (log,) = comparison_document["logs"]
     assert log["facts"]["planned_requests"] == log["facts"]["done_requests"] == 500
     assert log["facts"]["failed_requests"] == 0
-    (records,) = document["records"]
-    file = aft.open_records(next(path for path in inputs if path.suffix == ".aft"))
+    (records,) = comparison_document["records"]
+    file = aft.open_records(next(path for path in input_files if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
-    writes = int((file.operations() == 1).sum())
+    writes = int((file.operations_without_flags() == 1).sum())
     assert records["facts"]["write_requests"] == writes
     assert records["facts"]["writes_of_class_precise"] == writes
 
@@ -109,48 +114,52 @@ def test_devices_replays_and_records_are_listed(document: Json, inputs: list[Pat
 def test_flags_are_no_part_of_operations(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
     assert aft.open_records(write_trace(tmp_path / "x.aft",
-                                        records)).operations().tolist() == [WRITE, READ]
+                                        records)).operations_without_flags().tolist() == [WRITE,
+                                                                                          READ]
 
 
-def test_the_table_shows_the_ratios(inputs: list[Path], result: Json) -> None:
-    lines = succeed("compare", inputs[0]).splitlines()
+def test_the_table_shows_the_ratios(input_files: list[Path], simulation_result: Json) -> None:
+    lines = run_successfully("compare", input_files[0]).splitlines()
     assert lines[0].split() == list(POLICIES)
     (mean,) = [line for line in lines if line.startswith("write response, mean")]
-    values = [run_["timing"]["write_response"]["mean_ns"] for run_ in result["runs"]]
+    values = [run_["timing"]["write_response"]["mean_ns"] for run_ in simulation_result["runs"]]
     shown = re.findall(r"([0-9.]+)x", mean)
     assert shown == [f"{value / values[0]:.3f}" for value in values[1:]]
-    assert len(succeed("compare", inputs[0], "--all").splitlines()) > len(lines)
+    assert len(run_successfully("compare", input_files[0], "--all").splitlines()) > len(lines)
 
 
 def test_one_policy_in_each_file(tmp_path: Path) -> None:
     for op in ("10", "20"):
-        simulate(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests", "3000")
-    shown = document_of(SCHEMA, succeed("compare", tmp_path, "-j"))["runs"]
+        simulate_to_file(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests",
+                         "3000")
+    shown = parse_document(SCHEMA, run_successfully("compare", tmp_path, "-j"))["runs"]
     assert [(one["label"], one["base"]) for one in shown] == [
         ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
 
 
 def test_each_file_has_its_own_reference(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        simulate(tmp_path / f"{name}.json", "--requests", "500", "--policy", "baseline,vth_b")
-    shown = document_of(SCHEMA, succeed("compare", tmp_path, "-j"))["runs"]
+        simulate_to_file(tmp_path / f"{name}.json", "--requests", "500", "--policy",
+                         "baseline,vth_b")
+    shown = parse_document(SCHEMA, run_successfully("compare", tmp_path, "-j"))["runs"]
     assert [one["base"] for one in shown] == 2 * ["a baseline"] + 2 * ["b baseline"]
-    text = succeed("compare", tmp_path)
+    text = run_successfully("compare", tmp_path)
     assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]
 
 
 def test_files_of_one_name_are_labelled_by_directory(tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
-        simulate(tmp_path / name / "run.json", "--requests", "500", "--policy", "baseline,vth_b")
-    shown = json.loads(succeed("compare", "x/run.json", "y/run.json", "-j",
-                               directory=tmp_path))["runs"]
+        simulate_to_file(tmp_path / name / "run.json", "--requests", "500", "--policy",
+                         "baseline,vth_b")
+    shown = json.loads(run_successfully("compare", "x/run.json", "y/run.json", "-j",
+                                        directory=tmp_path))["runs"]
     assert [one["label"] for one in shown] == ["x/run baseline", "x/run vth_b", "y/run baseline",
                                                "y/run vth_b"]
 
 
-def test_closed_pipe_is_no_error(inputs: list[Path]) -> None:
-    done = run("compare", *inputs, "-j")
+def test_closed_pipe_is_no_error(input_files: list[Path]) -> None:
+    done = run_approxftl("compare", *input_files, "-j")
     assert done.code == 0
     assert len(done.out) > 1000
 
@@ -167,11 +176,11 @@ def test_numbers_are_printed_shortly(value: float | str | None, text: str) -> No
 
 
 @pytest.fixture(scope="module")
-def incomplete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def incomplete_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of three policies: one was refused, and the last one was interrupted."""
     path = tmp_path_factory.mktemp("incomplete") / "result.json"
-    done = run("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
-               "baseline,approxftl,vth_b", f"--json={path}", "--histogram")
+    done = run_approxftl("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
+                         "baseline,approxftl,vth_b", f"--json={path}", "--histogram")
     assert done.code == 2
     assert "approxftl: no result: policy approxftl keeps 16 of the 12 blocks" in done.out
     document = json.loads(path.read_text())
@@ -182,18 +191,18 @@ def incomplete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_incomplete_runs_are_marked(incomplete: Path) -> None:
-    told = succeed("compare", incomplete)
+def test_incomplete_runs_are_marked(incomplete_result: Path) -> None:
+    told = run_successfully("compare", incomplete_result)
     assert "vth_b (interrupted after 2000 requests)" in told.splitlines()[0]
     assert re.search(r"^approxftl: no result in .*: policy approxftl keeps 16", told, re.M)
-    document = document_of(SCHEMA, succeed("compare", incomplete, "--json"))
+    document = parse_document(SCHEMA, run_successfully("compare", incomplete_result, "--json"))
     assert [one["interrupted"] for one in document["runs"]] == [False, True]
     assert [one["policy"] for one in document["failed"]] == ["approxftl"]
 
 
-def test_incomplete_runs_are_marked_in_the_report(incomplete: Path, tmp_path: Path) -> None:
+def test_incomplete_runs_are_marked_in_the_report(incomplete_result: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = succeed("report", incomplete, "-O", page)
+    told = run_successfully("report", incomplete_result, "-O", page)
     assert told == f"{page}: 2 runs, 1 policy without a result\n"
     html = page.read_text()
     assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
@@ -203,14 +212,15 @@ def test_incomplete_runs_are_marked_in_the_report(incomplete: Path, tmp_path: Pa
 
 
 def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(json.dumps({**replayed(), "interrupted": True}))
-    assert "r (interrupted after 10 requests)" in succeed("compare", tmp_path / "r.json")
+    (tmp_path / "r.json").write_text(json.dumps({**replay_report_json(), "interrupted": True}))
+    assert "r (interrupted after 10 requests)" in run_successfully("compare", tmp_path / "r.json")
 
 
 def test_captions_name_the_series(tmp_path: Path) -> None:
-    simulate(tmp_path / "four.json", "--requests", "500", "--histogram")
-    simulate(tmp_path / "plain.json", "--requests", "500", "--policy", "vth_b")
-    succeed("report", tmp_path / "four.json", tmp_path / "plain.json", "-O", tmp_path / "page.html")
+    simulate_to_file(tmp_path / "four.json", "--requests", "500", "--histogram")
+    simulate_to_file(tmp_path / "plain.json", "--requests", "500", "--policy", "vth_b")
+    run_successfully("report", tmp_path / "four.json", tmp_path / "plain.json", "-O",
+                     tmp_path / "page.html")
     (figure,) = re.findall(r'<figure id="cdf-write">.*?</figure>',
                            (tmp_path / "page.html").read_text(), re.S)
     assert "four.json" in figure and "plain.json" not in figure
@@ -224,7 +234,7 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
     (tmp_path / "t.json").write_text(json.dumps({
         "approxftl_json_format": [1, 0], "omitted_events": 77,
         "traceEvents": [*names, {**event, "pid": 1}, {**event, "pid": 2}]}))
-    succeed("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
+    run_successfully("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "77 operations of second, third were not recorded" in html
     assert "77 more were not recorded" not in html
@@ -232,16 +242,17 @@ def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
     """Of two collections, the second one moves more data; the view starts there."""
-    def event(ts: int, name: str, cause: str) -> Json:
+    def timeline_event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}
 
     collected = [*range(100, 110), *range(3000, 3500)]
     (tmp_path / "t.json").write_text(json.dumps({
         "approxftl_json_format": [1, 0],
-        "traceEvents": [event(ts, "erase" if ts in (109, 3499) else "read",
-                              "gc" if ts in collected else "host") for ts in range(9000)]}))
-    succeed("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
+        "traceEvents": [timeline_event(ts, "erase" if ts in (109, 3499) else "read",
+                                       "gc" if ts in collected else "host")
+                        for ts in range(9000)]}))
+    run_successfully("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "0 is 3.000 ms after the begin" in html
     assert "7800 more are in t.json" in html
@@ -250,14 +261,14 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
     assert ("erase", "gc", "3499") in drawn
 
 
-def fio(mean: float) -> Json:
+def fio_output(mean: float) -> Json:
     """Return fio's output of two jobs; one is too short for a 99th percentile."""
-    def times(count: int) -> Json:
+    def completion_latencies(count: int) -> Json:
         return {"total_ios": count, "clat_ns": {"N": count, "mean": mean,
                                                 "percentile": {"99.000000": 4 * mean}}}
     return {"fio version": "fio-3.33", "jobs": [
-        {"jobname": "write", "write": times(1000), "read": times(0)},
-        {"jobname": "look", "write": times(0), "read": times(999)}]}
+        {"jobname": "write", "write": completion_latencies(1000), "read": completion_latencies(0)},
+        {"jobname": "look", "write": completion_latencies(0), "read": completion_latencies(999)}]}
 
 
 def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
@@ -267,11 +278,11 @@ def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
                "inputs": {"flipped_bits": i - 1}, "quality": {"psnr_db": None if i == 1 else 30.5},
                "check": {"of": "pixels", "passed": True}}
         for kind, document in (
-                ("fio", fio(2e6 / i)), ("app", app),
-                ("stat", device(name=name, policy=name, write_amplification=float(i)))):
+                ("fio", fio_output(2e6 / i)), ("app", app),
+                ("stat", device_stat_json(name=name, policy=name, write_amplification=float(i)))):
             files.append(tmp_path / f"{name}.{kind}.json")
             files[-1].write_text(json.dumps(document))
-    told = re.sub(" +", " ", succeed("compare", *files))
+    told = re.sub(" +", " ", run_successfully("compare", *files))
     assert told.splitlines()[:4] == [
         "Latencies by fio baseline vth_b", "write latency, mean 2 ms 1 ms 0.500x",
         "write latency, p99 8 ms 4 ms 0.500x", "look, read latency, mean 2 ms 1 ms 0.500x"]
@@ -281,10 +292,10 @@ def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
     assert "\ncheck passed yes yes\n" in told
     assert "late" not in told.replace("latency", "")
     page = tmp_path / "r.html"
-    succeed("report", *files, "-O", page)
+    run_successfully("report", *files, "-O", page)
     html = page.read_text()
     assert "vth_b beside baseline: 0.500 of its write latency, mean; " in html
     assert html.index('<figure id="ratios-1"') < html.index('id="tables"')
-    table = document_of("trace-tools/approxftl_tools/tools-output.fields",
-                        succeed("compare", "--json", *files))["tables"][0]
+    table = parse_document("trace-tools/approxftl_tools/tools-output.fields",
+                           run_successfully("compare", "--json", *files))["tables"][0]
     assert table["rows"][0] == {"name": "write latency, mean", "values": [2e6, 1e6]}

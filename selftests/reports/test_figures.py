@@ -15,8 +15,14 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.programs import BUILD, copy_packages, run_program, without_module
-from selftests.reports.support import Json, everything, run, simulate, succeed
+from selftests.lib.programs import BUILD, copy_packages, install_without_module, run_program
+from selftests.reports.support import (
+    Json,
+    run_approxftl,
+    run_successfully,
+    simulate_to_file,
+    write_all_inputs,
+)
 
 from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import (
@@ -29,7 +35,7 @@ from approxftl_tools.figure import (
     Panels,
     Span,
     Spans,
-    axis_number,
+    axis_tick_text,
     number_as_text,
 )
 from approxftl_tools.figure_file import render_figure
@@ -41,29 +47,29 @@ from approxftl_tools.svg import figure_as_svg, round_ticks
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return everything(tmp_path_factory.mktemp("figures"))
+def input_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return write_all_inputs(tmp_path_factory.mktemp("figures"))
 
 
 @pytest.fixture(scope="module")
-def drawn(inputs: list[Path]) -> Path:
-    directory = inputs[0].parent / "drawn"
-    told = succeed("figures", *inputs, "-O", directory, "--data")
+def drawn_folder(input_files: list[Path]) -> Path:
+    directory = input_files[0].parent / "drawn"
+    told = run_successfully("figures", *input_files, "-O", directory, "--data")
     assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
     return directory
 
 
-def rows(path: Path) -> list[list[str]]:
+def read_csv_rows(path: Path) -> list[list[str]]:
     with path.open() as file:
         return list(csv.reader(file))
 
 
-def test_each_kind_is_drawn(drawn: Path, tmp_path: Path) -> None:
-    names = {path.stem for path in drawn.glob("*.svg")}
-    assert {path.stem for path in drawn.glob("*.csv")} == names
-    simulate(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
-             "--seed", "1..3")
-    told = succeed("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
+def test_each_kind_is_drawn(drawn_folder: Path, tmp_path: Path) -> None:
+    names = {path.stem for path in drawn_folder.glob("*.svg")}
+    assert {path.stem for path in drawn_folder.glob("*.csv")} == names
+    simulate_to_file(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
+                     "--seed", "1..3")
+    told = run_successfully("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
     assert told == f"{tmp_path / 'ratios.svg'}\n"
     names.add("ratios")
     for kind in KINDS:
@@ -71,35 +77,36 @@ def test_each_kind_is_drawn(drawn: Path, tmp_path: Path) -> None:
         assert any(name.startswith(start) for name in names), kind.name
 
 
-def test_figures_are_svg(drawn: Path) -> None:
-    for path in drawn.glob("*.svg"):
+def test_figures_are_svg(drawn_folder: Path) -> None:
+    for path in drawn_folder.glob("*.svg"):
         root = ElementTree.parse(path).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(list(root.iter())) > 20
 
 
-def test_csv_files_contain_the_numbers_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
+def test_csv_files_contain_the_numbers_of_the_inputs(drawn_folder: Path,
+                                                     input_files: list[Path]) -> None:
     import json
 
-    result: Json = json.loads(inputs[0].read_text())
-    shares = rows(drawn / "block-kinds.csv")
+    result: Json = json.loads(input_files[0].read_text())
+    shares = read_csv_rows(drawn_folder / "block-kinds.csv")
     for row, one in zip(shares[1:], result["runs"], strict=True):
         pages = {name.replace("_", " "): kind["pages"] for name, kind in one["block_kinds"].items()}
         total = sum(pages.values())
         shown = dict(zip(shares[0][1:], map(float, row[1:]), strict=True))
         assert shown == pytest.approx({name: 100 * pages.get(name, 0) / total for name in shown})
         assert sum(shown.values()) == pytest.approx(100)
-    parts = rows(drawn / "write-amplification.csv")
+    parts = read_csv_rows(drawn_folder / "write-amplification.csv")
     assert {*CAUSES, "host_write_units", "programmed_units", "host_write_bytes",
             "programmed_bytes", "total"} == set(
         result["runs"][0]["write_amplification"])
     for row, one in zip(parts[1:], result["runs"], strict=True):
         assert sum(map(float, row[1:])) == pytest.approx(one["write_amplification"]["total"],
                                                          abs=1e-3)
-    lanes = rows(drawn / "timeline-1.csv")
+    lanes = read_csv_rows(drawn_folder / "timeline-1.csv")
     begins = [float(row[1]) for row in lanes[1:]]
     assert min(begins) == 0
-    events = [event for event in json.loads(inputs[1].read_text())["traceEvents"]
+    events = [event for event in json.loads(input_files[1].read_text())["traceEvents"]
               if event["ph"] == "X" and event["pid"] == 1]
     events.sort(key=lambda event: event["ts"])
     spans = sorted((float(row[1]), float(row[2]) - float(row[1])) for row in lanes[1:])
@@ -110,65 +117,66 @@ def test_csv_files_contain_the_numbers_of_the_inputs(drawn: Path, inputs: list[P
                for i, first in enumerate(events[:len(events) - len(spans) + 1]))
 
 
-def test_chosen_kinds_are_written_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
-    told = succeed("figures", inputs[0], "--kind", "energy,wear", "--format", "pdf",
-                   "-O", tmp_path / "out")
+def test_chosen_kinds_are_written_as_pdf(input_files: list[Path], tmp_path: Path) -> None:
+    told = run_successfully("figures", input_files[0], "--kind", "energy,wear", "--format", "pdf",
+                            "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
     assert (tmp_path / "out/energy.pdf").read_bytes().startswith(b"%PDF-")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["energy.pdf", "wear.pdf"]
 
 
 @pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
-def test_widths_single_and_double_are_in_inches(inputs: list[Path], tmp_path: Path, width: str,
+def test_widths_single_and_double_are_in_inches(input_files: list[Path], tmp_path: Path, width: str,
                                                 inches: float) -> None:
     for kind in ("png", "svg"):
-        succeed("figures", inputs[0], "--kind", "energy", "--format", kind, "--width", width,
-                "-O", tmp_path)
+        run_successfully("figures", input_files[0], "--kind", "energy", "--format", kind, "--width",
+                         width, "-O", tmp_path)
     head = (tmp_path / "energy.png").read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(head[16:20], "big") == pytest.approx(300 * inches, abs=1)
     assert f' width="{inches:g}in" ' in (tmp_path / "energy.svg").read_text()
 
 
-def test_a_style_applies_to_all_figures(inputs: list[Path], tmp_path: Path) -> None:
+def test_a_style_applies_to_all_figures(input_files: list[Path], tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont = "DejaVu Serif"\nfont_size = 6\n'
                      'palette = ["#123456", "#fedcba"]\n')
     for options in ((), ("--style", style)):
-        told = succeed("figures", inputs[0], "--kind", "cdf", "-O", tmp_path, *options)
+        told = run_successfully("figures", input_files[0], "--kind", "cdf", "-O", tmp_path,
+                                *options)
         text = Path(told.split()[0]).read_text()
         styled = ('width="5in"' in text, "DejaVu Serif" in text, "#123456" in text,
                   "#0072b2" not in text)
         assert set(styled) == {bool(options)}
-    done = run("figures", inputs[0], "--kind", "cdf", "--style", inputs[0])
+    done = run_approxftl("figures", input_files[0], "--kind", "cdf", "--style", input_files[0])
     assert done.code == 1 and "no TOML" in done.err
 
 
-def test_an_unknown_kind_is_refused(inputs: list[Path]) -> None:
-    done = run("figures", inputs[0], "--kind", "pie")
+def test_an_unknown_kind_is_refused(input_files: list[Path]) -> None:
+    done = run_approxftl("figures", input_files[0], "--kind", "pie")
     assert done.code == 2
     assert 'there is no kind "pie"; there are ratios, response, class-response, cdf,' in done.err
 
 
 def test_a_kind_without_its_data_is_refused(tmp_path: Path) -> None:
-    simulate(tmp_path / "x.json", "--requests", "10")
-    done = run("figures", "x.json", "--kind", "cdf", directory=tmp_path)
+    simulate_to_file(tmp_path / "x.json", "--requests", "10")
+    done = run_approxftl("figures", "x.json", "--kind", "cdf", directory=tmp_path)
     assert done.code == 1
     assert "cdf: not in 1 run: approxftl sim --json=FILE --histogram records it" in done.err
 
 
 def test_a_command_without_files_is_refused(tmp_path: Path) -> None:
-    done = run("figures", directory=tmp_path)
+    done = run_approxftl("figures", directory=tmp_path)
     assert (done.code, done.err) == (
         2, 'approxftl figures: nothing to draw; name files, or "--list" the kinds\n')
 
 
-def test_only_pdf_and_png_need_vl_convert(inputs: list[Path], tmp_path: Path) -> None:
+def test_only_pdf_and_png_need_vl_convert(input_files: list[Path], tmp_path: Path) -> None:
     """A module that cannot be imported acts like a package that is not installed."""
-    program = without_module(tmp_path / "place", "figures", "vl_convert")
-    done = run_program(program, inputs[0], "-O", tmp_path / "out")
+    program = install_without_module(tmp_path / "place", "figures", "vl_convert")
+    done = run_program(program, input_files[0], "-O", tmp_path / "out")
     assert (done.code, done.err) == (0, "")
-    done = run_program(program, inputs[0], "-O", tmp_path / "out", "--format", "pdf")
+    done = run_program(program, input_files[0], "-O", tmp_path / "out", "--format", "pdf")
     assert (done.code, done.err) == (
         1, "approxftl figures: pdf needs vl-convert: pip install vl-convert-python; or draw svg, "
         "and convert that, by rsvg-convert or Inkscape\n")
@@ -195,7 +203,7 @@ exec {sys.executable} "$@"
         self.program.write_text(start.replace("/usr/bin/python3", str(place / "system/python3")))
         self.program.chmod(0o755)
 
-    def run(self) -> tuple[int, str]:
+    def run_installed_program(self) -> tuple[int, str]:
         done = subprocess.run([self.program, "--help"], text=True, capture_output=True,
                               env={"PATH": f"{self.place}/foreign:/usr/bin:/bin"}, check=False)
         return done.returncode, done.stderr
@@ -213,25 +221,26 @@ exec {sys.executable} "$@"
 def test_interpreter_is_the_one_that_has_the_packages(
     tmp_path: Path, verb: str, system: str, foreign: str, chosen: str
 ) -> None:
-    assert Interpreters(tmp_path, verb, system, foreign).run() == (0, f"{chosen}\n")
+    assert Interpreters(tmp_path, verb, system, foreign).run_installed_program() == (0,
+                                                                                     f"{chosen}\n")
 
 
 def test_missing_python_modules_are_named(tmp_path: Path) -> None:
     interpreters = Interpreters(tmp_path, "report", "numpy", "numpy")
-    assert interpreters.run() == (
+    assert interpreters.run_installed_program() == (
         1, f"approxftl report: neither {tmp_path}/system/python3 nor {tmp_path}/foreign/python3 is "
         "Python 3.11 or later with numpy: apt-get install python3-numpy\n")
 
 
 def test_negative_bars_go_down() -> None:
-    root = ElementTree.fromstring(figure_as_svg(bars([2, -1])))
+    root = ElementTree.fromstring(figure_as_svg(bar_figure([2, -1])))
     up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
     zero = float(up.attrib["y"]) + float(up.attrib["height"])
     assert float(down.attrib["y"]) == pytest.approx(zero, abs=0.2)
 
 
-def bars(values: list[float]) -> Figure:
+def bar_figure(values: list[float]) -> Figure:
     return Figure("x", "A title", "A description.",
                   Bars([str(i) for i in range(len(values))], [("one", values)], "unit"))
 
@@ -239,7 +248,7 @@ def bars(values: list[float]) -> Figure:
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
 def test_any_bars_can_be_drawn(values: list[float]) -> None:
-    root = ElementTree.fromstring(figure_as_svg(bars(values)))
+    root = ElementTree.fromstring(figure_as_svg(bar_figure(values)))
     marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert len(marks) == len(values)
     heights = [float(mark.attrib["height"]) for mark in marks]
@@ -308,7 +317,7 @@ def test_histograms_become_cumulative_percentages() -> None:
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_same_figure_same_bytes(kind: str) -> None:
-    assert render_figure(bars([1, 2]), kind) == render_figure(bars([1, 2]), kind)
+    assert render_figure(bar_figure([1, 2]), kind) == render_figure(bar_figure([1, 2]), kind)
 
 
 def test_a_missing_value_is_left_empty() -> None:
@@ -319,7 +328,7 @@ def test_a_missing_value_is_left_empty() -> None:
 
 
 
-def texts(drawn_: str, klass: str = "") -> list[str]:
+def text_elements(drawn_: str, klass: str = "") -> list[str]:
     """Return the text elements of a drawing with this class, or without one."""
     wanted = f' class="{klass}"' if klass else ""
     return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
@@ -328,26 +337,27 @@ def texts(drawn_: str, klass: str = "") -> list[str]:
 def test_bars_side_by_side_show_their_values() -> None:
     sides: list[tuple[str, list[float | None]]] = [("one", [0.5, None]), ("two", [1.25, -3.0])]
     plot = Bars(["a", "b"], sides, "unit")
-    assert texts(figure_as_svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25", "-3"]
+    assert text_elements(figure_as_svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25",
+                                                                                  "-3"]
     narrow = Bars([str(i) for i in range(90)], [("one", [0.123] * 90)], "unit")
-    assert texts(figure_as_svg(Figure("x", "t", "d", narrow)), "value") == []
+    assert text_elements(figure_as_svg(Figure("x", "t", "d", narrow)), "value") == []
     stacked = Bars(["a", "b"], sides, "unit", stacked=True)
-    assert texts(figure_as_svg(Figure("x", "t", "d", stacked)), "value") == []
+    assert text_elements(figure_as_svg(Figure("x", "t", "d", stacked)), "value") == []
 
 
 @pytest.mark.parametrize(("us", "said"), [(10, "10 us"), (1e3, "1 ms"), (1e6, "1 s"),
                                           (1e5, "100 ms"), (0.1, "100 ns")])
 def test_times_of_an_axis_have_units(us: float, said: str) -> None:
-    assert axis_number(us, TIME_LABEL) == said
-    assert axis_number(us, "s") == number_as_text(us)
+    assert axis_tick_text(us, TIME_LABEL) == said
+    assert axis_tick_text(us, "s") == number_as_text(us)
     plot = Curves(TIME_LABEL, "%", [("a", [us, 9 * us], [1, 2])], log_x=True)
-    assert said in texts(figure_as_svg(Figure("x", "t", "d", plot)))
+    assert said in text_elements(figure_as_svg(Figure("x", "t", "d", plot)))
 
 
 def test_a_timeline_has_times() -> None:
     plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
     drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
-    assert {"100 ms", "400 ms", "0"} <= set(texts(drawn_))
+    assert {"100 ms", "400 ms", "0"} <= set(text_elements(drawn_))
     assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
 
@@ -356,15 +366,15 @@ def test_maps_list_only_states_that_occur() -> None:
     plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
                 [["precise", "erased"], ["precise", "precise"]], "page", words_)
     drawn_ = figure_as_svg(Figure("x", "t", "d", plot))
-    assert {"precise", "erased"} <= set(texts(drawn_))
-    assert "approximate" not in texts(drawn_)
+    assert {"precise", "erased"} <= set(text_elements(drawn_))
+    assert "approximate" not in text_elements(drawn_)
     # Two rows are separated by one line, and two columns by one.
     lines = re.findall(r'<path d="([^"]*)" class="cells"/>', drawn_)
     assert len(lines) == 1
     assert len(re.findall("M", lines[0])) == 2
     wide = Grid("LUN", "block", ["0"], [str(i) for i in range(128)], [[0] * 128], "wear")
     assert 'class="cells"' not in figure_as_svg(Figure("x", "t", "d", wide))
-    named = texts(figure_as_svg(Figure("x", "t", "d", wide)))
+    named = text_elements(figure_as_svg(Figure("x", "t", "d", wide)))
     assert {"0", "8", "120"} <= set(named) and "7" not in named
 
 
@@ -379,10 +389,10 @@ def test_panels_have_one_legend_and_one_scale(kind: Any) -> None:
     panels = Panels([("first", kind(3.0)), ("second", kind(80.0)), ("third", kind(5.0))])
     still = figure_as_svg(Figure("x", "t", "d", panels))
     alone = figure_as_svg(Figure("x", "t", "d", panels.panels[1][1]))
-    assert texts(still, "panel") == ["first", "second", "third"]
-    assert (texts(still).count("x"), texts(still).count("y")) == (1, 1)
-    scale = [text for text in texts(alone) if re.fullmatch(r"[0-9.]+", text)]
-    assert len(scale) > 2 and all(texts(still).count(text) == 3 for text in scale)
+    assert text_elements(still, "panel") == ["first", "second", "third"]
+    assert (text_elements(still).count("x"), text_elements(still).count("y")) == (1, 1)
+    scale = [text for text in text_elements(alone) if re.fullmatch(r"[0-9.]+", text)]
+    assert len(scale) > 2 and all(text_elements(still).count(text) == 3 for text in scale)
     said = re.findall(r">([^<>]+)</text>",
                       render_figure(Figure("x", "t", "d", panels), "svg").decode())
     assert {"first", "second", "third"} <= set(said)

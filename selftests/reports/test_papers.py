@@ -15,18 +15,18 @@ import pytest
 from selftests.reports.support import (
     PROGRAM,
     Json,
-    browse,
-    console,
-    references,
-    run,
-    simulate,
-    succeed,
+    console_messages,
+    open_headless,
+    run_approxftl,
+    run_successfully,
+    simulate_to_file,
+    urls_in_page,
 )
 
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.study_figure import device_accuracies, figure_specs
-from approxftl_tools.study_streams import Setting, pick_size
+from approxftl_tools.study_streams import Setting, pick_quick_or_full_size
 
 #: Figures whose runs take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
@@ -35,9 +35,9 @@ STUDIES = sorted(papers.FOLDER.glob("*.toml"))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def figures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("papers")
-    said = succeed("figures", "--papers", *QUICK, "-O", directory)
+    said = run_successfully("figures", "--papers", *QUICK, "-O", directory)
     for name in QUICK:
         assert f"{directory / name}.svg" in said
     assert said.splitlines()[-1] == str(directory / "selection.html")
@@ -45,11 +45,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
+def tiny_volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     """Replace each recorded trace by a tiny one; the tests only need the files to exist."""
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     first = tmp_path / "HM_0.aft"
-    simulate(tmp_path / "x.json", "--requests", "1", "--record", first)
+    simulate_to_file(tmp_path / "x.json", "--requests", "1", "--record", first)
     for path in STUDIES:
         document = study_plan.load_toml(path)
         for name in document["vary"]["trace"] if "synth" in document else ():
@@ -57,27 +57,28 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     return Setting(True, tmp_path, more={"base": {"seed": 1}})
 
 
-def test_one_figure_leaves_the_page_of_all(made: Path) -> None:
-    (made / "index.html").write_text("all")
-    said = succeed("figures", "--papers", QUICK[0], "-O", made, "--format", "pdf")
-    assert said.splitlines()[-1] == str(made / f"{QUICK[0]}.html")
-    assert (made / "index.html").read_text() == "all"
-    assert (made / f"{QUICK[0]}.pdf").read_bytes()[:5] == b"%PDF-"
-    assert f'href="{QUICK[0]}.pdf"' in (made / f"{QUICK[0]}.html").read_text()
-    (made / "index.html").unlink()
+def test_one_figure_leaves_the_page_of_all(figures_folder: Path) -> None:
+    (figures_folder / "index.html").write_text("all")
+    said = run_successfully("figures", "--papers", QUICK[0], "-O", figures_folder, "--format",
+                            "pdf")
+    assert said.splitlines()[-1] == str(figures_folder / f"{QUICK[0]}.html")
+    assert (figures_folder / "index.html").read_text() == "all"
+    assert (figures_folder / f"{QUICK[0]}.pdf").read_bytes()[:5] == b"%PDF-"
+    assert f'href="{QUICK[0]}.pdf"' in (figures_folder / f"{QUICK[0]}.html").read_text()
+    (figures_folder / "index.html").unlink()
 
 
-def own_rows(path: Path) -> list[dict[str, str]]:
+def read_own_rows(path: Path) -> list[dict[str, str]]:
     """Return our results without those of the paper."""
-    return [row for row in rows(path) if row["source"] == "approxftl"]
+    return [row for row in read_csv_rows(path) if row["source"] == "approxftl"]
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def read_csv_rows(path: Path) -> list[dict[str, str]]:
     with path.open() as file:
         return list(csv.DictReader(file))
 
 
-def results(directory: Path) -> Iterator[Json]:
+def results_of_figures(directory: Path) -> Iterator[Json]:
     """Return all results from which figures were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
@@ -86,7 +87,7 @@ def results(directory: Path) -> Iterator[Json]:
 def test_each_system_has_figures() -> None:
     systems = {study_plan.load_toml(path)["name"] for path in STUDIES}
     assert systems == set(papers.SYSTEMS)
-    listed = succeed("figures", "--papers", "--list").splitlines()
+    listed = run_successfully("figures", "--papers", "--list").splitlines()
     assert [line.split()[0] for line in listed] == NAMES
     assert len(NAMES) == len(set(NAMES))
 
@@ -94,23 +95,23 @@ def test_each_system_has_figures() -> None:
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_each_study_describes_itself_and_its_figures(path: Path) -> None:
     document = study_plan.load_toml(path)
-    text = study_plan.in_one_line(document["text"])
+    text = study_plan.text_in_one_line(document["text"])
     assert text.endswith(".")
     assert re.search("synthetic|the bit error rate behind", text, re.I), "what stands in"
     for one in document["figure"]:
-        assert study_plan.in_one_line(one["text"]).endswith(".")
+        assert study_plan.text_in_one_line(one["text"]).endswith(".")
         assert one["title"].startswith(f"{document['name']}, ")
 
 
 def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch,
-                                                  volumes: Setting) -> None:
+                                                  tiny_volumes: Setting) -> None:
     monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
-    found = papers.drawable_figures((), volumes, said.append)
+    found = papers.drawable_figures((), tiny_volumes, said.append)
     assert [one.spec.name for one in found] == [name for name in NAMES if "weights" not in name]
     assert said == [f"weights-{name}: left out, for lack of the Python package sklearn"
                     for name in ("layers", "shelf")]
-    (one,) = papers.drawable_figures(["weights-shelf"], volumes, said.append)
+    (one,) = papers.drawable_figures(["weights-shelf"], tiny_volumes, said.append)
     assert one.spec.name == "weights-shelf"
 
 
@@ -124,21 +125,22 @@ def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -
     assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
 
 
-def report_of(share: float, alone: float, **changed: Any) -> Json:
+def network_report(share: float, alone: float, **changed: Any) -> Json:
     return {"parameters": {"type": "int8", "planes": 8, "hidden": 256, "levels": [1] * 8,
                            **changed}, "labels": {"cycles": "5000", "months": "3"},
             "share": {"stored": share},
             "arrays": [{"name": f"layer.{n}.weight", "share": alone + n / 10} for n in range(3)]}
 
 
-def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setting) -> None:
-    specs = {spec.name: spec for one in papers.figures_by_name(["weights"], volumes)
+def test_networks_of_a_mounted_device_stand_beside_simulated_ones(tiny_volumes: Setting) -> None:
+    specs = {spec.name: spec for one in papers.figures_by_name(["weights"], tiny_volumes)
              for spec in [one.spec]}
-    reports = [report_of(0.9, 0.5), report_of(0.8, 0.7), report_of(0.1, 0.1, planes=4),
-               report_of(0.1, 0.1, type="bfloat16"), report_of(0.1, 0.1, hidden=64),
-               report_of(0.1, 0.1, levels=[3] * 8),
-               report_of(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
-               report_of(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
+    reports = [network_report(0.9, 0.5), network_report(0.8, 0.7),
+               network_report(0.1, 0.1, planes=4),
+               network_report(0.1, 0.1, type="bfloat16"), network_report(0.1, 0.1, hidden=64),
+               network_report(0.1, 0.1, levels=[3] * 8),
+               network_report(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
+               network_report(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
     reports.append({key: value for key, value in reports[0].items() if key != "share"})
     marks = {mark.series: mark for mark in device_accuracies(specs["weights-shelf"], reports)}
     one = marks["all of int8"]
@@ -161,8 +163,9 @@ def test_each_stream_fills_the_expected_kind_of_block(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
     """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
     measures = study_plan.load_toml(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
-    simulate(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%", "--requests",
-             "30000", "--channels", "1", "--chips", "1", "--profile", "tcad18", *options)
+    simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
+                     "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",
+                     "tcad18", *options)
     (one,) = json.loads((tmp_path / "x.json").read_text())["runs"]
     found = {name: VALUES[name](one) or 0 for name in measures}
     assert sum(found.values()) == sum(one["mode_pages"].values())
@@ -171,31 +174,33 @@ def test_each_stream_fills_the_expected_kind_of_block(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_the_simulator_accepts_every_paper_study(path: Path, volumes: Setting) -> None:
+def test_the_simulator_accepts_every_paper_study(path: Path, tiny_volumes: Setting) -> None:
     """The simulator accepts all values of the study."""
-    plan = study_plan.read_study(path, PROGRAM, setting=volumes)
+    plan = study_plan.read_study(path, PROGRAM, setting=tiny_volumes)
     assert plan.points and figure_specs(plan)
 
 
 @pytest.mark.slow
-def test_numbers_are_those_of_the_runs(made: Path) -> None:
-    table = own_rows(made / "approxftl-10-lifetime.csv")
+def test_numbers_are_those_of_the_runs(figures_folder: Path) -> None:
+    table = read_own_rows(figures_folder / "approxftl-10-lifetime.csv")
     assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
     for row in table:
         share = row["x"].replace(" ", "")
-        (result,) = [r for r in results(made) if f"--fill-approx={share}" in r["tool"]["argv"]]
+        (result,) = [r for r in results_of_figures(figures_folder)
+                     if f"--fill-approx={share}" in r["tool"]["argv"]]
         lives = {one["policy"]: one["blocks"]["erase_count"]["mean"] / one["blocks"]["wear"]["mean"]
                  for one in result["runs"]}
         assert float(row["y"]) == pytest.approx(lives[row["series"]] / lives["baseline"])
 
 
 @pytest.mark.slow
-def test_reductions_equal_those_of_the_runs(made: Path) -> None:
-    table = rows(made / "tvr-packages.csv")
+def test_reductions_equal_those_of_the_runs(figures_folder: Path) -> None:
+    table = read_csv_rows(figures_folder / "tvr-packages.csv")
     assert len(table) == 8
     for row in table:
         argv = {f"--channels={row['x']}", f"--utilisation={row['series']}"}
-        (result,) = [r for r in results(made) if argv <= set(r["tool"]["argv"])]
+        (result,) = [r for r in results_of_figures(figures_folder)
+                     if argv <= set(r["tool"]["argv"])]
         means = []
         for one in result["runs"]:
             both = [one["timing"][f"{kind}_response"] for kind in ("read", "write")]
@@ -204,50 +209,53 @@ def test_reductions_equal_those_of_the_runs(made: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_index_shows_all_figures_in_a_browser(made: Path, tmp_path: Path) -> None:
-    done = browse(made / "selection.html", tmp_path, "--dump-dom")
+def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path: Path) -> None:
+    done = open_headless(figures_folder / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err
-    assert console(done) == []
+    assert console_messages(done) == []
     for name in QUICK:
         assert f'<figure id="{name}">' in done.out
         assert f'href="{name}.svg"' in done.out
     assert "In the paper:" in done.out
     assert "Volumes are synthetic" in done.out
-    for reference in references(done.out):
-        assert reference.startswith(("#", "data:")) or (made / reference).exists(), reference
+    for reference in urls_in_page(done.out):
+        assert reference.startswith(("#",
+                                     "data:")) or (figures_folder / reference).exists(), reference
     assert unescape(done.out).count("approxftl sim --profile") >= len(QUICK)
 
 
 @pytest.mark.slow
-def test_runs_are_not_repeated(made: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")}
-    figures = {path: path.read_bytes() for path in made.glob("*.svg")}
-    succeed("figures", "--papers", "tvr-packages", "-O", made)
-    assert {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")} == before
-    assert {path: path.read_bytes() for path in made.glob("*.svg")} == figures
+def test_runs_are_not_repeated(figures_folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (figures_folder / "runs").glob("*/*")}
+    figures = {path: path.read_bytes() for path in figures_folder.glob("*.svg")}
+    run_successfully("figures", "--papers", "tvr-packages", "-O", figures_folder)
+    assert {path: path.stat().st_mtime_ns
+            for path in (figures_folder / "runs").glob("*/*")} == before
+    assert {path: path.read_bytes() for path in figures_folder.glob("*.svg")} == figures
 
 
 @pytest.mark.slow
-def test_several_seeds_have_intervals(made: Path) -> None:
-    (before,) = {row["low"] for row in own_rows(made / "rss-raid-parity.csv")}
-    succeed("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", made)
+def test_several_seeds_have_intervals(figures_folder: Path) -> None:
+    (before,) = {row["low"] for row in read_own_rows(figures_folder / "rss-raid-parity.csv")}
+    run_successfully("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", figures_folder)
     assert before == ""
-    for row in own_rows(made / "rss-raid-parity.csv"):
+    for row in read_own_rows(figures_folder / "rss-raid-parity.csv"):
         assert row["runs"] == "2" and float(row["low"]) < float(row["y"]) < float(row["high"])
-    assert "2 seeds from 1" in (made / "rss-raid-parity.html").read_text()
+    assert "2 seeds from 1" in (figures_folder / "rss-raid-parity.html").read_text()
 
 
 def test_full_runs_are_longer() -> None:
-    def pairs(value: Any) -> Iterator[str]:
+    def find_size_pairs(value: Any) -> Iterator[str]:
         if isinstance(value, dict):
             for one in value.values():
-                yield from pairs(one)
+                yield from find_size_pairs(one)
         elif isinstance(value, str) and "|" in value:
             yield value
 
     for path in STUDIES:
-        for value in pairs(study_plan.load_toml(path)):
-            assert int(pick_size(value, True)) > int(pick_size(value, False)), path
+        for value in find_size_pairs(study_plan.load_toml(path)):
+            assert int(pick_quick_or_full_size(value, True)) > int(
+                pick_quick_or_full_size(value, False)), path
 
 
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [
@@ -264,7 +272,7 @@ def test_wrong_arguments_of_papers_are_refused(tmp_path: Path, arguments: list[s
                                                sentence: str) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x/x.json").write_text('{"app": "weights"}')
-    done = run("figures", *arguments, directory=tmp_path)
+    done = run_approxftl("figures", *arguments, directory=tmp_path)
     assert done.code == code
     assert sentence in done.err
     assert done.err.count("\n") == 1
@@ -274,8 +282,8 @@ def test_a_failed_run_is_named(tmp_path: Path) -> None:
     program = tmp_path / "approxftl"
     program.write_text("#!/bin/sh\necho 'approxftl sim: no more' >&2\nexit 1\n")
     program.chmod(0o755)
-    done = run("figures", "--papers", "tvr-packages", "-O", tmp_path / "out",
-               environment={"APPROXFTL": str(program)})
+    done = run_approxftl("figures", "--papers", "tvr-packages", "-O", tmp_path / "out",
+                         environment={"APPROXFTL": str(program)})
     assert done.code == 1
     assert done.err.startswith("approxftl figures: approxftl sim ")
     assert done.err.endswith(": no more\n")

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
-from selftests.lib.programs import TOP, beside_module, run_program, without_module
+from selftests.lib.programs import TOP, install_beside_module, install_without_module, run_program
 from selftests.playground.support import Browser
 from selftests.reports.support import (
     EVERYTHING,
@@ -32,16 +32,16 @@ from selftests.reports.support import (
     STREAM,
     WEAK_MARKS,
     Json,
-    browse,
-    console,
-    everything,
-    press,
-    probe,
-    references,
-    shown_freshly,
-    simulate,
-    succeed,
-    with_script,
+    console_messages,
+    load_fresh_page,
+    open_headless,
+    page_with_script,
+    press_key,
+    run_script,
+    run_successfully,
+    simulate_to_file,
+    urls_in_page,
+    write_all_inputs,
 )
 
 from approxftl_tools.inputs import Inputs, Run
@@ -55,89 +55,90 @@ FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds",
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("report")
-    inputs = everything(directory)
+    inputs = write_all_inputs(directory)
     path = directory / "report.html"
-    told = succeed("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
+    told = run_successfully("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
     assert told == f"{path}: {EVERYTHING}\n"
     return path
 
 
 @pytest.fixture(scope="module")
-def dom(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The page's DOM before any script has redrawn a figure."""
-    still = page.with_name("still.html")
-    still.write_text(page.read_text().replace('class="spec"', 'class="unused"'))
-    done = browse(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
+    still = report_page.with_name("still.html")
+    still.write_text(report_page.read_text().replace('class="spec"', 'class="unused"'))
+    done = open_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
     assert done.code == 0, done.err
-    assert console(done) == []
+    assert console_messages(done) == []
     return done.out
 
 
-def figure(dom: str, name: str) -> str:
+def figure_element(dom: str, name: str) -> str:
     """Return the HTML element of a figure."""
     found = re.search(rf'<figure id="{name}">.*?</figure>', dom, re.S)
     assert found, name
     return found[0]
 
 
-def numbers(dom: str, name: str) -> list[list[str]]:
+def figure_csv_rows(dom: str, name: str) -> list[list[str]]:
     """Return the CSV data that a figure offers for download."""
-    link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure(dom, name))
+    link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure_element(dom, name))
     assert link, name
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
 
 
-def test_the_page_has_all_sections_in_order(dom: str) -> None:
+def test_the_page_has_all_sections_in_order(report_dom: str) -> None:
     for section in ("tables", "figures", "provenance"):
-        assert f'<section id="{section}">' in dom
-    assert 'id="missing"' not in dom
-    places = [dom.index(one) for one in ('id="answer"', '<figure id="ratios"', 'id="tables"',
-                                         'id="figures"', 'id="provenance"')]
+        assert f'<section id="{section}">' in report_dom
+    assert 'id="missing"' not in report_dom
+    places = [report_dom.index(one) for one in ('id="answer"', '<figure id="ratios"', 'id="tables"',
+                                                'id="figures"', 'id="provenance"')]
     assert places == sorted(places)
     for name in FIGURES:
-        element = figure(dom, name)
+        element = figure_element(report_dom, name)
         assert re.search(r"<svg [^>]*role=\"img\"", element), name
         assert re.search(r"<(rect|path|circle)\b", element), name
         assert "<table>" in element and "<summary>" in element, name
-    assert dom.count("<figure ") == dom.count("<svg ") == dom.count('class="csv"')
+    assert report_dom.count("<figure ") == report_dom.count("<svg ") == report_dom.count(
+        'class="csv"')
     for policy in POLICIES:
-        assert f'<th scope="col">{policy}</th>' in dom
+        assert f'<th scope="col">{policy}</th>' in report_dom
 
 
-def test_the_page_refers_to_nothing_external(page: Path) -> None:
-    for reference in references(page.read_text()):
+def test_the_page_refers_to_nothing_external(report_page: Path) -> None:
+    for reference in urls_in_page(report_page.read_text()):
         assert reference.startswith(("#", "data:")), reference
-    assert "://" not in page.read_text()
+    assert "://" not in report_page.read_text()
 
 
-def test_identifiers_are_unique(dom: str) -> None:
-    identifiers = re.findall(r'\bid="([^"]+)"', dom)
+def test_identifiers_are_unique(report_dom: str) -> None:
+    identifiers = re.findall(r'\bid="([^"]+)"', report_dom)
     assert len(identifiers) == len(set(identifiers))
-    for reference in re.findall(r'href="#([^"]+)"', dom):
+    for reference in re.findall(r'href="#([^"]+)"', report_dom):
         assert reference in identifiers
-    for names in re.findall(r'aria-labelledby="([^"]+)"', dom):
+    for names in re.findall(r'aria-labelledby="([^"]+)"', report_dom):
         assert set(names.split()) <= set(identifiers)
 
 
-def test_figures_have_titles_and_descriptions(dom: str) -> None:
-    for element in re.findall(r"<svg .*?</svg>", dom, re.S):
+def test_figures_have_titles_and_descriptions(report_dom: str) -> None:
+    for element in re.findall(r"<svg .*?</svg>", report_dom, re.S):
         told = re.search(r"<title [^>]*>([^<]+)</title><desc [^>]*>([^<]+)</desc>", element)
         assert told
         assert len(told[1]) > 5
         assert len(told[2]) > 20
 
 
-def test_marks_have_titles(dom: str) -> None:
-    element = figure(dom, "response")
+def test_marks_have_titles(report_dom: str) -> None:
+    element = figure_element(report_dom, "response")
     titles = re.findall(r"<rect [^>]*><title>([^<]*)</title>", element)
     assert len(titles) == 4 * len(POLICIES)
     assert titles[0].startswith("read response, mean, baseline: 1 times that of baseline")
 
 
-def test_tooltips_show_exact_values(page: Path, tmp_path: Path) -> None:
-    probe = with_script(page, """
+def test_tooltips_show_exact_values(report_page: Path, tmp_path: Path) -> None:
+    probe = page_with_script(report_page, """
         const over = (selector, right = 1) => {
             const mark = document.querySelector(selector);
             mark.scrollIntoView();
@@ -150,8 +151,8 @@ def test_tooltips_show_exact_values(page: Path, tmp_path: Path) -> None:
         document.title = [over("#response svg rect:has(title)"), over("#wear-map-1 .grid"),
             times.find((text) => text), over("h1")].join("|");
     """)
-    done = browse(probe, tmp_path, "--dump-dom")
-    assert console(done) == []
+    done = open_headless(probe, tmp_path, "--dump-dom")
+    assert console_messages(done) == []
     found = re.search(r"<title>([^<]*)</title>", done.out)
     assert found
     bar, cell, operation, nothing = unescape(found[1]).split("|")
@@ -166,32 +167,34 @@ def test_tooltips_show_exact_values(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def result(page: Path) -> Json:
-    found: Json = json.loads((page.parent / "result.json").read_text())
+def simulation_result(report_page: Path) -> Json:
+    found: Json = json.loads((report_page.parent / "result.json").read_text())
     return found
 
 
-def test_response_is_that_of_the_result(dom: str, result: Json) -> None:
-    rows = numbers(dom, "response")
+def test_response_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    rows = figure_csv_rows(report_dom, "response")
     assert rows[0] == ["", *POLICIES]
     for i, (kind, what) in enumerate((k, w) for k in ("read", "write") for w in ("mean", "p99")):
-        values = [run["timing"][f"{kind}_response"][f"{what}_ns"] for run in result["runs"]]
+        values = [run["timing"][f"{kind}_response"][f"{what}_ns"]
+                  for run in simulation_result["runs"]]
         shown = [float(cell) for cell in rows[1 + i][1:]]
         assert shown == pytest.approx([value / values[0] for value in values])
 
 
-def test_response_by_class_is_that_of_the_result(dom: str, result: Json) -> None:
-    rows = numbers(dom, "class-response")
+def test_response_by_class_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    rows = figure_csv_rows(report_dom, "class-response")
     wanted = [(k, w) for k in ("precise", "approx") for w in ("mean", "p99")]
     assert len(rows) == 1 + len(wanted)
     for row, (kind, what) in zip(rows[1:], wanted, strict=True):
-        values = [run["timing"][f"write_{kind}_response"][f"{what}_ns"] for run in result["runs"]]
+        values = [run["timing"][f"write_{kind}_response"][f"{what}_ns"]
+                  for run in simulation_result["runs"]]
         assert [float(cell) for cell in row[1:]] == pytest.approx([v / values[0] for v in values])
 
 
-def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
-    rows = [row for row in numbers(dom, "cdf-write")[1:] if row[0] == "approxftl"]
-    bins = result["runs"][3]["timing"]["write_response"]["bins"]
+def test_distribution_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    rows = [row for row in figure_csv_rows(report_dom, "cdf-write")[1:] if row[0] == "approxftl"]
+    bins = simulation_result["runs"][3]["timing"]["write_response"]["bins"]
     assert rows[0][1:] == [rows[1][1], "100"]
     rows = rows[1:]
     assert [float(row[1]) for row in rows] == pytest.approx([top / 1000 for top, _ in bins])
@@ -200,35 +203,37 @@ def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
     assert [float(row[2]) for row in rows] == pytest.approx([*longer, longer[-1]])
 
 
-def test_the_axis_of_a_distribution_is_logarithmic(dom: str, result: Json) -> None:
+def test_the_axis_of_a_distribution_is_logarithmic(report_dom: str,
+                                                   simulation_result: Json) -> None:
     """The axis is logarithmic: there is a line at each power of ten, equally spaced."""
     levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
-                        r"([^<]*)</text>", figure(dom, "cdf-write"))
+                        r"([^<]*)</text>", figure_element(report_dom, "cdf-write"))
     gaps = [float(a) - float(b) for (a, _), (b, _) in pairwise(levels)]
-    total = sum(count for _, count in result["runs"][3]["timing"]["write_response"]["bins"])
+    total = sum(count
+                for _, count in simulation_result["runs"][3]["timing"]["write_response"]["bins"])
     assert len(gaps) >= math.floor(math.log10(total)) > 2
     assert gaps == pytest.approx([gaps[0]] * len(gaps), abs=0.2)
     assert [float(b) / float(a) for (_, a), (_, b) in pairwise(levels)] == pytest.approx(
         [10] * len(gaps))
 
 
-def test_energy_is_that_of_the_result(dom: str, result: Json) -> None:
-    rows = numbers(dom, "energy")
-    base = result["runs"][0]["energy"]["total_pj"]
-    for row, run in zip(rows[1:], result["runs"], strict=True):
+def test_energy_is_that_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    rows = figure_csv_rows(report_dom, "energy")
+    base = simulation_result["runs"][0]["energy"]["total_pj"]
+    for row, run in zip(rows[1:], simulation_result["runs"], strict=True):
         assert row[0] == run["policy"]
         for name, cell in zip(rows[0][1:], row[1:], strict=True):
             assert float(cell) == pytest.approx(run["energy"][f"{name}_pj"] / base)
 
 
-def test_maps_are_those_of_the_result(dom: str, result: Json) -> None:
-    wear = [float(row[2]) for row in numbers(dom, "wear-map-1")[1:]]
-    assert wear == pytest.approx(result["runs"][0]["block_table"]["wear"])
-    maps = [one for run in result["runs"] for one in run["page_maps"]]
-    row_pages = result["geometry"]["word_lines_per_layer"]
+def test_maps_are_those_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    wear = [float(row[2]) for row in figure_csv_rows(report_dom, "wear-map-1")[1:]]
+    assert wear == pytest.approx(simulation_result["runs"][0]["block_table"]["wear"])
+    maps = [one for run in simulation_result["runs"] for one in run["page_maps"]]
+    row_pages = simulation_result["geometry"]["word_lines_per_layer"]
     assert len({word for one in maps for word in one["class"]}) > 1
     for number, page_map in enumerate(maps, 1):
-        for layer, page_, word in numbers(dom, f"page-map-{number}")[1:]:
+        for layer, page_, word in figure_csv_rows(report_dom, f"page-map-{number}")[1:]:
             index = int(layer) * row_pages + int(page_)
             class_, mode = page_map["class"][index], page_map["mode"][index]
             if class_ is None:
@@ -239,32 +244,32 @@ def test_maps_are_those_of_the_result(dom: str, result: Json) -> None:
                 assert word == f"stale {class_}"
 
 
-def test_tables_are_those_of_the_result(dom: str, result: Json) -> None:
-    row = re.search(r'<tr><th scope="row">flipped bits read</th>(.*?)</tr>', dom,
+def test_tables_are_those_of_the_result(report_dom: str, simulation_result: Json) -> None:
+    row = re.search(r'<tr><th scope="row">flipped bits read</th>(.*?)</tr>', report_dom,
                     re.S)
     assert row
     shown = [int(cell) for cell in re.findall(r"<td>(\d+)", row[1])]
-    assert shown == [run["counters"]["read_flipped_bits"] for run in result["runs"]]
+    assert shown == [run["counters"]["read_flipped_bits"] for run in simulation_result["runs"]]
 
 
-def test_wear_and_page_maps_show_the_devices_blocks(dom: str) -> None:
-    rows = numbers(dom, "wear-map-5")
+def test_wear_and_page_maps_show_the_devices_blocks(report_dom: str) -> None:
+    rows = figure_csv_rows(report_dom, "wear-map-5")
     assert [(row[0], float(row[2])) for row in rows[1:]] == [(f"{i // 4}", i) for i in range(8)]
-    words = [row[2] for row in numbers(dom, "page-map-10")[1:]]
+    words = [row[2] for row in figure_csv_rows(report_dom, "page-map-10")[1:]]
     assert "stale approximate" in words
 
 
-def test_the_page_names_commands_and_versions(dom: str) -> None:
-    section = dom[dom.index('<section id="provenance">'):]
+def test_the_page_names_commands_and_versions(report_dom: str) -> None:
+    section = report_dom[report_dom.index('<section id="provenance">'):]
     assert "approxftl sim --fill random" in unescape(section)
     assert "approxftl report" in section
     assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
 
 
-def test_nothing_is_cut_off_on_a_phone(browser: Browser, page: Path) -> None:
-    browser.size(400, 800)
-    browser.show(page)
-    wide, cut = browser.run("""[document.documentElement.scrollWidth,
+def test_nothing_is_cut_off_on_a_phone(browser: Browser, report_page: Path) -> None:
+    browser.set_screen_size(400, 800)
+    browser.show_page(report_page)
+    wide, cut = browser.run_script("""[document.documentElement.scrollWidth,
         [...document.querySelectorAll(".wide")].filter((one) =>
             !one.closest("details:not([open])") && one.scrollWidth > one.clientWidth)
             .map((one) => one.textContent.slice(0, 80))]""")
@@ -275,13 +280,13 @@ def test_nothing_is_cut_off_on_a_phone(browser: Browser, page: Path) -> None:
 # ---------------------------------------------------------------- interactive figures
 
 @pytest.fixture
-def shown(browser: Browser, page: Path) -> Iterator[Browser]:
-    yield from shown_freshly(browser, page, 800, 600)
+def shown_report(browser: Browser, report_page: Path) -> Iterator[Browser]:
+    yield from load_fresh_page(browser, report_page, 800, 600)
 
 
 @pytest.mark.slow
-def test_figures_are_drawn_again_when_they_are_seen(shown: Browser) -> None:
-    told = probe(shown, """
+def test_figures_are_drawn_again_when_they_are_seen(shown_report: Browser) -> None:
+    told = run_script(shown_report, """
         const all = [...document.querySelectorAll("figure")];
         await drawn();
         const before = all.filter((figure) => figure.matches(".alive")).length;
@@ -303,8 +308,8 @@ def test_figures_are_drawn_again_when_they_are_seen(shown: Browser) -> None:
     assert before < count // 2
 
 
-def test_a_policy_is_hidden_everywhere(shown: Browser) -> None:
-    told = probe(shown, """
+def test_a_policy_is_hidden_everywhere(shown_report: Browser) -> None:
+    told = run_script(shown_report, """
         const early = [await seen("response"), await seen("energy")];
         const count = (figures) => figures.map((figure) => marks(figure, "rect").length);
         const before = count(early);
@@ -327,8 +332,8 @@ def test_a_policy_is_hidden_everywhere(shown: Browser) -> None:
     assert (gone, back) == (True, False)
 
 
-def test_a_filter_is_for_all_figures(shown: Browser) -> None:
-    told = probe(shown, """
+def test_a_filter_is_for_all_figures(shown_report: Browser) -> None:
+    told = run_script(shown_report, """
         const figures = [await seen("response"), await seen("energy")];
         const filter = document.querySelector("#controls input[type=search]");
         const count = async (text) => {
@@ -342,7 +347,7 @@ def test_a_filter_is_for_all_figures(shown: Browser) -> None:
     assert told == [[8, 0], [8, 4], [16, 12]]
 
 
-def says_ratio(text: str, result: Json) -> None:
+def check_stated_ratio(text: str, result: Json) -> None:
     """Compare the ratio that a mark shows with the result."""
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
@@ -350,8 +355,8 @@ def says_ratio(text: str, result: Json) -> None:
     assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
 
 
-def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
-    told = probe(shown, """
+def test_hovering_has_exact_values(shown_report: Browser, simulation_result: Json) -> None:
+    told = run_script(shown_report, """
         const mark = marks(await seen("response"), "rect")[13], at = mark.getBoundingClientRect();
         for (const kind of ["pointerover", "pointermove"])
             mark.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: at.left + 2,
@@ -363,11 +368,11 @@ def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
     """)
     hidden, text = told
     assert not hidden
-    says_ratio(text, result)
+    check_stated_ratio(text, simulation_result)
 
 
-def test_download_is_the_figure_as_it_is(shown: Browser) -> None:
-    told = probe(shown, """
+def test_download_is_the_figure_as_it_is(shown_report: Browser) -> None:
+    told = run_script(shown_report, """
         let link = null;
         HTMLAnchorElement.prototype.click = function () { link = this; };
         box("baseline").click();
@@ -385,12 +390,12 @@ def test_download_is_the_figure_as_it_is(shown: Browser) -> None:
     assert {bar.get("fill") for bar in bars} == {"#e69f00", "#009e73", "#cc79a7"}
 
 
-def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
+def test_dark_figures_are_light_on_dark(shown_report: Browser) -> None:
     ink = {"light": "rgb(28, 31, 35)", "dark": "rgb(230, 232, 234)"}
     for scheme in ("light", "dark", "light"):
-        shown.call("Emulation.setEmulatedMedia", features=[
+        shown_report.call_method("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}])
-        assert probe(shown, f"""
+        assert run_script(shown_report, f"""
             const figure = await seen("response");
             const fill = () => figure.querySelector(".live text") &&
                 getComputedStyle(figure.querySelector(".live text")).fill;
@@ -399,7 +404,7 @@ def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
         """) == ink[scheme]
 
 
-def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
+def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown_report: Browser) -> None:
     """Tab reaches each control, space toggles a check box, and typed text filters."""
     state = """
         const figure = await seen("response"), at = document.activeElement;
@@ -408,31 +413,31 @@ def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
             at.type + " " + (at.closest("label")?.textContent.trim() ?? "") : "",
             getComputedStyle(at).outlineStyle];
     """
-    assert probe(shown, state)[0] == 16
+    assert run_script(shown_report, state)[0] == 16
     for _ in range(60):
-        press(shown, "Tab", 9)
-        if probe(shown, state)[1] == "checkbox vth_b":
+        press_key(shown_report, "Tab", 9)
+        if run_script(shown_report, state)[1] == "checkbox vth_b":
             break
-    _, focused, outline = probe(shown, state)
+    _, focused, outline = run_script(shown_report, state)
     assert focused == "checkbox vth_b" and outline != "none"
-    press(shown, " ", 32, " ")
-    assert probe(shown, state)[0] == 12
-    press(shown, " ", 32, " ")
-    assert probe(shown, state)[0] == 16
+    press_key(shown_report, " ", 32, " ")
+    assert run_script(shown_report, state)[0] == 12
+    press_key(shown_report, " ", 32, " ")
+    assert run_script(shown_report, state)[0] == 16
     for _ in range(20):
-        if probe(shown, state)[1].startswith("search"):
+        if run_script(shown_report, state)[1].startswith("search"):
             break
-        press(shown, "Tab", 9)
-    shown.call("Input.insertText", text="p99")
-    assert probe(shown, state)[0] == 8
+        press_key(shown_report, "Tab", 9)
+    shown_report.call_method("Input.insertText", text="p99")
+    assert run_script(shown_report, state)[0] == 8
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_has_enough_contrast(shown: Browser, scheme: str) -> None:
+def test_text_has_enough_contrast(shown_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 4.5, computed with opacity and the background."""
-    shown.call("Emulation.setEmulatedMedia", features=[
+    shown_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
-    count, weak = probe(shown, """
+    count, weak = run_script(shown_report, """
         for (const id of ["response", "cdf-write", "energy", "timeline-1"])
             await seen(id);
         const above = function* (at) { for (; at; at = at.parentElement) yield at; };
@@ -467,11 +472,11 @@ def test_text_has_enough_contrast(shown: Browser, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_have_enough_contrast(shown: Browser, scheme: str) -> None:
+def test_marks_have_enough_contrast(shown_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 3 for marks, by fill or edge against the background."""
-    shown.call("Emulation.setEmulatedMedia", features=[
+    shown_report.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
-    count, weak = probe(shown, """
+    count, weak = run_script(shown_report, """
         for (const id of ["response", "cdf-write", "energy", "timeline-1", "page-map-10"])
             await seen(id);
         await drawn();
@@ -480,7 +485,7 @@ def test_marks_have_enough_contrast(shown: Browser, scheme: str) -> None:
     assert weak == []
 
 
-def brightness(colour: str) -> float:
+def relative_luminance(colour: str) -> float:
     """Return the relative luminance of a colour by WCAG 2."""
     parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
@@ -495,20 +500,20 @@ def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
     if dark:
         found |= dict(re.findall(r"--(\w+): ([^;]+);", dark_style.partition("\n}")[0]))
 
-    def colour(name: str) -> str:
+    def resolve_colour(name: str) -> str:
         value = found[name]
-        return colour(value[6:-1]) if value.startswith("var(--") else value
+        return resolve_colour(value[6:-1]) if value.startswith("var(--") else value
 
-    beneath = brightness(colour("soft"))
+    beneath = relative_luminance(resolve_colour("soft"))
     edges = [f"e{i}" for i in range(8)] + [f"f{i}" for i in range(10)] + ["gone"]
     for name in edges:
-        both = sorted((beneath, brightness(colour(name))))
+        both = sorted((beneath, relative_luminance(resolve_colour(name))))
         assert (both[1] + 0.05) / (both[0] + 0.05) >= 3, name
     # var() means that the edge has its fill's colour: no edge is darker than necessary.
     assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
 
 
-def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
+def test_keys_read_values_and_zoom(shown_report: Browser, simulation_result: Json) -> None:
     state = """
         const live = document.activeElement, tip = document.getElementById("tip");
         await drawn();
@@ -517,7 +522,7 @@ def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
             [...live.querySelectorAll(".role-axis-label text")]
                 .map((one) => one.textContent).sort().join()];
     """
-    probe(shown, """
+    run_script(shown_report, """
         const figure = await seen("response");
         [...document.querySelectorAll("a, button, input")].findLast((one) =>
             one.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_FOLLOWING &&
@@ -525,58 +530,60 @@ def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
         return 1;
     """)
     for _ in range(12):
-        press(shown, "Tab", 9)
-        if probe(shown, state)[0] == "live":
+        press_key(shown_report, "Tab", 9)
+        if run_script(shown_report, state)[0] == "live":
             break
-    assert probe(shown, state)[4] != "none"
+    assert run_script(shown_report, state)[4] != "none"
     texts = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"):
-        press(shown, key, 0)
-        place, text, role, at, *_ = probe(shown, state)
+        press_key(shown_report, key, 0)
+        place, text, role, at, *_ = run_script(shown_report, state)
         assert (place, role, at) == ("live", "status", 1)
         texts.append(text)
     assert texts[1] == texts[3] and len(set(texts)) == 4
     for text in texts:
-        says_ratio(text, result)
-    press(shown, "Escape", 27)
-    assert probe(shown, state)[1] == ""
+        check_stated_ratio(text, simulation_result)
+    press_key(shown_report, "Escape", 27)
+    assert run_script(shown_report, state)[1] == ""
 
     # Zooming a timeline changes the visible part; a figure without zoom stays as it is.
-    probe(shown, """(await seen("timeline-1")).querySelector(".live").focus(); return 1;""")
-    whole = probe(shown, state)[5]
+    run_script(shown_report,
+               """(await seen("timeline-1")).querySelector(".live").focus(); return 1;""")
+    whole = run_script(shown_report, state)[5]
     seen = []
     for key in ("+", ">", "<", "-", "0"):
-        press(shown, key, 0, key)
-        seen.append(probe(shown, state)[5])
+        press_key(shown_report, key, 0, key)
+        seen.append(run_script(shown_report, state)[5])
     assert len({whole, *seen[:2]}) == 3 and seen[2] == seen[0]
     assert seen[3] == seen[4] == whole
 
 
 @pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
-def test_keys_read_each_cell_of_a_map(shown: Browser, dom: str, name: str) -> None:
+def test_keys_read_each_cell_of_a_map(shown_report: Browser, report_dom: str, name: str) -> None:
     """Colours of a scale may lack contrast, because keys read the value of each cell."""
-    probe(shown, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
-    cells = numbers(dom, name)[1:]
+    run_script(shown_report, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
+    cells = figure_csv_rows(report_dom, name)[1:]
     for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
                       ("End", cells[-1])):
-        press(shown, key, 0)
-        text = probe(shown, 'await drawn(); return document.getElementById("tip").textContent;')
+        press_key(shown_report, key, 0)
+        text = run_script(shown_report,
+                          'await drawn(); return document.getElementById("tip").textContent;')
         assert [part.split(": ")[1] for part in text.split(", ", 2)] == cell, text
 
 
-def test_on_paper_everything_is_still(shown: Browser) -> None:
+def test_on_paper_everything_is_still(shown_report: Browser) -> None:
     heights = """
         const figure = await seen("response");
         return [":scope > svg", ".live", "button", "details"].map((one) =>
             figure.querySelector(one).getBoundingClientRect().height > 0);
     """
-    assert probe(shown, heights) == [False, True, True, True]
-    shown.call("Emulation.setEmulatedMedia", media="print")
-    assert probe(shown, heights) == [True, False, False, False]
+    assert run_script(shown_report, heights) == [False, True, True, True]
+    shown_report.call_method("Emulation.setEmulatedMedia", media="print")
+    assert run_script(shown_report, heights) == [True, False, False, False]
 
 
-def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown: Browser) -> None:
-    first, again, zoomed = probe(shown, """
+def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown_report: Browser) -> None:
+    first, again, zoomed = run_script(shown_report, """
         const figure = await seen("timeline-1");
         const wheel = async (shiftKey) => {
             const picture = figure.querySelector(".live svg"), at = picture.getBoundingClientRect();
@@ -592,18 +599,19 @@ def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown: Browser) -> None:
     assert first == again != zoomed
 
 
-def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
-    program = without_module(tmp_path / "place", "report", "vl_convert")
-    done = run_program(program, page.with_name("result.json"), "-O", tmp_path / "bare.html")
+def test_a_bare_install_has_still_figures(report_page: Path, tmp_path: Path) -> None:
+    program = install_without_module(tmp_path / "place", "report", "vl_convert")
+    done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "bare.html")
     assert (done.code, done.err) == (0, "")
     bare = (tmp_path / "bare.html").read_text()
     assert "vega" not in bare.lower()
-    assert figure(bare, "response").count("<rect ") > 16
+    assert figure_element(bare, "response").count("<rect ") > 16
 
 
-def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> None:
-    program = without_module(tmp_path / "place", "report", "jinja2")
-    done = run_program(program, page.with_name("result.json"), "--output", tmp_path / "bare.html")
+def test_without_templates_nothing_is_written(report_page: Path, tmp_path: Path) -> None:
+    program = install_without_module(tmp_path / "place", "report", "jinja2")
+    done = run_program(program, report_page.with_name("result.json"), "--output",
+                       tmp_path / "bare.html")
     assert (done.code, done.err) == (1, "approxftl report: pages need Jinja2; install it "
                                         "(python3-jinja2)\n")
     assert not (tmp_path / "bare.html").exists()
@@ -612,13 +620,13 @@ def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> Non
 def test_names_with_markup_are_shown_as_text(tmp_path: Path) -> None:
     name = 'a"<img src=x onerror=alert(1)>&amp;\'{{ 7 * 7 }}'
     for end in ("1", "2"):
-        simulate(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram", "--policy",
-                 "baseline,vth_b", "--seed", "1..2")
-    succeed("report", tmp_path, "--output", tmp_path / "r.html", "--title", name)
+        simulate_to_file(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram",
+                         "--policy", "baseline,vth_b", "--seed", "1..2")
+    run_successfully("report", tmp_path, "--output", tmp_path / "r.html", "--title", name)
     html = (tmp_path / "r.html").read_text()
     assert "<img" not in html and f"<h1>{escape(name)}</h1>" in html.replace("&#34;", "&quot;") \
         .replace("&#39;", "&#x27;")
-    assert [row[0] for row in numbers(html, "response")[1:3]] == [f"{name}1", f"{name}2"]
+    assert [row[0] for row in figure_csv_rows(html, "response")[1:3]] == [f"{name}1", f"{name}2"]
 
 
 VL_CONVERT = """
@@ -633,16 +641,16 @@ def javascript_bundle():
 """
 
 
-def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
-    program = beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
+def test_the_bundle_is_made_once(report_page: Path, tmp_path: Path) -> None:
+    program = install_beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
 
-    def report(cache: Path) -> str:
-        done = run_program(program, page.with_name("result.json"), "-O", tmp_path / "r.html",
+    def make_report_text(cache: Path) -> str:
+        done = run_program(program, report_page.with_name("result.json"), "-O", tmp_path / "r.html",
                            environment={"XDG_CACHE_HOME": str(cache)})
         assert (done.code, done.err) == (0, "")
         return (tmp_path / "r.html").read_text()
 
-    first, again = report(tmp_path / "cache"), report(tmp_path / "cache")
+    first, again = make_report_text(tmp_path / "cache"), make_report_text(tmp_path / "cache")
     assert first == again
     packed = re.search(r'id="vega">([^<]*)</script>', first)
     assert packed
@@ -650,14 +658,14 @@ def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
     made = tmp_path / "place/lib/approxftl/python/made"
     assert made.read_text() == "x"
     # If the cache cannot be written, the bundle is built again.
-    assert report(page) == first
+    assert make_report_text(report_page) == first
     assert made.read_text() == "xx"
 
 
 # ---------------------------------------------------------------- colours
 
 
-def colours(html: str) -> dict[str, set[str]]:
+def legend_colours(html: str) -> dict[str, set[str]]:
     """Return the colours of each name over all legends."""
     found: dict[str, set[str]] = {}
     for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
@@ -666,9 +674,9 @@ def colours(html: str) -> dict[str, set[str]]:
     return found
 
 
-def test_a_name_has_one_colour_throughout(dom: str, sampled: Path) -> None:
-    for html in (dom, sampled.read_text()):
-        known = colours(html)
+def test_a_name_has_one_colour_throughout(report_dom: str, report_of_seeds: Path) -> None:
+    for html in (report_dom, report_of_seeds.read_text()):
+        known = legend_colours(html)
         several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
         # This holds for names of blocks and of pages.
         assert not several, several
@@ -678,8 +686,8 @@ def test_a_name_has_one_colour_throughout(dom: str, sampled: Path) -> None:
         assert not others & set(policies)
 
 
-def test_causes_and_classes_have_one_colour(dom: str) -> None:
-    known = {name: klasses.copy().pop() for name, klasses in colours(dom).items()}
+def test_causes_and_classes_have_one_colour(report_dom: str) -> None:
+    known = {name: klasses.copy().pop() for name, klasses in legend_colours(report_dom).items()}
     causes = {name: klass for name, klass in known.items()
               if name in ("host", "gc", "refresh", "promotion")}
     assert len(set(causes.values())) == len(causes) >= 2
@@ -699,17 +707,17 @@ SEEDS = 5
 
 
 @pytest.fixture(scope="module")
-def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_of_seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of several policies with several seeds each."""
     directory = tmp_path_factory.mktemp("seeds")
-    simulate(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES), "--seed",
-             f"1..{SEEDS}")
-    told = succeed("report", directory / "seeds.json", "-O", directory / "r.html")
+    simulate_to_file(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES),
+                     "--seed", f"1..{SEEDS}")
+    told = run_successfully("report", directory / "seeds.json", "-O", directory / "r.html")
     assert told == f"{directory / 'r.html'}: {SEEDS * len(POLICIES)} runs\n"
     return directory / "r.html"
 
 
-def by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
+def values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     """Return a value of each run of a policy, in the order of the seeds."""
     values: list[Any] = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
@@ -720,25 +728,26 @@ def by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
     return values
 
 
-def interval(values: list[float]) -> tuple[float, float, float]:
+def confidence_interval(values: list[float]) -> tuple[float, float, float]:
     """Return the mean and its 95 % confidence interval, computed with scipy."""
     mean = float(np.mean(values))
     half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
     return mean, mean - half, mean + half
 
 
-def ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
+def mean_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     """Return the mean of the paired ratios to the baseline, and its interval."""
-    ours, base = by_seed(page, policy, *keys), by_seed(page, "baseline", *keys)
+    ours, base = values_by_seed(page, policy, *keys), values_by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
-    return interval([a / b for a, b in zip(ours, base, strict=True)])
+    return confidence_interval([a / b for a, b in zip(ours, base, strict=True)])
 
 
-def test_the_report_begins_with_the_setup_and_the_better_policy(sampled: Path) -> None:
-    html = unescape(sampled.read_text())
+def test_the_report_begins_with_the_setup_and_the_better_policy(report_of_seeds: Path) -> None:
+    html = unescape(report_of_seeds.read_text())
     said, first = re.findall(r"<h1>.*?</h1>\n<p[^>]*><strong>([^<]*)</strong></p>\n"
                              r"<p[^>]*>([^<]*)</p>\n<figure", html, re.S)[0]
-    means = {policy: ratio(sampled, policy, "timing", "write_response", "mean_ns")
+    means = {policy: mean_paired_ratio(report_of_seeds, policy, "timing", "write_response",
+                                       "mean_ns")
              for policy in POLICIES[1:]}
     best = min(means, key=lambda policy: means[policy][0])
     mean, low, high = means[best]
@@ -752,56 +761,61 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(sampled: Path) -
         "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "
         f"50 % of them approximate, dies 30 % busy; {', '.join(POLICIES)}; {SEEDS} seeds each.")
     for policy in POLICIES[1:]:
-        mean, low, high = ratio(sampled, policy, "timing", "write_response", "mean_ns")
+        mean, low, high = mean_paired_ratio(report_of_seeds, policy, "timing", "write_response",
+                                            "mean_ns")
         assert not low <= 1 <= high
         assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) of "
                 "baseline's; the interval of 95 % leaves out 1.</li>") in second
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 
-def test_ratios_have_their_intervals(sampled: Path) -> None:
-    shown = {(row[0], row[1]): row[2:] for row in numbers(sampled.read_text(), "ratios")[1:]}
+def test_ratios_have_their_intervals(report_of_seeds: Path) -> None:
+    shown = {(row[0], row[1]): row[2:]
+             for row in figure_csv_rows(report_of_seeds.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
                         ("energy", ("energy", "total_pj")),
                         ("erases", ("counters", "array_erases"))):
         for policy in POLICIES[1:]:
             *ends, runs = map(float, shown[title, policy])
-            assert ends == pytest.approx(ratio(sampled, policy, *keys))
+            assert ends == pytest.approx(mean_paired_ratio(report_of_seeds, policy, *keys))
             assert runs == SEEDS
-    element = figure(sampled.read_text(), "ratios")
+    element = figure_element(report_of_seeds.read_text(), "ratios")
     assert element.count("<circle ") == len(shown)
 
 
-def test_a_policy_has_one_column_and_it_is_the_mean(sampled: Path) -> None:
-    html = sampled.read_text()
+def test_a_policy_has_one_column_and_it_is_the_mean(report_of_seeds: Path) -> None:
+    html = report_of_seeds.read_text()
     head = re.search(r"<thead><tr>(.*?)</tr>", html[html.index('id="tables"'):])
     assert head
     assert re.findall(r">([^<]+)</th>", head[1]) == list(POLICIES)
     row = re.search(r'<th scope="row">write response, mean</th>(.*?)</tr>',
                     html[html.index('id="tables"'):])
     assert row
-    mean, low, high = ratio(sampled, "vth_b", "timing", "write_response", "mean_ns")
+    mean, low, high = mean_paired_ratio(report_of_seeds, "vth_b", "timing", "write_response",
+                                        "mean_ns")
     assert f"<small>{mean:.3f} [{low:.3f}, {high:.3f}]</small>" in row[1]
-    rows = numbers(html, "energy")
+    rows = figure_csv_rows(html, "energy")
     for policy, *parts in rows[1:]:
         assert sum(map(float, parts)) == pytest.approx(
-            np.mean(by_seed(sampled, policy, "energy", "total_pj"))
-            / np.mean(by_seed(sampled, "baseline", "energy", "total_pj")))
+            np.mean(values_by_seed(report_of_seeds, policy, "energy", "total_pj"))
+            / np.mean(values_by_seed(report_of_seeds, "baseline", "energy", "total_pj")))
     assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
-    curve = [float(row[2]) for row in numbers(html, "cdf-write")[1:] if row[0] == "vth_b"]
-    requests = sum(by_seed(sampled, "vth_b", "timing", "write_response", "count"))
-    tops = [run[-1] for run in by_seed(sampled, "vth_b", "timing", "write_response", "bins")]
+    curve = [float(row[2]) for row in figure_csv_rows(html, "cdf-write")[1:] if row[0] == "vth_b"]
+    requests = sum(values_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "count"))
+    tops = [run[-1]
+            for run in values_by_seed(report_of_seeds, "vth_b", "timing", "write_response", "bins")]
     longest = sum(count for top, count in tops if top == max(tops)[0])
     assert curve[-1] == pytest.approx(100 * longest / requests)
 
 
 def test_interrupted_runs_are_no_samples() -> None:
-    def run(seed: int, interrupted: bool, number: float) -> Run:
+    def make_run(seed: int, interrupted: bool, number: float) -> Run:
         data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
                 "parts": {"n": number}}
         return Run("", "", data, {}, Path("x.json"))
 
-    inputs = average_over_seeds(Inputs([run(1, False, 1), run(2, True, 50), run(3, False, 4)]))
+    inputs = average_over_seeds(Inputs([make_run(1, False, 1), make_run(2, True, 50),
+                                        make_run(3, False, 4)]))
     assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
         ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
 
@@ -818,8 +832,8 @@ def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
 
 
 def test_missing_figures_are_listed(tmp_path: Path) -> None:
-    simulate(tmp_path / "plain.json", "--requests", "200")
-    succeed("report", "plain.json", directory=tmp_path)
+    simulate_to_file(tmp_path / "plain.json", "--requests", "200")
+    run_successfully("report", "plain.json", directory=tmp_path)
     html = unescape((tmp_path / "report.html").read_text())
     missing = html[html.index('id="missing"'):]
     for option in ("--histogram", "--block-table", "--page-map auto", "--timeline FILE",
@@ -829,22 +843,22 @@ def test_missing_figures_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_of_workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of three workloads."""
     directory = tmp_path_factory.mktemp("workloads")
     for share in ("30", "50", "70"):
-        simulate(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
-                 ",".join(POLICIES), "--approx-share", f"{share}%", "--seed", "1..2")
-    succeed("report", directory, "-O", directory / "r.html")
+        simulate_to_file(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
+                         ",".join(POLICIES), "--approx-share", f"{share}%", "--seed", "1..2")
+    run_successfully("report", directory, "-O", directory / "r.html")
     return directory / "r.html"
 
 
 LOADS = ["share-30", "share-50", "share-70"]
 
 
-def test_several_workloads_become_groups(workloads: Path) -> None:
-    html = workloads.read_text()
-    head, *rows = numbers(html, "response")
+def test_several_workloads_become_groups(report_of_workloads: Path) -> None:
+    html = report_of_workloads.read_text()
+    head, *rows = figure_csv_rows(html, "response")
     assert head == ["", *POLICIES, "panel"]
     assert list(dict.fromkeys(row[-1] for row in rows)) == [
         "read response, mean", "read response, p99", "write response, mean",
@@ -853,7 +867,7 @@ def test_several_workloads_become_groups(workloads: Path) -> None:
     assert [row[0] for row in rows] == LOADS
     assert [float(row[1]) for row in rows] == [1, 1, 1]
     for policy, cell in zip(POLICIES, rows[1][1:-1], strict=True):
-        found = json.loads(workloads.with_name("share-50.json").read_text())["runs"]
+        found = json.loads(report_of_workloads.with_name("share-50.json").read_text())["runs"]
         means = {name: [run["timing"]["write_response"]["mean_ns"] for run in found
                         if run["policy"] == name] for name in (policy, "baseline")}
         assert float(cell) == pytest.approx(np.mean(
@@ -861,22 +875,23 @@ def test_several_workloads_become_groups(workloads: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratios", "cdf-write", "energy", "wear", "luns"])
-def test_workloads_are_side_by_side_on_one_scale(workloads: Path, name: str) -> None:
-    element = figure(workloads.read_text(), name)
+def test_workloads_are_side_by_side_on_one_scale(report_of_workloads: Path, name: str) -> None:
+    element = figure_element(report_of_workloads.read_text(), name)
     assert re.findall(r'class="panel"[^>]*>([^<]*)<', element) == LOADS
     assert len(re.findall(r'height="12" class=', element)) == len(
-        {row[1] for row in numbers(element, name)[1:]} if name == "ratios" else
-        {row[0] for row in numbers(element, name)[1:]} if name == "cdf-write" else
-        numbers(element, name)[0][1:-1])
+        {row[1] for row in figure_csv_rows(element, name)[1:]} if name == "ratios" else
+        {row[0] for row in figure_csv_rows(element, name)[1:]} if name == "cdf-write" else
+        figure_csv_rows(element, name)[0][1:-1])
     levels = re.findall(r'class="level"/?>(?:</line>)?<text [^>]*>([^<]*)<', element)
     count = len(levels) // len(LOADS)
     assert count > 2 and levels == levels[:count] * len(LOADS)
 
 
-def test_interactive_panels_react_to_the_filter(browser: Browser, workloads: Path) -> None:
-    browser.size(800, 600)
-    browser.show(workloads)
-    told = probe(browser, """
+def test_interactive_panels_react_to_the_filter(browser: Browser,
+                                                report_of_workloads: Path) -> None:
+    browser.set_screen_size(800, 600)
+    browser.show_page(report_of_workloads)
+    told = run_script(browser, """
         const figure = await seen("energy");
         const names = () => [...figure.querySelectorAll(".live text")]
             .map((text) => text.textContent).filter((text) => text.startsWith("share"));
@@ -902,23 +917,23 @@ def test_interactive_panels_react_to_the_filter(browser: Browser, workloads: Pat
 
 
 @pytest.mark.slow
-def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
+def test_a_hundred_workloads_fit(report_page: Path, simulation_result: Json, tmp_path: Path,
                                  browser: Browser) -> None:
     """500 runs with maps, made from one result by changing its numbers."""
-    def changed(value: Any, factor: float) -> Any:
+    def scale_numbers(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
-            return {key: changed(one, factor) for key, one in value.items()}
+            return {key: scale_numbers(one, factor) for key, one in value.items()}
         if isinstance(value, list):
-            return [changed(one, factor) for one in value]
+            return [scale_numbers(one, factor) for one in value]
         return int(value * factor) if isinstance(value, int) and value > 1000 else \
             value * factor if isinstance(value, float) else value
 
     for i in range(125):
-        runs = [{**run, **{key: changed(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
+        runs = [{**run, **{key: scale_numbers(run[key], 1 + (37 * i + 11 * j) % 100 / 100)
                            for key in ("timing", "energy", "counters", "write_amplification")}}
-                for j, run in enumerate(result["runs"])]
-        (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**result, "runs": runs}))
-    told = succeed("report", tmp_path, "-O", tmp_path / "r.html")
+                for j, run in enumerate(simulation_result["runs"])]
+        (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**simulation_result, "runs": runs}))
+    told = run_successfully("report", tmp_path, "-O", tmp_path / "r.html")
     assert told.endswith(": 500 runs\n")
     html = (tmp_path / "r.html").read_text()
     assert len(html.encode()) <= 1_700_000
@@ -927,7 +942,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     found = list(csv.reader(io.StringIO(unquote(unescape(re.findall(
         r'download="measures.csv"[^>]*utf-8,([^"]*)"', html)[0])))))
     assert len(found) == 501
-    runs = result["runs"]
+    runs = simulation_result["runs"]
     columns = dict(zip(found[0], found[1 + 3], strict=True))
     assert (columns["input"], columns["policy"]) == ("load-000", POLICIES[3])
     assert float(columns["array_erases"]) == int(runs[3]["counters"]["array_erases"] * (
@@ -936,25 +951,26 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     assert row and row[1].count("<td>") == len(POLICIES) - 1
 
     # Processor time until the page is interactive, which does not depend on the machine's load.
-    browser.call("Performance.enable", timeDomain="threadTicks")
+    browser.call_method("Performance.enable", timeDomain="threadTicks")
     browser.said.clear()
-    browser.show(tmp_path / "r.html")
-    boxes = browser.run("document.querySelectorAll('#controls input[type=checkbox]').length")
-    spent = {one["name"]: one["value"] for one in browser.call("Performance.getMetrics")["metrics"]}
+    browser.show_page(tmp_path / "r.html")
+    boxes = browser.run_script("document.querySelectorAll('#controls input[type=checkbox]').length")
+    spent = {one["name"]: one["value"]
+             for one in browser.call_method("Performance.getMetrics")["metrics"]}
     print(f"# a page of 500 runs is interactive after {spent['TaskDuration']:.2f} s")
     assert (boxes, browser.said) == (len(POLICIES), [])
     assert 0 < spent["TaskDuration"] <= 2
 
     # Many bars of a series are drawn as one mark, with the same contrast as single bars.
     many = re.findall(r'<figure id="([^"]*)"(?:(?!</svg>).)*class="bars ', html, re.S)
-    count, weak = probe(browser, f"await seen('{many[0]}');" + WEAK_MARKS)
+    count, weak = run_script(browser, f"await seen('{many[0]}');" + WEAK_MARKS)
     assert count > 200 and weak == []
 
 
 def test_same_inputs_same_bytes(tmp_path: Path) -> None:
-    simulate(tmp_path / "x.json", "--requests", "300", "--histogram")
+    simulate_to_file(tmp_path / "x.json", "--requests", "300", "--histogram")
     pages = []
     for _ in range(2):
-        succeed("report", "x.json", "-O", "r.html", directory=tmp_path)
+        run_successfully("report", "x.json", "-O", "r.html", directory=tmp_path)
         pages.append((tmp_path / "r.html").read_bytes())
     assert pages[0] == pages[1]

@@ -12,9 +12,15 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import run_program, without_module
+from selftests.lib.programs import install_without_module, run_program
 from selftests.playground.support import Browser
-from selftests.reports.support import PROGRAM, probe, references, run, shown_freshly
+from selftests.reports.support import (
+    PROGRAM,
+    load_fresh_page,
+    run_approxftl,
+    run_script,
+    urls_in_page,
+)
 
 from approxftl_tools.page import DIGITS
 
@@ -71,51 +77,51 @@ NAMES = ("lines", "bars", "stack", "cdf", "dots")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
     (folder / "s.toml").write_text(STUDY)
-    succeed("run", folder / "s.toml", "--csv")
-    said = succeed("report", folder / "s.toml")
+    run_study_verb("run", folder / "s.toml", "--csv")
+    said = run_study_verb("report", folder / "s.toml")
     assert said == f"{folder}/s.html: 6 means, 5 figures\n"
-    succeed("figure", folder / "s.toml", "--figures", folder)
+    run_study_verb("figure", folder / "s.toml", "--figures", folder)
     return folder / "s.html"
 
 
-def succeed(verb: str, *arguments: str | Path) -> str:
+def run_study_verb(verb: str, *arguments: str | Path) -> str:
     """Run a verb of approxftl study; a warning about short runs is allowed."""
-    done = run("study", verb, *arguments)
+    done = run_approxftl("study", verb, *arguments)
     assert done.code == 0 and "drifting" in (done.err or "drifting"), done
     return done.out
 
 
 @pytest.fixture
-def shown(browser: Browser, page: Path) -> Iterator[Browser]:
-    yield from shown_freshly(browser, page, 1000, 700)
+def shown_study(browser: Browser, study_page: Path) -> Iterator[Browser]:
+    yield from load_fresh_page(browser, study_page, 1000, 700)
 
 
-def marks_of(page: Path, name: str) -> list[dict[str, str]]:
+def figure_marks(page: Path, name: str) -> list[dict[str, str]]:
     """Return the numbers of a figure from its CSV file."""
     with (page.parent / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
 
-def test_the_study_page_is_small_and_loads_nothing(page: Path) -> None:
-    text = page.read_text()
-    assert [one for one in references(text) if not one.startswith(("#", "data:"))] == []
-    assert page.stat().st_size < 1.5e6
+def test_the_study_page_is_small_and_loads_nothing(study_page: Path) -> None:
+    text = study_page.read_text()
+    assert [one for one in urls_in_page(text) if not one.startswith(("#", "data:"))] == []
+    assert study_page.stat().st_size < 1.5e6
     assert "base64" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
 
-def test_findings_precede_figures_and_table(page: Path) -> None:
-    text = page.read_text()
+def test_findings_precede_figures_and_table(study_page: Path) -> None:
+    text = study_page.read_text()
     places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and")]
     assert places == sorted(places)
 
 
 @pytest.mark.parametrize("width", [400, 2000])
-def test_all_figures_are_interactive(shown: Browser, width: int) -> None:
-    shown.size(width, 900)
-    found = probe(shown, f"""
+def test_all_figures_are_interactive(shown_study: Browser, width: int) -> None:
+    shown_study.set_screen_size(width, 900)
+    found = run_script(shown_study, f"""
         const found = [];
         for (const id of {json.dumps(NAMES)}) {{
             const figure = await seen(id);
@@ -132,9 +138,9 @@ def test_all_figures_are_interactive(shown: Browser, width: int) -> None:
         assert 0.6 < wide <= 1 and still == 0 and count > 3, name
 
 
-def told(shown: Browser, name: str) -> list[dict[str, str]]:
+def texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
     """Return the text that each mark shows when it is selected by keys."""
-    texts = probe(shown, f"""
+    texts = run_script(shown, f"""
         const figure = await seen("{name}"), live = figure.querySelector(".live");
         const key = (key) => live.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
         const said = [];
@@ -151,40 +157,42 @@ def told(shown: Browser, name: str) -> list[dict[str, str]]:
             for text in texts]
 
 
-def rounded(text: str) -> str:
+def round_to_page_digits(text: str) -> str:
     """Round a number to the precision of the page; return other text unchanged."""
     return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
 
 
-def as_said(mark: dict[str, str]) -> tuple[str, ...]:
+def compared_mark_fields(mark: dict[str, str]) -> tuple[str, ...]:
     """Return the fields of a mark that are compared."""
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
-    return tuple(rounded(mark[key]) for key in keys)
+    return tuple(round_to_page_digits(mark[key]) for key in keys)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tooltips_show_the_numbers_of_the_file(shown: Browser, page: Path, name: str) -> None:
-    wanted = {as_said(mark) for mark in marks_of(page, name)}
+def test_tooltips_show_the_numbers_of_the_file(shown_study: Browser, study_page: Path,
+                                               name: str) -> None:
+    wanted = {compared_mark_fields(mark) for mark in figure_marks(study_page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
-    for said in told(shown, name):
+    for said in texts_of_marks(shown_study, name):
         measure = list(said)[-1 - sum(key in said for key in axes[2:])]
         place = [key for key in said if key not in (*axes, measure)]
         values = [said.get(key, "") for key in
                   ("of", "in", *(place[:1] or ["nowhere"]), "from", measure, "low", "high", "runs")]
-        found.add(tuple(map(rounded, values)))
+        found.add(tuple(map(round_to_page_digits, values)))
     assert found == wanted
 
 
-def test_measurements_of_others_are_in_all_panels(page: Path) -> None:
-    found = [mark["facet"] for mark in marks_of(page, "stack") if mark["source"] == "the paper"]
+def test_measurements_of_others_are_in_all_panels(study_page: Path) -> None:
+    found = [mark["facet"] for mark in figure_marks(study_page, "stack")
+             if mark["source"] == "the paper"]
     assert found == ["utilisation 30%", "utilisation 50%"]
 
 
 @pytest.mark.parametrize(("name", "scale"), [("dots", float), ("bars", math.log)])
-def test_intervals_are_drawn_to_scale(shown: Browser, name: str,
+def test_intervals_are_drawn_to_scale(shown_study: Browser, name: str,
                                       scale: Callable[[float], float]) -> None:
-    means, ends = probe(shown, f"""
+    means, ends = run_script(shown_study, f"""
         const figure = await seen("{name}");
         const items = (kind) => [...figure.querySelectorAll(`.live .role-mark${{kind}}`)]
             .map((one) => one.__data__);
@@ -195,16 +203,17 @@ def test_intervals_are_drawn_to_scale(shown: Browser, name: str,
     (first, low), (last, high) = min(means), max(means)
     assert len(means) == 6 and len(ends) >= 6 and first < last
 
-    def place(value: float) -> float:
+    def expected_position(value: float) -> float:
         return float(first + (scale(value) - scale(low)) / (scale(high) - scale(low))
                      * (last - first))
 
     for begin, end, bottom, top in ends:
-        assert sorted((begin, end)) == pytest.approx([place(top), place(bottom)])
+        assert sorted((begin, end)) == pytest.approx([expected_position(top),
+                                                      expected_position(bottom)])
 
 
-def test_parts_of_a_bar_are_stacked(shown: Browser) -> None:
-    bars = probe(shown, """
+def test_parts_of_a_bar_are_stacked(shown_study: Browser) -> None:
+    bars = run_script(shown_study, """
         return [...(await seen("stack")).querySelectorAll(".live .mark-rect.role-mark path")]
             .map((one) => one.__data__).map(({y, height, datum}) =>
                 [datum.c0, datum.c2, datum.rank, y, height, datum.c3]);
@@ -218,8 +227,8 @@ def test_parts_of_a_bar_are_stacked(shown: Browser) -> None:
             assert y + height == pytest.approx(tops[facet, x, rank - 1])
 
 
-def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown: Browser) -> None:
-    before, without, alone, after = probe(shown, """
+def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown_study: Browser) -> None:
+    before, without, alone, after = run_script(shown_study, """
         const ids = ["lines", "dots", "bars"];
         for (const id of ids)
             await seen(id);
@@ -242,23 +251,23 @@ def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown: Browser) -
     assert alone == [7, 6, 3]
 
 
-def test_without_scripts_marks_have_titles(page: Path) -> None:
+def test_without_scripts_marks_have_titles(study_page: Path) -> None:
     """All marks have titles, except the line of a distribution."""
-    text = page.read_text()
+    text = study_page.read_text()
     for name in set(NAMES) - {"cdf"}:
         figure = text[text.index(f'<figure id="{name}"'):]
         figure = figure[:figure.index("</svg>")]
         titles = [unescape(one) for one in re.findall("<title>([^<]*)</title>", figure)]
-        for mark in marks_of(page, name):
+        for mark in figure_marks(study_page, name):
             words = ", ".join(filter(None, (mark["x"], mark["series"])))
             assert any(one.startswith(f"{words}: ") and one.endswith(f", {mark['source']}")
                        for one in titles), (name, mark)
 
 
-def test_vega_is_not_needed(page: Path, tmp_path: Path) -> None:
-    program = without_module(tmp_path / "place", "study", "vl_convert")
-    done = run_program(program, "report", page.with_suffix(".toml"), "-O", tmp_path / "x.html",
-                       environment={"APPROXFTL": str(PROGRAM)})
+def test_vega_is_not_needed(study_page: Path, tmp_path: Path) -> None:
+    program = install_without_module(tmp_path / "place", "study", "vl_convert")
+    done = run_program(program, "report", study_page.with_suffix(".toml"), "-O",
+                       tmp_path / "x.html", environment={"APPROXFTL": str(PROGRAM)})
     assert done.code == 0, done
     text = (tmp_path / "x.html").read_text()
     assert text.count('aria-labelledby="') == len(NAMES) and 'class="spec"' not in text

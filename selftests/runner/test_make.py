@@ -139,7 +139,7 @@ def folders_of_parts(build: Path) -> dict[str, set[str]]:
             for part, source in parts.items()}
 
 
-def add_used_folders(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
+def add_include_folders(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
     """Add the include directories that a file and its headers use."""
     seen.add(file)
     for name in re.findall(r'^#\s*include ["<]([^">]+)[">]', (TOP / file).read_text(), re.M):
@@ -149,7 +149,7 @@ def add_used_folders(file: Path, folders: set[str], found: set[str], seen: set[P
             if (TOP / header).is_file():
                 found |= {folder} if folder else set()
                 if header not in seen:
-                    add_used_folders(header, folders, found, seen)
+                    add_include_folders(header, folders, found, seen)
                 break
 
 
@@ -160,7 +160,7 @@ def test_include_paths_are_limited_to_used_folders(tmp_path: Path) -> None:
         found: set[str] = set()
         for source in SOURCES:
             if str(source).startswith(f"{part}/") and not str(source).startswith(OTHERS):
-                add_used_folders(source, folders, found, set())
+                add_include_folders(source, folders, found, set())
         assert found == folders, part
         assert folders == BELOW.get(part, folders), part
     assert set(BELOW) < set(parts)

@@ -18,12 +18,12 @@ printf '%s\\n' a b | anew "$@"
 
 
 @pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
+def ask_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "a").write_text("fine")
     (tmp_path / "b").write_text("fine")
 
-    def asked(identity: str = "1", option: str = "x") -> tuple[str, int]:
+    def run_anew(identity: str = "1", option: str = "x") -> tuple[str, int]:
         done = subprocess.run(["sh", "-uc", ASKED, "sh", identity, "checker", option], cwd=tmp_path,
                               capture_output=True, text=True, check=False)
         about = tmp_path / "asked"
@@ -31,24 +31,25 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
         about.unlink(missing_ok=True)
         return said, done.returncode
 
-    return asked
+    return run_anew
 
 
-def test_files_that_passed_are_not_checked_again(ask: Callable[..., tuple[str, int]],
+def test_files_that_passed_are_not_checked_again(ask_anew: Callable[..., tuple[str, int]],
                                                  tmp_path: Path) -> None:
-    assert ask() == ("a b", 0)
-    assert ask() == ("", 0)
-    assert ask("2") == ("a b", 0)
-    assert ask(option="y") == ("a b", 0)
+    assert ask_anew() == ("a b", 0)
+    assert ask_anew() == ("", 0)
+    assert ask_anew("2") == ("a b", 0)
+    assert ask_anew(option="y") == ("a b", 0)
     (tmp_path / "b").write_text("better")
-    assert ask() == ("b", 0)
+    assert ask_anew() == ("b", 0)
     (tmp_path / "b").write_text("fine")
-    assert ask() == ("", 0)
+    assert ask_anew() == ("", 0)
 
 
-def test_failed_files_are_rechecked(ask: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
+def test_failed_files_are_rechecked(ask_anew: Callable[..., tuple[str, int]],
+                                    tmp_path: Path) -> None:
     (tmp_path / "a").write_text("bad")
-    assert [ask(), ask()] == [("a b", 1)] * 2
+    assert [ask_anew(), ask_anew()] == [("a b", 1)] * 2
     (tmp_path / "a").write_text("good")
     (tmp_path / "broken").write_text("")
-    assert [ask(), ask()] == [("a b", 1)] * 2
+    assert [ask_anew(), ask_anew()] == [("a b", 1)] * 2

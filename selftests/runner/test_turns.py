@@ -16,7 +16,7 @@ SHELL = ("cd '{top}'; . selftests/kernel/turns.sh; "
 PYTHON = """import sys
 sys.path.insert(0, '{top}/selftests/kernel')
 import ktap
-print(*(p for p in '{points}'.split() if ktap.is_next_turn(p)), sep='\\n')"""
+print(*(p for p in '{points}'.split() if ktap.is_point_of_this_turn(p)), sep='\\n')"""
 
 
 def points_of_turn(turn: str, phase: str, points: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
                     "# d: left to another commit"]
 
 
-def copy_runner(tree: Path) -> tuple[Path, str]:
+def copy_kernel_runner(tree: Path) -> tuple[Path, str]:
     """Copy run-in-kernel to where its tests are stand-ins; return the folder and the text."""
     folder = tree / "selftests/kernel"
     folder.mkdir(parents=True)
@@ -63,7 +63,7 @@ def copy_runner(tree: Path) -> tuple[Path, str]:
 ])
 def test_a_failed_point_decides_the_exit_status(
         tmp_path: Path, script: str, status: int, last: str) -> None:
-    folder, _ = copy_runner(tmp_path)
+    folder, _ = copy_kernel_runner(tmp_path)
     (folder / "only.sh").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "only.sh").chmod(0o755)
     done = run_program("sh", folder / "run-in-kernel", "only")
@@ -73,7 +73,7 @@ def test_a_failed_point_decides_the_exit_status(
 
 def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
     """Run stand-ins for all tests, each with several points."""
-    folder, text = copy_runner(tmp_path)
+    folder, text = copy_kernel_runner(tmp_path)
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
     tests = {kind: names.split() for kind, names in kinds.items()}
     for name in chain(*tests.values()):

@@ -23,14 +23,14 @@ LIFE = 4
 Json = dict[str, Any]
 
 
-def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
+def run_approxftl(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl."""
     return run_program(BINARY, *arguments, stdin=stdin)
 
 
-def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
+def run_sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run the simulator, which must succeed, and return its JSON."""
-    done = run("sim", *arguments, "--json", stdin=stdin)
+    done = run_approxftl("sim", *arguments, "--json", stdin=stdin)
     assert done.code == 0, done.err
     result: Json = json.loads(done.out)
     return result
@@ -47,7 +47,7 @@ def compile_policy(place: Path, text: str, name: str = "mine") -> Path:
     return made
 
 
-def only_run(result: Json) -> Json:
+def only_run_of(result: Json) -> Json:
     """Return the run of a result that has only one."""
     runs = result["runs"]
     assert len(runs) == 1
@@ -78,7 +78,7 @@ class Record:
     lat_100ns: int = 0
     pid: int = 0
 
-    def pack(self) -> bytes:
+    def pack_record(self) -> bytes:
         """Return the record's 32 bytes."""
         return struct.pack(
             "<QQIBBHII",
@@ -93,7 +93,7 @@ class Record:
         )
 
     @classmethod
-    def unpack(cls, data: bytes) -> Record:
+    def unpack_record(cls, data: bytes) -> Record:
         """Return the record from its 32 bytes."""
         return cls(*struct.unpack("<QQIBBHII", data))
 
@@ -132,7 +132,7 @@ class Header:
     spoil: dict[int, int] = field(default_factory=dict)
     break_checksum: bool = False
 
-    def pack(self) -> bytes:
+    def pack_header(self) -> bytes:
         """Return the header's 4096 bytes."""
         data = bytearray(HEADER_BYTES)
         count = len(self.classes) if self.class_count is None else self.class_count
@@ -166,7 +166,8 @@ class Header:
 
 def write_trace(path: Path, records: list[Record], header: Header | None = None) -> Path:
     """Write a record file."""
-    packed = (header or Header()).pack() + b"".join(record.pack() for record in records)
+    packed = (header or Header()).pack_header() + b"".join(record.pack_record()
+                                                           for record in records)
     path.write_bytes(packed)
     return path
 
@@ -175,6 +176,6 @@ def read_trace(path: Path) -> list[Record]:
     """Read the records of a file that approxftl wrote."""
     data = path.read_bytes()
     return [
-        Record.unpack(data[offset : offset + RECORD_BYTES])
+        Record.unpack_record(data[offset : offset + RECORD_BYTES])
         for offset in range(HEADER_BYTES, len(data), RECORD_BYTES)
     ]

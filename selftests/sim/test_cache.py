@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 TOP = Path(__file__).resolve().parents[2]
 DIES, CHANNELS, BLOCKS, LINES, BITS = 4, 2, 128, 128, 3
@@ -24,36 +24,37 @@ WRITES = ("--workload", "sequential", "--write-share", "100%", "--size", "128KiB
 CACHED, FULL = LINES * PAGE, LINES * PAGE * BITS
 
 
-def program_ns(pages: int, array_ns: float) -> float:
+def program_and_transfer_ns(pages: int, array_ns: float) -> float:
     return array_ns + pages * PAGE / BUS
 
 
 #: Write rate of all dies in MB/s: in the cache, past it, and while dynamic SLC blocks are folded.
 #: A full TLC block of host data then costs 1.5 such blocks of programs, a third of it by folding.
-IN_CACHE = DIES * PAGE / program_ns(1, SLC_NS) * 1e3
-PAST = DIES * BITS * PAGE / program_ns(BITS, PROGRAM_NS) * 1e3
+IN_CACHE = DIES * PAGE / program_and_transfer_ns(1, SLC_NS) * 1e3
+PAST = DIES * BITS * PAGE / program_and_transfer_ns(BITS, PROGRAM_NS) * 1e3
 FOLDING = DIES * FULL / (
-    1.5 * LINES * program_ns(BITS, PROGRAM_NS) + LINES * BITS / 2 * program_ns(1, READ_SLC_NS)
-    + 1.5 * ERASE_NS) * 1e3
+    1.5 * LINES * program_and_transfer_ns(BITS, PROGRAM_NS)
+    + LINES * BITS / 2 * program_and_transfer_ns(1, READ_SLC_NS)
++ 1.5 * ERASE_NS) * 1e3
 
 
-def rate(result: Json) -> float:
+def write_rate_mb_s(result: Json) -> float:
     """Return the host's write rate in MB/s."""
     return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
 
 
-def window(at: float, *cache: str) -> Json:
+def run_after_warm_up(at: float, *cache: str) -> Json:
     """Return a run that writes AT MB before the statistics start, and 64 MB after that."""
-    return only_run(sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
-                        "--requests", "512"))
+    return only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
+                               "--requests", "512"))
 
 
 def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
     """A die without a free block for them is not at its end while others move their parts."""
-    result = only_run(sim("--channels", "4", "--chips", "2", "--blocks", "128", "--superblock", "8",
-                          "--op", "28%", "--map-cache", "256KiB", "--fill", "random",
-                          "--write-share", "100%", "--size", "8KiB", "--requests", "20000",
-                          "--seed", "3"))
+    result = only_run_of(run_sim("--channels", "4", "--chips", "2", "--blocks", "128",
+                                 "--superblock", "8", "--op", "28%", "--map-cache", "256KiB",
+                                 "--fill", "random", "--write-share", "100%", "--size", "8KiB",
+                                 "--requests", "20000", "--seed", "3"))
     assert result["counters"]["host_failed_requests"] == 0
     assert result["counters"]["array_erases"] > 0
 
@@ -61,21 +62,21 @@ def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
 def test_a_static_cache_ends_where_its_blocks_do() -> None:
     cache = ("--slc_static", "8%")
     volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks
-    assert rate(window(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
-    assert rate(window(volume - 70, *cache)) > IN_CACHE * 0.75
-    assert rate(window(volume + 10, *cache)) == pytest.approx(PAST, rel=0.02)
-    assert rate(window(0)) == pytest.approx(PAST, rel=0.02)
+    assert write_rate_mb_s(run_after_warm_up(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
+    assert write_rate_mb_s(run_after_warm_up(volume - 70, *cache)) > IN_CACHE * 0.75
+    assert write_rate_mb_s(run_after_warm_up(volume + 10, *cache)) == pytest.approx(PAST, rel=0.02)
+    assert write_rate_mb_s(run_after_warm_up(0)) == pytest.approx(PAST, rel=0.02)
 
 
 def test_a_dynamic_cache_has_two_cliffs() -> None:
     cache = ("--slc_dynamic", "100%")
     lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % of the blocks are free
-    before = window(lent - 80, *cache)
-    assert rate(before) == pytest.approx(IN_CACHE, rel=0.02)
+    before = run_after_warm_up(lent - 80, *cache)
+    assert write_rate_mb_s(before) == pytest.approx(IN_CACHE, rel=0.02)
     assert before["counters"]["fold_blocks"] == 0
-    short = window(lent + 400, *cache)
-    assert rate(short) == pytest.approx(FOLDING, rel=0.06)
-    assert rate(short) < PAST * 0.7
+    short = run_after_warm_up(lent + 400, *cache)
+    assert write_rate_mb_s(short) == pytest.approx(FOLDING, rel=0.06)
+    assert write_rate_mb_s(short) < PAST * 0.7
     assert short["counters"]["fold_blocks"] > 0 == short["counters"]["fold_idle_blocks"]
     assert short["counters"]["cached_host_units"] == 0
 
@@ -85,29 +86,31 @@ def test_idle_time_empties_the_slc_cache(tmp_path: Path) -> None:
     device = tmp_path / "device"
     wrote = (*SHAPE, *WRITES, *cache, "--requests", "8000", "--dump", device)
 
-    def after(rest_ns: int) -> float:
-        sim(*wrote, "--until", f"{end_ns + rest_ns}ns")
-        return rate(only_run(sim("--load", device, *WRITES, "--requests", "2000")))
+    def write_rate_after_rest(rest_ns: int) -> float:
+        run_sim(*wrote, "--until", f"{end_ns + rest_ns}ns")
+        return write_rate_mb_s(only_run_of(run_sim("--load", device, *WRITES, "--requests",
+                                                   "2000")))
 
-    end_ns = int(only_run(sim(*wrote))["device_time_ns"])
-    assert after(0) == pytest.approx(PAST, rel=0.03)
-    assert PAST * 1.2 < after(2 * 10**9) < IN_CACHE * 0.9
-    assert after(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
+    end_ns = int(only_run_of(run_sim(*wrote))["device_time_ns"])
+    assert write_rate_after_rest(0) == pytest.approx(PAST, rel=0.03)
+    assert PAST * 1.2 < write_rate_after_rest(2 * 10**9) < IN_CACHE * 0.9
+    assert write_rate_after_rest(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
 
 
 def test_folding_and_cached_writes_are_reported() -> None:
     """Folding and cached writes are reported by cause, in the table, and for each die."""
     cache = ("--slc_dynamic", "30%")
-    result = only_run(sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
+    result = only_run_of(run_sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
     counters = result["counters"]
     assert result["write_amplification"]["fold"] == pytest.approx(
         counters["programmed_fold_units"] / counters["host_write_units"], abs=1e-4)
     assert counters["fold_idle_blocks"] == counters["fold_blocks"] > 0
     assert all(blocks <= 1 for blocks in result["luns"]["cached_blocks"])
-    table = run("sim", *SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s").out
+    table = run_approxftl("sim", *SHAPE, *WRITES, *cache, "--requests", "4000", "--until",
+                          "30s").out
     told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", table, re.M))
     share = counters["cached_host_units"] / counters["programmed_host_units"] * 100
     assert float(told["host writes to the cache"].rstrip("%")) == pytest.approx(share, abs=0.01)
     assert int(told["blocks folded"]) == counters["fold_blocks"]
     assert int(told["in idle time"]) == counters["fold_idle_blocks"]
-    assert "cache" not in run("sim", *SHAPE, *WRITES, "--requests", "100").out
+    assert "cache" not in run_approxftl("sim", *SHAPE, *WRITES, "--requests", "100").out

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, read_trace, run, sim, write_trace
+from selftests.sim.support import Json, only_run_of, read_trace, run_approxftl, run_sim, write_trace
 
 STREAM = ("--fill", "random", "--write-share", "0.7", "--approx-share", "0.4", "--size",
           "4KiB,16KiB", "--requests", "2000")
@@ -14,15 +14,15 @@ LOADS = [("--depth", "32"), ("--utilisation", "0.6"), ("--beside-rate", "500"),
          ("--rate", "3000", "--beside-rate", "500")]
 
 
-def ended(*arguments: str | Path) -> Json:
-    return only_run(sim(*STREAM, *arguments, "--verify"))
+def run_and_verify(*arguments: str | Path) -> Json:
+    return only_run_of(run_sim(*STREAM, *arguments, "--verify"))
 
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
 def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
     """A change without effect leaves the digest as it is, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
-    assert ended(*load, "--change", stops)["digest"] == ended(*load)["digest"]
+    assert run_and_verify(*load, "--change", stops)["digest"] == run_and_verify(*load)["digest"]
 
 
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
@@ -31,26 +31,26 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     """A changed policy and parameter act like saving the device and loading it with them."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
-    there = ended(*load, "--record", whole, "--change",
-                  ",".join(f"1000:{change}" for change in changes))
+    there = run_and_verify(*load, "--record", whole, "--change",
+                           ",".join(f"1000:{change}" for change in changes))
     records = read_trace(whole)
     write_trace(first, records[:1000])
     write_trace(second, records[1000:])
     saved = tmp_path / "saved"
-    sim("--fill", "random", "--trace", first, "--dump", saved)
-    here = only_run(sim("--load", saved, "--trace", second, "--arrival", "device", "--change",
-                        ",".join(f"0:{change}" for change in changes)))
+    run_sim("--fill", "random", "--trace", first, "--dump", saved)
+    here = only_run_of(run_sim("--load", saved, "--trace", second, "--arrival", "device",
+                               "--change", ",".join(f"0:{change}" for change in changes)))
     assert (here["policy"], here["digest"]) == (there["policy"], there["digest"])
-    assert there["digest"] != ended(*load)["digest"]
+    assert there["digest"] != run_and_verify(*load)["digest"]
     again = ("--fill", "random", "--trace", whole, "--change")
-    assert only_run(sim(*again, ",".join(f"1000:{change}" for change in changes)))[
+    assert only_run_of(run_sim(*again, ",".join(f"1000:{change}" for change in changes)))[
         "digest"] == there["digest"]
-    assert only_run(sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
+    assert only_run_of(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
 
 
 def test_statistics_are_those_of_the_changed_device() -> None:
-    result = sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
-    found = only_run(result)
+    result = run_sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
+    found = only_run_of(result)
     counters = found["counters"]
     assert found["policy"] == "vth_b"
     assert found["requests"] == 800 and result["stream"]["warmup_requests"] == 1200
@@ -59,13 +59,13 @@ def test_statistics_are_those_of_the_changed_device() -> None:
     assert timing["write_response"]["count"] == counters["host_write_requests"] == sum(
         timing[f"write_{name}_response"]["count"] for name in ("precise", "approx"))
     assert found["device_age_hours"] == 730
-    later = only_run(sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
+    later = only_run_of(run_sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
     assert later["requests"] == 2000 and later["policy"] == "vth_b"
 
 
 def test_changes_after_one_request_are_done_in_their_order() -> None:
-    assert ended("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
-    assert ended("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
+    assert run_and_verify("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
+    assert run_and_verify("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
 
 
 def test_zones_are_changed_without_a_full_page() -> None:
@@ -73,14 +73,14 @@ def test_zones_are_changed_without_a_full_page() -> None:
     zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
              "--write-share", "100%", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
              "--requests", "2000")
-    found = only_run(sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
+    found = only_run_of(run_sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
     assert found["verified"] is True and found["requests"] == 1223
 
 
 def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
-    sim("--requests", "50", "--record", path)
-    played = only_run(sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
+    run_sim("--requests", "50", "--record", path)
+    played = only_run_of(run_sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
     assert (played["policy"], played["device_age_hours"]) == ("baseline", 9)
 
 
@@ -91,8 +91,8 @@ def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
 ])
 def test_impossible_changes_are_refused(change: str, sentence: str) -> None:
     """The change is refused when it is applied; results of other runs are kept."""
-    done = run("sim", "--requests", "50", "--change", f"5:{change}")
+    done = run_approxftl("sim", "--requests", "50", "--change", f"5:{change}")
     assert (done.code, done.out) == (2, "") and sentence in done.err
-    picky = run("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50", "--policy",
-                "baseline", "--change", "5:policy=ressd")
+    picky = run_approxftl("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50",
+                          "--policy", "baseline", "--change", "5:policy=ressd")
     assert picky.code == 2 and "policy ressd programs each word line in one pass" in picky.err

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 HOT = ("--hot-share", "80%", "--hot-range", "20%")
 SIGN = "--{}: {} is more than the whole; write {} or {}\n"
@@ -164,7 +164,7 @@ USAGE = [
 @pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda value: str(value)[:40])
 def test_wrong_arguments_of_sim_are_refused_in_one_line(arguments: list[str],
                                                         sentence: str) -> None:
-    done = run("sim", *arguments)
+    done = run_approxftl("sim", *arguments)
     assert (done.code, done.out) == (2, "")
     assert sentence in done.err
     assert re.fullmatch(r"approxftl sim: [^\n]+\n", done.err), "one line"
@@ -176,8 +176,8 @@ def test_parameters_of_a_file_apply_at_their_position(tmp_path: Path) -> None:
     first.write_text("# a drive\n\n  blocks=64\t\r\nop=20\n # not determined:\nread-first=9us\n")
     second.write_text("op=30")
     shape = "sim", "--requests=10", "--json=-"
-    done = run(*shape, "--set", f"@{first}", "--set=layers=2", "--set", f"@{second}")
-    words = run(*shape, "--blocks=64", "--op=30", "--read_first=9us", "--layers=2")
+    done = run_approxftl(*shape, "--set", f"@{first}", "--set=layers=2", "--set", f"@{second}")
+    words = run_approxftl(*shape, "--blocks=64", "--op=30", "--read_first=9us", "--layers=2")
     assert done.code == 0, done.err
     ours, theirs = (json.loads(one.out) for one in (done, words))
     assert ours["parameters"] == theirs["parameters"]
@@ -193,43 +193,43 @@ def test_files_of_parameters_are_refused(
     path = tmp_path / "given"
     if content is not None:
         path.write_bytes(content)
-    done = run("sim", "--set", f"@{path}", "--requests", "1")
+    done = run_approxftl("sim", "--set", f"@{path}", "--requests", "1")
     assert done.code == 2
     assert sentence in done.err and done.err.count("\n") == 1
-    assert run("create", "ssd", "--dry-run", "--set", f"@{path}").code == 2
+    assert run_approxftl("create", "ssd", "--dry-run", "--set", f"@{path}").code == 2
 
 
 def test_a_file_of_parameters_is_no_output(tmp_path: Path) -> None:
     path = tmp_path / "given"
     path.write_text("op=20\n")
-    done = run("sim", "--set", f"@{path}", "--requests=10", f"--json={path}")
+    done = run_approxftl("sim", "--set", f"@{path}", "--requests=10", f"--json={path}")
     assert (done.code, path.read_text()) == (1, "op=20\n")
     assert "is also read" in done.err
 
 
 @pytest.mark.parametrize("spelling", ["--fill-valid=50", "--fill_valid=50", "--set=fill-valid=50"])
 def test_a_parameter_may_be_spelled_in_several_ways(spelling: str) -> None:
-    done = run("sim", spelling, "--requests", "10", "--json")
+    done = run_approxftl("sim", spelling, "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["fill_valid_percent"] == 50
 
 
 def test_parameters_win_over_the_profile_wherever_it_stands() -> None:
-    done = run("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json")
+    done = run_approxftl("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json")
     result = json.loads(done.out)
     assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", 64)
 
 
 def test_counts_accept_suffixes() -> None:
     for text, count in (("3M", "3000000"), ("18G", "18000000000")):
-        done = [run("sim", "--warmup", each, "--requests", "0", "--dry-run")
+        done = [run_approxftl("sim", "--warmup", each, "--requests", "0", "--dry-run")
                 for each in (text, count)]
         assert done[0] == done[1] and done[0].code == 0
-    million = run("sim", "--flush-every", "1M", "--requests", "9", "--json", "-q")
+    million = run_approxftl("sim", "--flush-every", "1M", "--requests", "9", "--json", "-q")
     assert json.loads(million.out)["stream"]["flush_every_requests"] == 1000000
 
 
 def test_queue_depth_and_command_depth_are_independent() -> None:
-    done = run("sim", "--depth", "4", "--set", "depth=64", "--requests=10", "--json")
+    done = run_approxftl("sim", "--depth", "4", "--set", "depth=64", "--requests=10", "--json")
     result = json.loads(done.out)
     assert (result["stream"]["queue_depth"], result["parameters"]["depth"]) == (4, 64)
 
@@ -248,7 +248,7 @@ def test_fractions_and_percentages_are_the_same(
     option: str, fraction: str, percentage: str
 ) -> None:
     texts = (fraction, percentage)
-    done = [run("sim", option, text, "--requests", "200", "--json") for text in texts]
+    done = [run_approxftl("sim", option, text, "--requests", "200", "--json") for text in texts]
     assert [each.code for each in done] == [0, 0]
     assert done[0].err == done[1].err
     results = [json.loads(each.out) for each in done]
@@ -265,13 +265,14 @@ def test_every_share_is_read_in_both_notations() -> None:
     assert len(names) == 12
     for name in names:
         option = "--" + name.replace("_", "-")
-        assert "is more than the whole; write 50% or 0.5\n" in run("sim", option, "50").err
+        assert "is more than the whole; write 50% or 0.5\n" in run_approxftl("sim", option,
+                                                                             "50").err
         for text in ("0.5", "50%"):
-            assert run("sim", option, text, "--help").code == 0
+            assert run_approxftl("sim", option, text, "--help").code == 0
 
 
 def test_percentages_of_parameters_are_bare() -> None:
-    done = run("sim", "--op", "7", "--requests", "10", "--json")
+    done = run_approxftl("sim", "--op", "7", "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["op_percent"] == 7
 
 
@@ -285,14 +286,15 @@ UNCLEAR = "approxftl sim: warning: --{} {} means {}: write {}, or {} if that was
 def test_numbers_that_are_shares_or_percentages_cause_a_warning(
         option: str, value: str, meant: str, other: str) -> None:
     """A number with a sign, a share with a point and a percentage above 1 are clear."""
-    done = run("sim", f"--{option}", value, "--dry-run", "--quiet")
+    done = run_approxftl("sim", f"--{option}", value, "--dry-run", "--quiet")
     assert done.code == 0 and done.err == UNCLEAR.format(option, value, meant, meant, other)
-    assert run("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
+    assert run_approxftl("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
 
 
 def test_clear_numbers_cause_no_warning() -> None:
     clear = ("--write-share=1.0", "--approx-share=0.5", "--op=7", "--gc=1.5", "--wear_gap=1")
-    assert run("sim", *clear, "--footprint=100%", "--discard-share=0", "--dry-run").err == ""
+    assert run_approxftl("sim", *clear, "--footprint=100%", "--discard-share=0",
+                         "--dry-run").err == ""
 
 
 SUFFIXES = [
@@ -309,13 +311,14 @@ def test_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
                                    texts: tuple[str, ...]) -> None:
     for text in texts:
         given = () if option == "--requests" else ("--requests=10",)
-        result = sim(option, text, *given)
-        assert (result["stream"][key] if key else only_run(result)["requests"]) == wanted, text
+        result = run_sim(option, text, *given)
+        assert (result["stream"][key] if key else only_run_of(result)["requests"]) == wanted, text
 
 
 def test_option_and_parameter_hot_size_are_independent() -> None:
-    done = run("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB", "--requests=10",
-               "--json")  # fmt: skip
+    done = run_approxftl("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB",
+                         "--requests=10",
+                         "--json")  # fmt: skip
     result = json.loads(done.out)
     assert result["stream"]["hot_sizes"] == [{"bytes": 16384, "weight": 1}]
     assert result["parameters"]["hot_size_bytes"] == 4096
@@ -324,15 +327,15 @@ def test_option_and_parameter_hot_size_are_independent() -> None:
 @pytest.mark.parametrize("option", ["--json", "--record", "--dump"])
 def test_an_output_that_cannot_be_created_fails_before_the_run(option: str, tmp_path: Path) -> None:
     # The file must be created before the simulation, which would take many minutes.
-    done = run("sim", "--requests", "1000000000", f"{option}={tmp_path}/absent/file")
+    done = run_approxftl("sim", "--requests", "1000000000", f"{option}={tmp_path}/absent/file")
     assert done.code == 1
     assert "cannot create: No such file or directory" in done.err
 
 
 def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
     # With 8 blocks in each LUN there are too few for the open blocks of ApproxFTL.
-    done = run("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
-               "--policy", "baseline,approxftl")  # fmt: skip
+    done = run_approxftl("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
+                         "--policy", "baseline,approxftl")  # fmt: skip
     assert done.code == 2
     assert "policy approxftl keeps" in done.err
     result = json.loads(done.out)
@@ -341,9 +344,9 @@ def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
 
 
 def test_an_unknown_verb_is_refused_with_a_suggestion() -> None:
-    done = run("smi")
+    done = run_approxftl("smi")
     assert (done.code, done.err) == (2, 'approxftl: unknown verb "smi"; did you mean sim?\n')
-    assert run("frobnicate").err == (
+    assert run_approxftl("frobnicate").err == (
         'approxftl: unknown verb "frobnicate"; "approxftl help" lists them\n'
     )
 
@@ -354,21 +357,21 @@ def test_a_program_in_path_is_run_as_a_verb(tmp_path: Path,
     other.write_text('#!/bin/sh\necho "$# $1 $2"\nexit 7\n')
     other.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    done = run("frobnicate", "a b", "--help")
+    done = run_approxftl("frobnicate", "a b", "--help")
     assert (done.code, done.out) == (7, "2 a b --help\n")
     other.chmod(0o644)
-    assert run("frobnicate").code in {1, 2}
-    assert run("../frobnicate").code == 2
+    assert run_approxftl("frobnicate").code in {1, 2}
+    assert run_approxftl("../frobnicate").code == 2
 
 
 def test_a_missing_verb_prints_the_usage() -> None:
-    done = run()
+    done = run_approxftl()
     assert done.code == 2
     assert "Usage: approxftl VERB" in done.err
 
 
 def test_help_explains_shares() -> None:
-    text = run("sim", "--help").out
+    text = run_approxftl("sim", "--help").out
     assert "Shares are fractions like 0.5 or percentages like 50%." in text
     assert re.search(r"--write-share SHARE +writes among reads and writes \(default 50%\)", text)
     assert "PCT" not in text
@@ -377,13 +380,14 @@ def test_help_explains_shares() -> None:
 def test_params_shows_the_values_of_a_profile() -> None:
     rows = {
         row["key"]: row
-        for row in json.loads(run("params", "--json", "--profile", "micro19").out)["parameters"]
+        for row in json.loads(run_approxftl("params", "--json", "--profile",
+                                            "micro19").out)["parameters"]
     }
     assert rows["page"]["value"] == "16KiB"
     assert rows["page"]["stored_value"] == 16384
     assert rows["suspend"]["words"] == ["off", "program", "erase", "both"]
-    assert run("params", "--profile", "none").code == 2
-    assert run("params", "--profile").code == 2
+    assert run_approxftl("params", "--profile", "none").code == 2
+    assert run_approxftl("params", "--profile").code == 2
 
 
 SCALES = {"1e-2 percent": 100, "1e-12": 1e12}
@@ -391,7 +395,7 @@ UNITS = {"time": "_ns", "size": "_bytes", "percentage": "_percent"}
 OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microwatt"}
 
 
-def as_number(row: Json) -> tuple[str, object]:
+def parameter_as_number(row: Json) -> tuple[str, object]:
     """Return key and value of a parameter as in a result, from its row in the list."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
@@ -407,11 +411,11 @@ def as_number(row: Json) -> tuple[str, object]:
                                        "--set=op=12.34")])
 def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
     """Results have parameters as numbers, with the unit in the key."""
-    rows = json.loads(run("params", "--json").out)["parameters"]
+    rows = json.loads(run_approxftl("params", "--json").out)["parameters"]
     given = dict(word.removeprefix("--set=").split("=") for word in more)
     pairs = [f"--set={row['key']}={given.get(row['key'], row['value'])}" for row in rows]
-    found = sim("--requests=0", *pairs)["parameters"]
-    wanted = dict(map(as_number, rows))
+    found = run_sim("--requests=0", *pairs)["parameters"]
+    wanted = dict(map(parameter_as_number, rows))
     if more:
         wanted |= {"queue_weights": [3, 1], "rber": 1e-7, "op_percent": 12.34}
     assert found == wanted
@@ -420,19 +424,20 @@ def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(("verb", "names"), [
     ("params", ["op", "read-first"]), ("profiles", ["demo"]), ("policies", ["agcr", "baseline"])])
 def test_only_named_items_are_listed(verb: str, names: list[str]) -> None:
-    done = run(verb, *names, "--no-head")
+    done = run_approxftl(verb, *names, "--no-head")
     assert [line.split()[0].replace("_", "-") for line in done.out.splitlines()] == sorted(
-        names, key=run(verb).out.replace("_", "-").find)
-    rows = json.loads(run(verb, *names, "--json").out)["parameters" if verb == "params" else verb]
+        names, key=run_approxftl(verb).out.replace("_", "-").find)
+    rows = json.loads(run_approxftl(verb, *names,
+                                    "--json").out)["parameters" if verb == "params" else verb]
     assert len(rows) == len(names)
-    wrong = run(verb, f"{names[0]}x")
+    wrong = run_approxftl(verb, f"{names[0]}x")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err == (f'approxftl {verb}: there is no "{names[0]}x"; '
                          f"did you mean {names[0]}?\n")
 
 
 def test_every_parameter_is_an_option() -> None:
-    rows = json.loads(run("params", "--json").out)["parameters"]
+    rows = json.loads(run_approxftl("params", "--json").out)["parameters"]
     for row in rows:
-        done = run("sim", f"--{row['key'].replace('_', '-')}=?")
+        done = run_approxftl("sim", f"--{row['key'].replace('_', '-')}=?")
         assert (done.code, row["key"].replace("_", "-") in done.err.replace("_", "-")) == (2, True)

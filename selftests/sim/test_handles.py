@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 TENANTS = ("--blocks", "64", "--unit", "0", "--fill", "sequential", "--write-share", "100%",
            "--hot-share", "95%", "--hot-range", "5%", "--hot-stream", "1", "--warmup", "40k",
@@ -15,27 +15,27 @@ FIELDS = {"host_units", "media_units", "erased_units", "changed_blocks", "partia
           "reallocated_units"}
 
 
-def tenants(*more: str) -> Json:
-    return only_run(sim(*TENANTS, *more))
+def run_tenants(*more: str) -> Json:
+    return only_run_of(run_sim(*TENANTS, *more))
 
 
-def waf(result: Json) -> float:
+def write_amplification(result: Json) -> float:
     return float(result["write_amplification"]["total"])
 
 
 def test_separating_tenants_reduces_write_amplification() -> None:
-    alone = tenants()
-    initial = tenants("--placement_handles", "1")
-    persistent = tenants("--placement_handles", "1", "--placement_isolation", "persistent")
-    assert waf(persistent) < 0.8 * waf(alone)
-    assert waf(persistent) < 0.8 * waf(initial)
+    alone = run_tenants()
+    initial = run_tenants("--placement_handles", "1")
+    persistent = run_tenants("--placement_handles", "1", "--placement_isolation", "persistent")
+    assert write_amplification(persistent) < 0.8 * write_amplification(alone)
+    assert write_amplification(persistent) < 0.8 * write_amplification(initial)
     assert alone["placement_handles"] == []
 
 
 @pytest.mark.parametrize("policy", ["baseline", "cubeftl", "ressd"])
 def test_statistics_of_handles_add_up_to_the_counters(policy: str) -> None:
-    result = tenants("--policy", policy, "--placement_handles", "2", "--one_shot", "on",
-                     "--op", "25%")
+    result = run_tenants("--policy", policy, "--placement_handles", "2", "--one_shot", "on",
+                         "--op", "25%")
     handles, counters = result["placement_handles"], result["counters"]
     assert len(handles) == 3 and all(set(handle) == FIELDS for handle in handles)
     total = {name: sum(handle[name] for handle in handles) for name in FIELDS}
@@ -52,14 +52,14 @@ def test_statistics_of_handles_add_up_to_the_counters(policy: str) -> None:
 
 
 def test_the_report_lists_placement_handles() -> None:
-    told = run("sim", *TENANTS, "--placement_handles", "2").out
+    told = run_approxftl("sim", *TENANTS, "--placement_handles", "2").out
     lines = re.findall(r"placement handle (\d)( \(default\))?: [\d.]+ [KMG]iB from the host", told)
     assert lines == [("0", " (default)"), ("1", ""), ("2", "")]
     assert "baseline: placement handle 2: 0 MiB from the host" in told
-    assert "placement handle" not in run("sim", *TENANTS).out
+    assert "placement handle" not in run_approxftl("sim", *TENANTS).out
 
 
 def test_an_id_without_a_handle_is_counted() -> None:
-    result = tenants("--placement_handles", "2", "--hot-stream", "3")
+    result = run_tenants("--placement_handles", "2", "--hot-stream", "3")
     assert result["counters"]["unknown_placement_requests"] == pytest.approx(19000, rel=0.02)
     assert result["placement_handles"][0]["host_units"] == pytest.approx(20000, abs=64)

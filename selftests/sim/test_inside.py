@@ -9,21 +9,21 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 BUSY = ("--fill", "random", "--fill-approx", "0.5", "--approx-share", "0.5", "--policy",
         "approxftl", "--requests", "30000", "--write-share", "0.8")
 LIMIT = 1000000
 
 
-def inside(*arguments: str) -> tuple[Json, Json]:
+def run_with_only_run(*arguments: str) -> tuple[Json, Json]:
     """Return a result and its only run."""
-    result = sim(*BUSY, *arguments)
-    return result, only_run(result)
+    result = run_sim(*BUSY, *arguments)
+    return result, only_run_of(result)
 
 
 def test_block_table_agrees_with_the_summary() -> None:
-    result, found = inside("--block-table")
+    result, found = run_with_only_run("--block-table")
     table, geometry = found["block_table"], result["geometry"]
     assert {len(column) for column in table.values()} == {geometry["blocks"]}
     good = [i for i, state in enumerate(table["state"]) if state != "bad"]
@@ -43,7 +43,7 @@ def test_block_table_agrees_with_the_summary() -> None:
 
 
 def test_page_maps_agree_with_the_block_table() -> None:
-    result, found = inside("--block-table", "--page-map", "auto")
+    result, found = run_with_only_run("--block-table", "--page-map", "auto")
     table = found["block_table"]
     maps = found["page_maps"]
     assert {page_map["kind"] for page_map in maps} == {kind for kind in table["kind"] if kind}
@@ -63,18 +63,18 @@ def test_page_maps_agree_with_the_block_table() -> None:
 
 
 def test_page_maps_show_the_chosen_blocks() -> None:
-    _, found = inside("--page-map", "511,3")
+    _, found = run_with_only_run("--page-map", "511,3")
     assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
 
 
 def test_pages_of_a_page_map_have_their_age() -> None:
-    _, found = inside("--page-map", "auto", "--until", "36000000s")
+    _, found = run_with_only_run("--page-map", "auto", "--until", "36000000s")
     ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
             if age is not None]
     assert min(ages) >= 9000
 
 
-def operations(path: Path) -> list[Json]:
+def timeline_operations(path: Path) -> list[Json]:
     """Return the operations of the LUNs in a timeline."""
     document: Json = json.loads(path.read_text())
     return [event for event in document["traceEvents"] if event["ph"] == "X"]
@@ -85,12 +85,12 @@ def operations(path: Path) -> list[Json]:
                          [("off", "off"), ("both", "off"), ("both", "on")])
 def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
     path = tmp_path / "timeline.json"
-    result, found = inside("--timeline", str(path), "--suspend", suspend,
-                           "--suspend_for_write", for_write)
+    result, found = run_with_only_run("--timeline", str(path), "--suspend", suspend,
+                                      "--suspend_for_write", for_write)
     counters = found["counters"]
     spent: dict[str, float] = defaultdict(float)
     lanes: dict[int, list[Json]] = defaultdict(list)
-    for event in operations(path):
+    for event in timeline_operations(path):
         spent[event["name"].split()[0]] += event["dur"] * 1000
         lanes[event["tid"]].append(event)
     interrupted = counters["array_suspends"] * 20_000  # suspend_cost
@@ -103,33 +103,33 @@ def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
     for lane in lanes.values():
         for before, after in pairwise(lane):
             assert after["ts"] > before["ts"] + before["dur"] - 0.001
-    pieces = [event for event in operations(path) if "resumed" in event["args"]]
+    pieces = [event for event in timeline_operations(path) if "resumed" in event["args"]]
     assert len(pieces) == counters["array_suspends"]
 
 
 @pytest.mark.slow
 def test_timeline_names_operations(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
-    _, found = inside("--timeline", str(path))
+    _, found = run_with_only_run("--timeline", str(path))
     pages: Counter[str] = Counter()
-    for event in operations(path):
+    for event in timeline_operations(path):
         pages[event["name"]] += event["args"]["pages"]
     modes = {mode: count for mode, count in found["mode_pages"].items() if count}
     assert {mode: pages[f"program {mode}"] for mode in modes} == modes
-    assert sum(event["cat"] == "gc" for event in operations(path)) > 0
+    assert sum(event["cat"] == "gc" for event in timeline_operations(path)) > 0
 
 
 def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
-    result = sim("--requests", "500", "--warmup", "2000", "--policy", "baseline,vth_b",
-                 "--timeline", path)
+    result = run_sim("--requests", "500", "--warmup", "2000", "--policy", "baseline,vth_b",
+                     "--timeline", path)
     document = json.loads(path.read_text())
     assert document["tool"]["argv"] == result["tool"]["argv"]
     assert document["omitted_events"] == 0
     names = {event["pid"]: event["args"]["name"] for event in document["traceEvents"]
              if event["name"] == "process_name"}
     assert names == {1: "baseline", 2: "vth_b"}
-    begins = [min(event["ts"] for event in operations(path) if event["pid"] == pid)
+    begins = [min(event["ts"] for event in timeline_operations(path) if event["pid"] == pid)
               for pid in names]
     ends = [run_["device_time_ns"] - run_["simulated_ns"] for run_ in result["runs"]]
     assert all(begin * 1000 >= end for begin, end in zip(begins, ends, strict=True))
@@ -138,10 +138,10 @@ def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -
 @pytest.mark.slow
 def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
-    done = run("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill", "sequential",
-               "--timeline", path, f"--json={tmp_path}/run.json")
+    done = run_approxftl("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill",
+                         "sequential", "--timeline", path, f"--json={tmp_path}/run.json")
     assert done.code == 0
-    counters = only_run(json.loads((tmp_path / "run.json").read_text()))["counters"]
+    counters = only_run_of(json.loads((tmp_path / "run.json").read_text()))["counters"]
     omitted = counters["array_reads"] - LIMIT
     assert omitted > 0
     assert f"note: --timeline has the first {LIMIT} operations; {omitted} more" in done.err
@@ -151,6 +151,6 @@ def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
 
 
 def test_timeline_changes_nothing(tmp_path: Path) -> None:
-    with_it, _ = inside("--timeline", str(tmp_path / "x"))
-    without, _ = inside()
+    with_it, _ = run_with_only_run("--timeline", str(tmp_path / "x"))
+    without, _ = run_with_only_run()
     assert with_it["runs"] == without["runs"]

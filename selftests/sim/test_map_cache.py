@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 TOP = Path(__file__).resolve().parents[2]
 READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
@@ -17,29 +17,29 @@ LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 
 
-def kept(size: int) -> int:
+def pages_kept_in_cache(size: int) -> int:
     return size // UNIT - LEAVING
 
 
-def one_by_one(size: int) -> Json:
-    return only_run(sim(*ONE, "--map_cache", str(size), "--verify"))
+def run_one_by_one(size: int) -> Json:
+    return only_run_of(run_sim(*ONE, "--map_cache", str(size), "--verify"))
 
 
 @pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
 def test_a_miss_of_the_translation_page_costs_a_second_sensing(size: int) -> None:
-    result = one_by_one(size)
+    result = run_one_by_one(size)
     counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
     alone = READ_NS + UNIT / BUS
     missed = counters["map_misses"] / counters["map_lookups"]
     assert counters["map_lookups"] == counters["host_read_requests"] == 20000
     assert counters["map_loads"] == counters["map_misses"]
-    assert missed == pytest.approx(1 - kept(size) / PAGES, abs=0.02)
+    assert missed == pytest.approx(1 - pages_kept_in_cache(size) / PAGES, abs=0.02)
     assert mean == pytest.approx(alone * (1 + missed), rel=0.01)
     assert counters["array_reads"] == 20000 + counters["map_loads"]
 
 
 def test_a_cache_for_the_whole_table_costs_no_time() -> None:
-    whole, off = one_by_one(1 << 20), one_by_one(0)
+    whole, off = run_one_by_one(1 << 20), run_one_by_one(0)
     assert whole["counters"]["map_misses"] == 0
     assert whole["timing"] == off["timing"]
     assert off["counters"]["map_lookups"] == 0
@@ -47,7 +47,7 @@ def test_a_cache_for_the_whole_table_costs_no_time() -> None:
 
 def test_writes_of_translation_pages_are_a_reported_cause() -> None:
     args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB")
-    result = only_run(sim(*args))
+    result = only_run_of(run_sim(*args))
     counters, causes = result["counters"], result["write_amplification"]
     assert causes["map"] == pytest.approx(
         counters["programmed_map_units"] / counters["host_write_units"], abs=1e-4)
@@ -55,20 +55,20 @@ def test_writes_of_translation_pages_are_a_reported_cause() -> None:
         sum(part for name, part in causes.items()
             if name != "total" and not name.endswith(("_units", "_bytes"))), abs=1e-3)
     assert counters["map_merges"] <= counters["programmed_map_units"]
-    table = run("sim", *args).out
+    table = run_approxftl("sim", *args).out
     told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", table, re.M))
     share = counters["map_misses"] / counters["map_lookups"] * 100
     assert float(told["that waited for the map"].rstrip("%")) == pytest.approx(share, abs=0.01)
     assert int(told["map pages read for them"]) == counters["map_loads"]
     assert int(told["map pages read to write"]) == counters["map_merges"]
     assert int(told["map pages moved"]) == counters["map_moved_units"]
-    assert "map pages" not in run("sim", "--requests", "100").out
+    assert "map pages" not in run_approxftl("sim", "--requests", "100").out
 
 
 def test_a_saved_device_goes_on(tmp_path: Path) -> None:
     saved = tmp_path / "device"
     args = ("--map_cache", "128KiB", "--fill", "random", "--requests", "5000")
-    sim(*args, "--dump", saved)
-    result = only_run(sim("--load", saved, "--requests", "5000", "--verify"))
+    run_sim(*args, "--dump", saved)
+    result = only_run_of(run_sim("--load", saved, "--requests", "5000", "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
     assert result["counters"]["map_misses"] > 1000

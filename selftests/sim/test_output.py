@@ -10,9 +10,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import document_of, schema_checker
+from selftests.lib.json_schema import parse_document, schema_checker
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.sim.support import WRITE, Json, Record, only_run, run, sim, write_trace
+from selftests.sim.support import (
+    WRITE,
+    Json,
+    Record,
+    only_run_of,
+    run_approxftl,
+    run_sim,
+    write_trace,
+)
 
 from approxftl_tools.statistics import mser5_cut
 
@@ -43,48 +51,49 @@ COMMANDS = [
 ]
 
 
-def without_arguments(result: Json) -> Json:
+def result_without_arguments(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_the_json_of_each_command_matches_the_schema(command: tuple[str, ...]) -> None:
-    document_of("userspace/sim/sim-output.fields", run("sim", *SMALL, *command, "-j").out)
+    parse_document("userspace/sim/sim-output.fields",
+                   run_approxftl("sim", *SMALL, *command, "-j").out)
 
 
 def test_results_of_traces_and_loaded_devices_match_the_schema(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     dump = tmp_path / "device"
-    assert SCHEMA.errors(sim("--trace", trace, "--dump", dump)) == []
-    loaded = sim("--load", dump)
-    assert SCHEMA.errors(loaded) == []
+    assert SCHEMA.find_errors(run_sim("--trace", trace, "--dump", dump)) == []
+    loaded = run_sim("--load", dump)
+    assert SCHEMA.find_errors(loaded) == []
     assert loaded["profile"] is None
 
 
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
 def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
-    first = run("sim", *SMALL, *command, "--json", "--histogram")
-    second = run("sim", *SMALL, *command, "--json", "--histogram")
+    first = run_approxftl("sim", *SMALL, *command, "--json", "--histogram")
+    second = run_approxftl("sim", *SMALL, *command, "--json", "--histogram")
     assert first == second
-    assert run("sim", *SMALL, *command) == run("sim", *SMALL, *command)
+    assert run_approxftl("sim", *SMALL, *command) == run_approxftl("sim", *SMALL, *command)
 
 
 def test_each_seed_gives_another_digest() -> None:
-    digests = {only_run(sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
+    digests = {only_run_of(run_sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
     assert len(digests) == 5
 
 
 def test_json_begins_with_version_arguments_and_setup() -> None:
-    result = sim(*SMALL, "--seed", "7")
+    result = run_sim(*SMALL, "--seed", "7")
     assert result["approxftl_json_format"] == [1, 0]
     assert result["tool"]["argv"] == ["approxftl", "sim", *SMALL, "--seed", "7", "--json"]
-    assert result["tool"]["version"] in run("version").out
+    assert result["tool"]["version"] in run_approxftl("version").out
     assert (result["seed"], result["profile"], result["interrupted"]) == (7, "demo", False)
 
 
 def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
     name = tmp_path / 'a"b\\c\n\t\x01\u00e9.json'
-    assert run("sim", "--requests", "1", f"--json={name}").code == 0
+    assert run_approxftl("sim", "--requests", "1", f"--json={name}").code == 0
     assert json.loads(name.read_text())["tool"]["argv"][-1] == f"--json={name}"
     raw = bytes(tmp_path) + b"/bad\xff"
     subprocess.run([BINARY, "sim", "-q", "--requests=1", b"--json=" + raw], check=True)
@@ -95,9 +104,10 @@ def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("warmup", ["0", "5000"])
 def test_writes_by_class_are_all_writes(warmup: str) -> None:
-    result = sim("--fill", "random", "--requests", "20000", "--approx-share", "0.3", "--histogram",
-                 "--warmup", warmup, "--policy", "approxftl", "--utilisation", "0.3")
-    timing = only_run(result)["timing"]
+    result = run_sim("--fill", "random", "--requests", "20000", "--approx-share", "0.3",
+                     "--histogram", "--warmup", warmup, "--policy", "approxftl", "--utilisation",
+                     "0.3")
+    timing = only_run_of(result)["timing"]
     parts = [timing[f"write_{name}_response"] for name in ("precise", "approx")]
     whole = timing["write_response"]
     for key in ("count", "sum_ns"):
@@ -114,8 +124,8 @@ def test_writes_by_class_are_all_writes(warmup: str) -> None:
 
 
 def test_parts_of_times_and_counters_add_up() -> None:
-    result = sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
-    found = only_run(result)
+    result = run_sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
+    found = only_run_of(result)
     counters, timing = found["counters"], found["timing"]
     for kind in ("read", "write"):
         response, service = timing[f"{kind}_response"], timing[f"{kind}_service"]
@@ -144,19 +154,20 @@ def test_parts_of_times_and_counters_add_up() -> None:
 
 
 def test_hot_sizes_appear_in_json_and_text() -> None:
-    assert "hot_sizes" not in sim(*SMALL)["stream"]
+    assert "hot_sizes" not in run_sim(*SMALL)["stream"]
     hot = ("--hot-share", "0.8", "--hot-range", "0.1", "--hot-size", "8KiB:3,4096")
-    assert sim(*SMALL, *hot)["stream"]["hot_sizes"] == [
+    assert run_sim(*SMALL, *hot)["stream"]["hot_sizes"] == [
         {"bytes": 8192, "weight": 3},
         {"bytes": 4096, "weight": 1},
     ]
-    assert ", 4KiB (8KiB:3,4096 in the hot range), arrival" in run("sim", *SMALL, *hot).out
+    assert ", 4KiB (8KiB:3,4096 in the hot range), arrival" in run_approxftl("sim", *SMALL,
+                                                                             *hot).out
 
 
 def test_table_compares_with_the_first_policy() -> None:
     common = ("--requests", "5000", "--approx-share", "0.5", "--policy", "baseline,approxftl")
-    table = run("sim", *common).out
-    runs = sim(*common)["runs"]
+    table = run_approxftl("sim", *common).out
+    runs = run_sim(*common)["runs"]
     means = [found["timing"]["write_response"]["mean_ns"] for found in runs]
     line = next(line for line in table.splitlines() if line.startswith("write response, mean"))
     match = re.search(r"([0-9.]+)x$", line)
@@ -167,10 +178,10 @@ def test_table_compares_with_the_first_policy() -> None:
 
 def test_a_json_file_does_not_replace_the_table(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
-    done = run("sim", *SMALL, f"--json={file}")
+    done = run_approxftl("sim", *SMALL, f"--json={file}")
     assert "write response, mean" in done.out
-    only_run(json.loads(file.read_text()))
-    assert run("sim", *SMALL, f"--json={file}", "-q").out == ""
+    only_run_of(json.loads(file.read_text()))
+    assert run_approxftl("sim", *SMALL, f"--json={file}", "-q").out == ""
 
 
 CLOSED_AND_OPEN = [
@@ -191,10 +202,10 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
         if key in command:
             device += command[command.index(key) : command.index(key) + 2]
     share = ("--requests", "20000", *command)
-    first = sim(*BUSY, *share, "--record", path)
+    first = run_sim(*BUSY, *share, "--record", path)
     device = [word for word in device if word not in ("--approx-share", "0.3")]
-    again = sim("--trace", path, *device)
-    assert only_run(again) == only_run(first)
+    again = run_sim("--trace", path, *device)
+    assert only_run_of(again) == only_run_of(first)
 
 
 @pytest.mark.parametrize(
@@ -210,30 +221,31 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
 def test_saved_device_is_the_same_when_loaded(command: tuple[str, ...], tmp_path: Path) -> None:
     dump = tmp_path / "device"
     more = ("--fill", "random") if "micro19" not in command else ()
-    saved = sim(*command, *more, "--requests", "20000", "--dump", dump)
-    loaded = sim("--load", dump, "--requests", "0", "--verify")
-    assert only_run(loaded)["digest"] == only_run(saved)["digest"]
+    saved = run_sim(*command, *more, "--requests", "20000", "--dump", dump)
+    loaded = run_sim("--load", dump, "--requests", "0", "--verify")
+    assert only_run_of(loaded)["digest"] == only_run_of(saved)["digest"]
     assert loaded["parameters"] == saved["parameters"]
-    assert only_run(sim("--load", dump, "--requests", "5000", "--verify"))["requests"] == 5000
+    assert only_run_of(run_sim("--load", dump, "--requests", "5000",
+                               "--verify"))["requests"] == 5000
 
 
 @pytest.mark.parametrize("damage", ["empty", "half", "byte"])
 def test_damaged_device_file_is_refused(damage: str, tmp_path: Path) -> None:
     dump = tmp_path / "device"
-    sim("--requests", "2000", "--dump", dump)
+    run_sim("--requests", "2000", "--dump", dump)
     data = bytearray(dump.read_bytes())
     if damage == "byte":
         data[len(data) // 2] ^= 1
     else:
         del data[0 if damage == "empty" else len(data) // 2 :]
     dump.write_bytes(data)
-    done = run("sim", "--load", dump)
+    done = run_approxftl("sim", "--load", dump)
     assert done.code == 1
     assert re.fullmatch(r"approxftl sim: \S+device: [^\n]+\n", done.err)
 
 
 def test_warmup_is_not_counted() -> None:
-    found = only_run(sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
+    found = only_run_of(run_sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
     counters = found["counters"]
     total = counters["host_read_requests"] + counters["host_write_requests"]
     # The last request of the warm-up is still in flight when counting starts.
@@ -242,16 +254,16 @@ def test_warmup_is_not_counted() -> None:
 
 
 def test_verification_is_reported() -> None:
-    assert only_run(sim(*SMALL, "--verify"))["verified"] is True
-    assert ", verified" in run("sim", *SMALL, "--verify").out
+    assert only_run_of(run_sim(*SMALL, "--verify"))["verified"] is True
+    assert ", verified" in run_approxftl("sim", *SMALL, "--verify").out
 
 
 def test_progress_appears_only_on_request() -> None:
-    assert run("sim", *SMALL, "--fill", "sequential").err == ""
-    assert "baseline: " in run("sim", "--requests", "20000", "--progress").err
+    assert run_approxftl("sim", *SMALL, "--fill", "sequential").err == ""
+    assert "baseline: " in run_approxftl("sim", "--requests", "20000", "--progress").err
 
 
-def interrupt(*arguments: str) -> tuple[int, str, str]:
+def run_and_interrupt(*arguments: str) -> tuple[int, str, str]:
     process = subprocess.Popen(
         [BINARY, "sim", "--requests", "1000000000", "--progress", *arguments],
         stdout=subprocess.PIPE,
@@ -268,13 +280,13 @@ def interrupt(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_an_interrupted_run_prints_its_results() -> None:
-    code, out, _ = interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json")
+    code, out, _ = run_and_interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json")
     result = json.loads(out)
     assert code == 130
-    assert SCHEMA.errors(result) == []
+    assert SCHEMA.find_errors(result) == []
     assert result["interrupted"] is True
     assert [found["policy"] for found in result["runs"]] == ["baseline"]
-    assert 0 < only_run(result)["requests"] < 1000000000
+    assert 0 < only_run_of(result)["requests"] < 1000000000
 
 
 @pytest.mark.parametrize("command", [
@@ -286,7 +298,7 @@ def test_an_interrupted_run_prints_its_results() -> None:
 ], ids=" ".join)
 def test_a_series_contains_all_responses(command: tuple[str, ...]) -> None:
     """The series contains all responses, and its MSER-5 result equals our own implementation's."""
-    result = sim(*command, "--series")
+    result = run_sim(*command, "--series")
     for one in result["runs"]:
         series = one["settling"]
         timing = [one["timing"][f"{kind}_response"] for kind in ("read", "write")]
@@ -304,46 +316,47 @@ def test_warm_up_is_warned_of() -> None:
     """The warning appears when a full device starts to collect; the advised warm-up ends it."""
     command = ("sim", "--fill", "random", "--blocks", "64", "--requests", "200000",
                "--json=/dev/null")
-    done = run(*command)
+    done = run_approxftl(*command)
     advised = re.search(r"warning: baseline: its begin puts the mean off by [\d.]+ %: "
                         r"--warmup=(\d+)\n", done.err)
     assert advised and 5_000 < int(advised[1]) < 100_000
-    assert run(*command, f"--warmup={advised[1]}").err == ""
-    assert run(*command, "--quiet").err == ""
+    assert run_approxftl(*command, f"--warmup={advised[1]}").err == ""
+    assert run_approxftl(*command, "--quiet").err == ""
 
 
 def test_a_drift_is_warned_of() -> None:
-    done = run("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
-               "--workload", "sequential", "--rate", "5000", "--write-share", "100%")
+    done = run_approxftl("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
+                         "--workload", "sequential", "--rate", "5000", "--write-share", "100%")
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err
 
 
 def test_padding_without_a_buffer_is_explained() -> None:
     """Padding is the "padding" row of the write amplification."""
     slow = ("sim", "--requests=2000", "--depth=1", "--policy=baseline,vth_b")
-    done = run(*slow)
+    done = run_approxftl(*slow)
     told = re.findall("^approxftl sim: note: baseline and 1 more: padding is (.*) of the write "
                       "amplification of (.*): .* pages of 8KiB .*; --buffer 1MiB ", done.err, re.M)
     rows = [re.search(rf"^{name} +([0-9.]+) ", done.out, re.M)
             for name in ("  padding", "write amplification")]
     assert [tuple(f"{int(float(row[1]) * 100) / 100:g}" for row in rows if row)] == told
     for enough in (("--buffer=1MiB",), ("--size=8KiB",), ("--write-share=0%",)):
-        assert "padding" not in run(*slow, *enough).err
+        assert "padding" not in run_approxftl(*slow, *enough).err
 
 
 def test_a_quantile_needs_ten_requests_beyond_it() -> None:
     """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
-    def rows(requests: int, *more: str) -> dict[str, list[str]]:
-        out = run("sim", "--fill=none", "--size=8KiB", "--write-share=100%",
-                  f"--requests={requests}", *more).out
+    def rows_of_output(requests: int, *more: str) -> dict[str, list[str]]:
+        out = run_approxftl("sim", "--fill=none", "--size=8KiB", "--write-share=100%",
+                            f"--requests={requests}", *more).out
         return {line.split()[0]: line.split()[1:] for line in out.splitlines()
                 if line.startswith("  p") and line.split()[0] in ("p50", "p99", "p99.9")}
 
     for name, least in (("p50", 20), ("p99", 1000), ("p99.9", 10000)):
-        assert [rows(count)[name] == ["-"] for count in (least - 1, least)] == [True, False]
-    for row in rows(10000, "--policy=baseline,approxftl").values():
+        assert [rows_of_output(count)[name] == ["-"] for count in (least - 1, least)] == [True,
+                                                                                          False]
+    for row in rows_of_output(10000, "--policy=baseline,approxftl").values():
         first, _, second, _, ratio = row
         assert len(first.replace(".", "")) == len(second.replace(".", "")) == 3
         assert re.fullmatch(r"\d\.\d\dx", ratio)
-    few = rows(100, "--policy=baseline,approxftl")
+    few = rows_of_output(100, "--policy=baseline,approxftl")
     assert few["p99"] == ["-", "-"] and len(few["p50"]) == 5

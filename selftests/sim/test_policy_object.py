@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import TOP
-from selftests.sim.support import compile_policy, run, sim
+from selftests.sim.support import compile_policy, run_approxftl, run_sim
 
 SOURCE = TOP / "docs/examples/survivors.c"
 LOAD = ("--fill", "random", "--workload", "zipf", "--write-share", "100%", "--requests", "20000")
 
 
-def refusal(*arguments: str | Path) -> str:
+def refusal_message(*arguments: str | Path) -> str:
     """Return the message of a run that must be refused."""
-    done = run("sim", *arguments, "--requests", "1")
+    done = run_approxftl("sim", *arguments, "--requests", "1")
     assert done.code == 2, done.err
     assert len(done.err.splitlines()) == 1
     return done.err
@@ -24,25 +24,25 @@ def refusal(*arguments: str | Path) -> str:
 
 def test_same_results_as_a_built_in_policy_with_the_same_rule(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
-    runs = sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
+    runs = run_sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
     assert [one.pop("policy") for one in runs] == ["separated", "survivors"]
     assert runs[0]["digest"] == runs[1]["digest"]
     assert runs[0]["counters"] == runs[1]["counters"]
-    baseline = sim(*LOAD, "--policy", "baseline")["runs"][0]
+    baseline = run_sim(*LOAD, "--policy", "baseline")["runs"][0]
     assert baseline["digest"] != runs[0]["digest"]
 
 
 def test_a_missing_policy_object_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "missing.so"
-    assert f"cannot read {missing}"[:90] in refusal("--policy", missing)
-    assert "No such file" in refusal("--policy", "./missing.so")
-    assert "Is a directory" in refusal("--policy", "./")
+    assert f"cannot read {missing}"[:90] in refusal_message("--policy", missing)
+    assert "No such file" in refusal_message("--policy", "./missing.so")
+    assert "Is a directory" in refusal_message("--policy", "./")
 
 
 def test_a_file_that_is_no_shared_object_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "mine.so"
     text.write_text("no object at all\n" * 100)
-    assert "invalid ELF header; compile it with" in refusal("--policy", text)
+    assert "invalid ELF header; compile it with" in refusal_message("--policy", text)
 
 
 EDITS = [
@@ -73,17 +73,17 @@ def test_wrong_policy_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
     assert old in text
     compile_policy(tmp_path, text.replace(old, new))
     monkeypatch.chdir(tmp_path)
-    assert message in refusal("--policy", "./mine.so")
+    assert message in refusal_message("--policy", "./mine.so")
 
 
 def test_two_policies_with_one_name_are_refused(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
     copy = shutil.copy(made, tmp_path / "copy.so")
-    assert "survivors is there twice" in refusal("--policy", f"{made},{copy}")
+    assert "survivors is there twice" in refusal_message("--policy", f"{made},{copy}")
 
 
 def test_a_device_with_a_policy_object_is_not_saved(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
-    assert "--dump saves" in refusal("--policy", made, "--dump", tmp_path / "device")
-    assert "--change saves" in refusal("--policy", made, "--change", "1:gc=9")
+    assert "--dump saves" in refusal_message("--policy", made, "--dump", tmp_path / "device")
+    assert "--change saves" in refusal_message("--policy", made, "--change", "1:gc=9")
     assert not (tmp_path / "device").exists()

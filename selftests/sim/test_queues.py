@@ -9,34 +9,44 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Header, Json, Record, only_run, read_trace, run, sim, write_trace
+from selftests.sim.support import (
+    Header,
+    Json,
+    Record,
+    only_run_of,
+    read_trace,
+    run_approxftl,
+    run_sim,
+    write_trace,
+)
 
 TOP = Path(__file__).resolve().parents[2]
 READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--requests", "20000")
 
 
-def queues(*arguments: str | Path) -> list[Json]:
+def queue_statistics(*arguments: str | Path) -> list[Json]:
     """Return the statistics of each queue."""
-    counted: list[Json] = only_run(sim(*arguments))["queues"]
+    counted: list[Json] = only_run_of(run_sim(*arguments))["queues"]
     return counted
 
 
 def test_tenants_share_by_weight() -> None:
-    both = queues(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
+    both = queue_statistics(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
     assert [one["weight"] for one in both] == [3, 1]
     assert both[0]["requests_per_s"] == pytest.approx(3 * both[1]["requests_per_s"], rel=0.02)
     assert both[0]["bytes_per_s"] == pytest.approx(4096 * both[0]["requests_per_s"], rel=1e-4)
     assert both[1]["read_response"]["mean_ns"] == pytest.approx(
         3 * both[0]["read_response"]["mean_ns"], rel=0.05)
-    even = queues(*READS, "--tenants", "64,64")
+    even = queue_statistics(*READS, "--tenants", "64,64")
     assert even[0]["requests_per_s"] == pytest.approx(even[1]["requests_per_s"], rel=0.02)
 
 
 def test_queues_add_up_to_the_whole() -> None:
     """Each request is counted in exactly one queue, with its length and direction."""
-    result = only_run(sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
-                          "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
-                          "--requests", "6000", "--queue_weights", "1:2:3", "--set", "depth=16"))
+    result = only_run_of(run_sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
+                                 "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
+                                 "--requests", "6000", "--queue_weights", "1:2:3", "--set",
+                                 "depth=16"))
     for kind in ("read", "write"):
         assert sum(one[f"{kind}_response"]["count"] for one in result["queues"]) == (
             result["timing"][f"{kind}_response"]["count"])
@@ -52,30 +62,30 @@ def test_queues_add_up_to_the_whole() -> None:
 
 def test_a_tenant_keeps_its_queue_full() -> None:
     """Little's law: requests in flight are throughput times response time."""
-    for one, depth in zip(queues(*READS, "--tenants", "2,9,40"), (2, 9, 40), strict=True):
+    for one, depth in zip(queue_statistics(*READS, "--tenants", "2,9,40"), (2, 9, 40), strict=True):
         under_way = one["requests_per_s"] * one["read_response"]["mean_ns"] / 1e9
         assert under_way == pytest.approx(depth, rel=0.02)
 
 
 def test_a_tenant_continues_after_two_changes() -> None:
     """A tenant continues after the device was saved and loaded between two changes."""
-    both = queues(*READS, "--tenants", "64,64", "--change",
-                  "8000:read_cache=0,9000:queue_weights=9:1")
+    both = queue_statistics(*READS, "--tenants", "64,64", "--change",
+                            "8000:read_cache=0,9000:queue_weights=9:1")
     assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)
 
 
 def test_the_report_shows_each_queue() -> None:
     arguments = (*READS, "--tenants", "32,96", "--queue_weights", "1:1")
-    counted = queues(*arguments)
+    counted = queue_statistics(*arguments)
     told = re.findall(r"^queue (\d), throughput +(\d+)/s *\n +read response, mean",
-                      run("sim", *arguments).out, re.M)
+                      run_approxftl("sim", *arguments).out, re.M)
     assert told == [(str(i), str(int(one["requests_per_s"])))
                     for i, one in enumerate(counted)]
-    assert "queue 0" not in run("sim", "--requests", "100").out
+    assert "queue 0" not in run_approxftl("sim", "--requests", "100").out
 
 
 @pytest.fixture(name="trace")
-def make_trace(tmp_path: Path) -> Path:
+def write_bursty_trace(tmp_path: Path) -> Path:
     """Write a trace of five streams and seven processes, in bursts."""
     return write_trace(tmp_path / "t.aft", [
         Record(i // 200 * 10**8, i * 7919 % 50000 * 8, 8, i % 2, stream=i % 5, pid=i % 7)
@@ -85,11 +95,11 @@ def make_trace(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("by", "numbers"), [("stream", 5), ("pid", 7)])
 def test_requests_of_a_trace_get_queues_by_stream_or_pid(trace: Path, by: str,
                                                          numbers: int) -> None:
-    def counts(*more: str) -> list[int]:
+    def requests_by_queue(*more: str) -> list[int]:
         return [one["read_response"]["count"] + one["write_response"]["count"]
-                for one in queues("--trace", trace, "--queue-by", by, *more)]
-    assert counts() == [7000 // numbers] * numbers
-    assert counts("--queue_weights", "4:2:1") == [
+                for one in queue_statistics("--trace", trace, "--queue-by", by, *more)]
+    assert requests_by_queue() == [7000 // numbers] * numbers
+    assert requests_by_queue("--queue_weights", "4:2:1") == [
         7000 // numbers * len(range(queue, numbers, 3)) for queue in range(3)]
 
 
@@ -97,13 +107,13 @@ def test_a_recorded_run_can_be_repeated(trace: Path, tmp_path: Path) -> None:
     """A recorded trace contains the queues, so that its replay gives the same result."""
     device = ("--queue_weights", "4:2:1", "--set", "depth=16")
     again = tmp_path / "again.aft"
-    first = sim("--trace", trace, *device, "--record", again)
+    first = run_sim("--trace", trace, *device, "--record", again)
     assert {record.stream >> 8 for record in read_trace(again)} == {0, 1, 2}
     assert {record.stream & 255 for record in read_trace(again) if record.op} == set(range(5))
-    second = only_run(sim("--trace", again, "--queue-by", "recorded", *device))
-    other = only_run(sim("--trace", again, "--queue-by", "pid", *device))
-    assert second["digest"] == only_run(first)["digest"] != other["digest"]
-    assert second["queues"] == only_run(first)["queues"]
+    second = only_run_of(run_sim("--trace", again, "--queue-by", "recorded", *device))
+    other = only_run_of(run_sim("--trace", again, "--queue-by", "pid", *device))
+    assert second["digest"] == only_run_of(first)["digest"] != other["digest"]
+    assert second["queues"] == only_run_of(first)["queues"]
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -120,7 +130,7 @@ def test_a_recorded_run_can_be_repeated(trace: Path, tmp_path: Path) -> None:
     (("--queue_weights", "1:0"), 'queue_weights: "1:0" is not up to eight weights'),
 ])
 def test_invalid_queue_options_are_refused(words: tuple[str, ...], said: str) -> None:
-    done = run("sim", *words)
+    done = run_approxftl("sim", *words)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
 
@@ -129,7 +139,8 @@ def test_a_queue_of_its_own_protects_from_a_noisy_neighbour() -> None:
     """With a queue of its own, a tenant's read latency is independent of the other tenant."""
     study = tomllib.loads((TOP / "docs/examples/noisy-neighbour.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
-    ran = {(tenants, weights): queues(*base, "--tenants", tenants, "--queue_weights", weights)
+    ran = {(tenants, weights): queue_statistics(*base, "--tenants", tenants, "--queue_weights",
+                                                weights)
            for tenants, weights in product(study["vary"]["tenants"],
                                            study["vary"]["queue_weights"])}
     p99 = {key: both[0]["read_response"]["p99_ns"] for key, both in ran.items()}

@@ -7,7 +7,7 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
-from selftests.sim.support import only_run, sim
+from selftests.sim.support import only_run_of, run_sim
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -17,7 +17,7 @@ def test_rain_loses_no_data_but_costs_writes() -> None:
     study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     ran = {
-        (rain, dies): only_run(sim(*base, "--rain", rain, "--die-dies", dies, "--verify"))
+        (rain, dies): only_run_of(run_sim(*base, "--rain", rain, "--die-dies", dies, "--verify"))
         for rain, dies in product(study["vary"]["rain"], study["vary"]["die-dies"])
     }
     lost = {key: run["counters"]["read_lost_units"] for key, run in ran.items()}

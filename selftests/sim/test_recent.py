@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import only_run, run, sim
+from selftests.sim.support import only_run_of, run_approxftl, run_sim
 
 TOP = Path(__file__).resolve().parents[2]
 ALONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
@@ -17,9 +17,9 @@ READ_NS, CONTROLLER_NS = 55_240, 9_000
 
 def test_the_hit_rate_is_the_cached_share_of_the_footprint() -> None:
     """The hit rate of uniform reads is the cache's size divided by the footprint."""
-    ran = sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
-              "--warmup", "50000", "--verify")
-    result = only_run(ran)
+    ran = run_sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
+                  "--warmup", "50000", "--verify")
+    result = only_run_of(ran)
     counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
     share = counters["read_cache_units"] / counters["host_read_units"]
     assert share == pytest.approx((22 << 20) / (ran["geometry"]["units"] * 4096 / 10), abs=0.02)
@@ -30,12 +30,12 @@ def test_the_hit_rate_is_the_cached_share_of_the_footprint() -> None:
 def test_the_report_counts_cached_and_prefetched_units() -> None:
     args = ("--fill", "sequential", "--workload", "sequential", "--write-share", "10%",
             "--requests", "20000", "--read_cache", "2MiB", "--read_ahead", "256KiB")
-    counters = only_run(sim(*args))["counters"]
-    told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", run("sim", *args).out, re.M))
+    counters = only_run_of(run_sim(*args))["counters"]
+    told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", run_approxftl("sim", *args).out, re.M))
     assert int(told["units read from the cache"]) == counters["read_cache_units"] > 10000
     assert int(told["read ahead"]) == counters["read_ahead_units"]
     assert int(told["read ahead in vain"]) == counters["read_ahead_vain_units"] > 0
-    assert "ahead" not in run("sim", "--requests", "100").out
+    assert "ahead" not in run_approxftl("sim", "--requests", "100").out
 
 
 def test_read_ahead_leaves_only_the_controllers_time() -> None:
@@ -43,7 +43,7 @@ def test_read_ahead_leaves_only_the_controllers_time() -> None:
     study = tomllib.loads((TOP / "docs/examples/read-ahead.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     sizes = study["vary"]["read_ahead"]
-    runs = [only_run(sim(*base, "--read_ahead", size)) for size in sizes]
+    runs = [only_run_of(run_sim(*base, "--read_ahead", size)) for size in sizes]
     mean = dict(zip(sizes, (r["timing"]["read_response"]["mean_ns"] for r in runs), strict=True))
     assert mean["0"] == CONTROLLER_NS + READ_NS
     assert mean["64KiB"] == pytest.approx(CONTROLLER_NS, rel=0.001)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from selftests.sim.support import sim
+from selftests.sim.support import run_sim
 
 DEVICE = (
     "--blocks 256 --channels 2 --op 28% --fill random --write-share 100% --size 8KiB "
@@ -24,7 +24,7 @@ DEVICE = (
 )
 def test_separation_by_lifetime_reduces_write_amplification(load: str,
                                                             most: dict[str, float]) -> None:
-    runs = {run["policy"]: run for run in sim(*f"{DEVICE} {load}".split())["runs"]}
+    runs = {run["policy"]: run for run in run_sim(*f"{DEVICE} {load}".split())["runs"]}
     baseline = runs.pop("baseline")["write_amplification"]["total"]
     assert not any(run["counters"]["policy_bugs"] for run in runs.values())
     found = {name: run["write_amplification"]["total"] / baseline for name, run in runs.items()}

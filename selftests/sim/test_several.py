@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.json_schema import schema_checker
-from selftests.lib.processes import catches_signal, has_taken, user_seconds, wait_until
+from selftests.lib.processes import has_signal_handler, has_taken_signal, user_time_s, wait_until
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 SCHEMA = schema_checker("userspace/sim/sim-output.fields")
 #: The results differ, and one run is refused: 16 blocks are too few for ApproxFTL.
@@ -29,14 +29,14 @@ ALL_OF_IT = ("--histogram", "--series", "--block-table", "--page-map", "auto", "
 ENDLESS = "1000000000000"
 
 
-def without_tool(result: Json) -> Json:
+def result_without_tool(result: Json) -> Json:
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def found(path: Path) -> Json:
+def read_result(path: Path) -> Json:
     result: Json = json.loads(path.read_text())
-    assert SCHEMA.errors(result) == []
-    return without_tool(result)
+    assert SCHEMA.find_errors(result) == []
+    return result_without_tool(result)
 
 
 # ---------------------------------------------------------------- results
@@ -46,8 +46,8 @@ def test_parallel_runs_print_what_sequential_runs_print(tmp_path: Path) -> None:
     said: list[tuple[Done, Json]] = []
     for jobs in (1, 2, 5, 4096):
         path = tmp_path / f"{jobs}.json"
-        done = run("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), f"--json={path}")
-        said.append((done, found(path)))
+        done = run_approxftl("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), f"--json={path}")
+        said.append((done, read_result(path)))
     assert said[0][0].code == 2
     assert said[0][0].err.count("policy approxftl keeps") == 3
     assert [one for one in said if one != said[0]] == []
@@ -60,18 +60,19 @@ def test_standard_error_does_not_depend_on_jobs(tmp_path: Path) -> None:
                      "1,write,700000000,100,0,0,0,precise\n"
                      "2,write,0,900000000000,0,0,0,precise\n")
     several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..2", "--trace", trace, "--fold")
-    done = run(*several, "--jobs", "2")
+    done = run_approxftl(*several, "--jobs", "2")
     assert [line.split()[-1] for line in done.err.splitlines()] == ["it", "cut"]
-    assert done == run(*several, "--jobs", "1")
+    assert done == run_approxftl(*several, "--jobs", "1")
 
 
 def test_parallel_runs_of_an_array_equal_sequential_ones() -> None:
     array = ("--raid", "5", "--policy", "baseline,vth_b", "--seed", "1..2", "--requests", "2000")
-    assert run("sim", *array, "--jobs", "4") == run("sim", *array, "--jobs", "1")
+    assert run_approxftl("sim", *array, "--jobs", "4") == run_approxftl("sim", *array, "--jobs",
+                                                                        "1")
 
 
 def test_each_run_is_that_of_a_command_of_its_own() -> None:
-    done = run("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json")
+    done = run_approxftl("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json")
     result = json.loads(done.out)
     runs = [(one["seed"], one["policy"]) for one in result["runs"]]
     assert runs == [(s, p) for s in (4, 1, 2) for p in ("vth_b", "baseline", "ressd")]
@@ -79,17 +80,17 @@ def test_each_run_is_that_of_a_command_of_its_own() -> None:
         (s, "approxftl") for s in (4, 1, 2)]
     assert result["seed"] == 4
     for one in result["runs"]:
-        alone = only_run(sim(*MANY, *ALL_OF_IT, "--policy", one["policy"], "--seed",
-                             str(one.pop("seed"))))
+        alone = only_run_of(run_sim(*MANY, *ALL_OF_IT, "--policy", one["policy"], "--seed",
+                                    str(one.pop("seed"))))
         assert one == alone
     assert len({one["digest"] for one in result["runs"]}) > 3
 
 
 def test_each_seed_has_its_own_table() -> None:
-    done = run("sim", *MANY)
+    done = run_approxftl("sim", *MANY)
     parts = done.out.split("\n\ndevice: ")
     assert [int(part.split("seed ")[1].split("\n")[0]) for part in parts] == [4, 1, 2]
-    alone = run("sim", *MANY, "--seed", "1").out
+    alone = run_approxftl("sim", *MANY, "--seed", "1").out
     assert parts[1] in alone
     why = alone.split("approxftl: no result: ")[1]
     assert done.out.endswith("".join(
@@ -97,39 +98,39 @@ def test_each_seed_has_its_own_table() -> None:
 
 
 def test_warnings_name_the_seed() -> None:
-    done = run("sim", "--seed", "7,9", "--requests", "300k", "--jobs", "2")
+    done = run_approxftl("sim", "--seed", "7,9", "--requests", "300k", "--jobs", "2")
     drifting = [line for line in done.err.splitlines() if "hit unwritten" not in line]
     assert [line.split(": ")[2] for line in drifting] == ["baseline, seed 7", "baseline, seed 9"]
 
 
 def test_one_seed_is_the_parameter() -> None:
-    assert run("sim", "--seed", "3", "--requests", "500") == run(
+    assert run_approxftl("sim", "--seed", "3", "--requests", "500") == run_approxftl(
         "sim", "--set", "seed=3", "--requests", "500")
-    assert "seed" not in only_run(sim("--seed", "3", "--requests", "10"))
+    assert "seed" not in only_run_of(run_sim("--seed", "3", "--requests", "10"))
     # The last of --seed and --set seed= wins.
-    assert sim("--seed", "1..4", "--set", "seed=5", "--requests", "10")["seed"] == 5
-    assert len(sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
+    assert run_sim("--seed", "1..4", "--set", "seed=5", "--requests", "10")["seed"] == 5
+    assert len(run_sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
 
 
 def test_policy_all_stands_for_every_policy_not_yet_named() -> None:
-    known = [one["name"] for one in json.loads(run("policies", "--json").out)["policies"]]
+    known = [one["name"] for one in json.loads(run_approxftl("policies", "--json").out)["policies"]]
     assert len(known) > 12
     few = ("--requests", "100")
-    assert [one["policy"] for one in sim("--policy", "all", *few)["runs"]] == known
+    assert [one["policy"] for one in run_sim("--policy", "all", *few)["runs"]] == known
     others = [name for name in known if name not in {"tlc", "vth_b"}]
-    runs = sim("--policy", "tlc,vth_b,all", *few)["runs"]
+    runs = run_sim("--policy", "tlc,vth_b,all", *few)["runs"]
     assert [one["policy"] for one in runs] == ["tlc", "vth_b", *others]
 
 
 # ---------------------------------------------------------------- processes
 
 
-def children(pid: int) -> list[int]:
+def child_processes(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(word) for word in path.read_text().split()] if path.exists() else []
 
 
-def is_there(pid: int) -> bool:
+def is_process_running(pid: int) -> bool:
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -137,7 +138,7 @@ def is_there(pid: int) -> bool:
 
 
 @contextmanager
-def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
+def begun_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Start a command, and yield it once its child processes are running."""
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
@@ -148,7 +149,7 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
         # A progress line proves that requests are being simulated.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
-        wait_until(lambda: len(children(process.pid)) == jobs)
+        wait_until(lambda: len(child_processes(process.pid)) == jobs)
         yield process
     finally:
         process.kill()
@@ -156,8 +157,8 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
 
 
 def test_jobs_is_the_number_of_processes() -> None:
-    with begun("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
-        assert len(children(process.pid)) == 3
+    with begun_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
+        assert len(child_processes(process.pid)) == 3
 
 
 @pytest.mark.parametrize("processors", [len(os.sched_getaffinity(0)), 1])
@@ -169,8 +170,9 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
     # With one processor the runs share the parent process.
     expected = min(64, processors) if processors > 1 else 0
     try:
-        wait_until(lambda: children(process.pid) if expected else user_seconds(process.pid) > 0.1)
-        wait_until(lambda: len(children(process.pid)) == expected)
+        wait_until(lambda: child_processes(process.pid) if expected
+                   else user_time_s(process.pid) > 0.1)
+        wait_until(lambda: len(child_processes(process.pid)) == expected)
     finally:
         process.kill()
         process.wait()
@@ -183,36 +185,36 @@ def test_the_default_number_of_processes_is_the_number_of_processors(processors:
 def test_an_interrupted_command_prints_the_results_so_far(send: Callable[[int], None],
                                                           tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
-               f"--json={path}") as process:
-        pids = children(process.pid)
-        wait_until(lambda: all(user_seconds(pid) > 0.1 for pid in pids))
+    with begun_command("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
+                       f"--json={path}") as process:
+        pids = child_processes(process.pid)
+        wait_until(lambda: all(user_time_s(pid) > 0.1 for pid in pids))
         send(process.pid)
         out, _ = process.communicate()
         assert process.returncode == 130
-    result = found(path)
+    result = read_result(path)
     assert result["interrupted"] is True
     assert [(one["policy"], one["interrupted"]) for one in result["runs"]] == [
         ("baseline", True), ("vth_b", True)]
     assert all(0 < one["requests"] < int(ENDLESS) for one in result["runs"])
     assert result["failed"] == [{"policy": "tlc", "why": "interrupted before it began"}]
     assert out.endswith("tlc: no result: interrupted before it began\n")
-    assert not any(map(is_there, pids))
+    assert not any(map(is_process_running, pids))
 
 
 @pytest.mark.slow
 def test_completed_runs_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
-    with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
-        first, second = children(process.pid)
+    with begun_command("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
+        first, second = child_processes(process.pid)
         os.kill(second, signal.SIGSTOP)
-        wait_until(lambda: first not in children(process.pid))
+        wait_until(lambda: first not in child_processes(process.pid))
         os.kill(process.pid, signal.SIGTERM)
         os.kill(second, signal.SIGCONT)
         process.communicate()
         assert process.returncode == 130
-    runs = found(path)["runs"]
+    runs = read_result(path)["runs"]
     assert [one["interrupted"] for one in runs] == [False, True]
     assert runs[0]["requests"] == 3000000 > runs[1]["requests"]
 
@@ -223,38 +225,38 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
-    wait_until(lambda: len(children(process.pid)) == 2)
-    pids = children(process.pid)
+    wait_until(lambda: len(child_processes(process.pid)) == 2)
+    pids = child_processes(process.pid)
     all_of_it = process.pid, *pids
-    wait_until(lambda: all(catches_signal(pid, signal.SIGINT) for pid in all_of_it))
+    wait_until(lambda: all(has_signal_handler(pid, signal.SIGINT) for pid in all_of_it))
     os.killpg(process.pid, signal.SIGINT)
-    wait_until(lambda: all(has_taken(pid, signal.SIGINT) for pid in all_of_it))
+    wait_until(lambda: all(has_taken_signal(pid, signal.SIGINT) for pid in all_of_it))
     time.sleep(0.2)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait() == -signal.SIGINT
-    wait_until(lambda: not any(map(is_there, pids)))
+    wait_until(lambda: not any(map(is_process_running, pids)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_left_running() -> None:
-    with begun("--seed", "1..2", "--requests", ENDLESS) as process:
-        pids = children(process.pid)
+    with begun_command("--seed", "1..2", "--requests", ENDLESS) as process:
+        pids = child_processes(process.pid)
         process.kill()
         process.communicate()
-    wait_until(lambda: not any(map(is_there, pids)))
+    wait_until(lambda: not any(map(is_process_running, pids)))
 
 
 @pytest.mark.slow
 def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
-               f"--json={path}") as process:
-        os.kill(children(process.pid)[1], signal.SIGKILL)
+    with begun_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
+                       f"--json={path}") as process:
+        os.kill(child_processes(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate()
         assert process.returncode == 1
     assert "approxftl sim: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
-    result = found(path)
+    result = read_result(path)
     assert [(one["policy"], one["seed"]) for one in result["runs"]] == [
         ("baseline", 1), ("baseline", 5), ("vth_b", 5)]
     assert [(one["policy"], one["seed"]) for one in result["failed"]] == [("vth_b", 1)]
@@ -278,8 +280,8 @@ def test_fewer_runs_start_if_memory_is_short(tmp_path: Path) -> None:
     if subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip("no name spaces here")
     several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..3", "--requests", "2000")
-    expected = run(*several)
-    bytes_each = max(one["memory_bytes"] for one in sim(*several[1:])["runs"])
+    expected = run_approxftl(*several)
+    bytes_each = max(one["memory_bytes"] for one in run_sim(*several[1:])["runs"])
     info = tmp_path / "meminfo"
     script = f'mount --bind {info} /proc/meminfo && exec "$@"'
     for kib, told in ((2 << 10, "1 of 6"), (7 << 10, "3 of 6"), (100 << 20, "")):
@@ -297,7 +299,7 @@ def test_fewer_runs_start_if_memory_is_short(tmp_path: Path) -> None:
 
 def test_no_more_processes_than_allowed() -> None:
     """If no process can be started, the runs follow one another."""
-    expected = run("sim", *MANY)
+    expected = run_approxftl("sim", *MANY)
     somebody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
     done = run_program(*somebody, "prlimit", "--nproc=0:0", BINARY, "sim", *MANY, "--jobs", "2")
     assert done == expected
@@ -307,45 +309,45 @@ def test_no_more_processes_than_allowed() -> None:
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def record_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("record") / "x.aft"
-    assert run("sim", "--requests", "3000", "--workload", "bursts", "--flush-every", "50",
-               "--approx-share", "50%", "--record", path).code == 0
+    assert run_approxftl("sim", "--requests", "3000", "--workload", "bursts", "--flush-every", "50",
+                         "--approx-share", "50%", "--record", path).code == 0
     return path
 
 
-def convert(source: Path, target: Path, *options: str) -> Path:
-    done = run("trace", "convert", "--quiet", *options, source, target)
+def convert_trace(source: Path, target: Path, *options: str) -> Path:
+    done = run_approxftl("trace", "convert", "--quiet", *options, source, target)
     assert done.code == 0, done.err
     return target
 
 
-def results(trace: Path, *options: str) -> Json:
-    result = without_tool(sim("--trace", trace, "--policy", "baseline,tlc", "--repeat", "2",
-                              *options))
+def results_of_trace(trace: Path, *options: str) -> Json:
+    result = result_without_tool(run_sim("--trace", trace, "--policy", "baseline,tlc", "--repeat",
+                                         "2", *options))
     del result["stream"]
     return result
 
 
 @pytest.mark.parametrize("name", ["msr", "blktrace"])
-def test_every_trace_format_gives_the_results_of_its_conversion(name: str, record: Path,
+def test_every_trace_format_gives_the_results_of_its_conversion(name: str, record_file: Path,
                                                                 tmp_path: Path,
                  monkeypatch: pytest.MonkeyPatch) -> None:
-    foreign = convert(record, tmp_path / "foreign", "--to", name)
-    expected = results(convert(foreign, tmp_path / "x.aft", "--to", "aft"))
+    foreign = convert_trace(record_file, tmp_path / "foreign", "--to", name)
+    expected = results_of_trace(convert_trace(foreign, tmp_path / "x.aft", "--to", "aft"))
     assert expected["runs"][0]["requests"] > 2000
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
-    assert results(foreign) == expected
-    assert results(foreign, "--from", name) == expected
+    assert results_of_trace(foreign) == expected
+    assert results_of_trace(foreign, "--from", name) == expected
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_capture_is_found_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:
-    convert(record, tmp_path / "cap.blktrace.0", "--to", "blktrace")
-    expected = results(tmp_path / "cap.blktrace.0")
-    assert results(tmp_path / "cap") == expected
-    assert results(tmp_path) == expected
+def test_a_capture_is_found_by_its_name_or_folder(record_file: Path, tmp_path: Path) -> None:
+    convert_trace(record_file, tmp_path / "cap.blktrace.0", "--to", "blktrace")
+    expected = results_of_trace(tmp_path / "cap.blktrace.0")
+    assert results_of_trace(tmp_path / "cap") == expected
+    assert results_of_trace(tmp_path) == expected
 
 
 def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
@@ -356,40 +358,40 @@ def test_reading_options_are_passed_to_the_trace_reader(tmp_path: Path) -> None:
     text = path.read_text().replace(";", ",")
     path.write_text(text)
     out = tmp_path / "seen.aft"
-    done = run("sim", "--trace", path, *columns, "--record", out)
+    done = run_approxftl("sim", "--trace", path, *columns, "--record", out)
     assert done.code == 0, done.err
-    assert results(out) == results(path, *columns)
-    assert sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
+    assert results_of_trace(out) == results_of_trace(path, *columns)
+    assert run_sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
 
 
-def test_standard_input_is_read_in_the_format_of_from(record: Path, tmp_path: Path) -> None:
-    csv = convert(record, tmp_path / "x.csv")
-    done = run("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc", "--repeat", "2",
-               "--json", stdin=csv.read_bytes())
-    result = without_tool(json.loads(done.out))
+def test_standard_input_is_read_in_the_format_of_from(record_file: Path, tmp_path: Path) -> None:
+    csv = convert_trace(record_file, tmp_path / "x.csv")
+    done = run_approxftl("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc",
+                         "--repeat", "2", "--json", stdin=csv.read_bytes())
+    result = result_without_tool(json.loads(done.out))
     del result["stream"]
-    assert result == results(csv)
+    assert result == results_of_trace(csv)
 
 
-def test_dropped_lines_are_reported(record: Path, tmp_path: Path) -> None:
-    path = convert(record, tmp_path / "x.csv")
+def test_dropped_lines_are_reported(record_file: Path, tmp_path: Path) -> None:
+    path = convert_trace(record_file, tmp_path / "x.csv")
     path.write_text(path.read_text() + "nonsense\n")
-    done = run("sim", "--trace", path)
+    done = run_approxftl("sim", "--trace", path)
     assert done.code == 0
     assert "dropped: " in done.err
-    done = run("sim", "--trace", path, "--strict", f"--json={tmp_path}/x.json")
+    done = run_approxftl("sim", "--trace", path, "--strict", f"--json={tmp_path}/x.json")
     assert done.code == 1
     assert done.out == ""
     assert not (tmp_path / "x.json").exists()
 
 
-def test_a_missing_trace_reader_is_named(record: Path, tmp_path: Path) -> None:
+def test_a_missing_trace_reader_is_named(record_file: Path, tmp_path: Path) -> None:
     alone = tmp_path / "approxftl"
     shutil.copy(BUILD / "approxftl", alone)
-    csv = convert(record, tmp_path / "x.csv")
+    csv = convert_trace(record_file, tmp_path / "x.csv")
     nowhere = {"PATH": str(tmp_path)}
     done = run_program(alone, "sim", "--trace", csv, environment=nowhere)
     assert done.code == 3
     assert done.err == (f"approxftl sim: {csv}: no record file; approxftl-trace, which reads "
                         "others, is missing\n")
-    assert run_program(alone, "sim", "--trace", record, environment=nowhere).code == 0
+    assert run_program(alone, "sim", "--trace", record_file, environment=nowhere).code == 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from selftests.lib.json_schema import schema_checker
-from selftests.lib.processes import catches_signal, user_seconds, wait_until
+from selftests.lib.processes import has_signal_handler, user_time_s, wait_until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     DISCARD,
@@ -23,10 +23,10 @@ from selftests.sim.support import (
     WRITE,
     Json,
     Record,
-    only_run,
+    only_run_of,
     read_trace,
-    run,
-    sim,
+    run_approxftl,
+    run_sim,
     write_trace,
 )
 from selftests.volume.foreign_media import hash_u64
@@ -45,12 +45,12 @@ RUN = 64 * 1024 // UNIT
 SECTORS = UNIT // 512
 
 
-def without_tool(result: Json) -> Json:
-    assert SCHEMA.errors(result) == []
+def result_without_tool(result: Json) -> Json:
+    assert SCHEMA.find_errors(result) == []
     return {key: value for key, value in result.items() if key != "tool"}
 
 
-def mix2(a: int, b: int) -> int:
+def hash_pair(a: int, b: int) -> int:
     """Return the same as aftl_hash64_pair() in C."""
     return hash_u64(hash_u64(a) ^ b)
 
@@ -65,8 +65,8 @@ def test_the_result_does_not_depend_on_the_number_of_threads(shards: str) -> Non
     each = ("--policy", "all", *SHAPE, *MIXED, *OPEN, *ALL_OF_IT, "--shards", shards,
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
             "--fill_overwrite", "100%")
-    policies = len(json.loads(run("policies", "--json").out)["policies"])
-    said = [without_tool(sim(*each, "--jobs", str(jobs)))
+    policies = len(json.loads(run_approxftl("policies", "--json").out)["policies"])
+    said = [result_without_tool(run_sim(*each, "--jobs", str(jobs)))
             for jobs in (1, 2 * policies, 8 * policies)]
     assert len(said[0]["runs"]) > 12
     assert said[1] == said[0]
@@ -79,8 +79,8 @@ def test_output_and_records_do_not_depend_on_the_threads(tmp_path: Path) -> None
     said = []
     for jobs in "123":
         path = tmp_path / jobs
-        done = run("sim", *SHAPE, *MIXED, *OPEN, "--shards", "4", "--requests", "30000",
-                   "--until", "1h", "--jobs", jobs, "--record", path)
+        done = run_approxftl("sim", *SHAPE, *MIXED, *OPEN, "--shards", "4", "--requests", "30000",
+                             "--until", "1h", "--jobs", jobs, "--record", path)
         said.append((done, path.read_bytes()))
     assert said[0][0].code == 0
     assert "4 dies on 4 channels, 4 shards, seed 1" in said[0][0].out
@@ -91,16 +91,16 @@ def test_the_overload_message_does_not_depend_on_jobs() -> None:
     """The message does not depend on which shard's thread gives up first."""
     flood = ("sim", "--channels", "2", "--chips", "1", "--shards", "2", "--arrival", "open",
              "--rate", "1000000000", "--requests", "3M", "--write-share", "100%")
-    done = run(*flood, "--jobs", "1")
+    done = run_approxftl(*flood, "--jobs", "1")
     assert (done.code, done.out) == (1, "")
     assert "cannot keep up: 1048576 requests wait after" in done.err
-    assert run(*flood, "--jobs", "2") == done
+    assert run_approxftl(*flood, "--jobs", "2") == done
 
 
 # ---------------------------------------------------------------- each shard
 
 
-def part_of(records: list[Record], shards: int, index: int) -> list[Record]:
+def requests_of_shard(records: list[Record], shards: int, index: int) -> list[Record]:
     """Return the requests of one shard; a discard is split at the borders of the shards' runs."""
     own = []
     for one in records:
@@ -118,7 +118,7 @@ def part_of(records: list[Record], shards: int, index: int) -> list[Record]:
     return own
 
 
-def in_turn(lists: Iterable[list[Any]]) -> list[Any]:
+def concatenate_lists(lists: Iterable[list[Any]]) -> list[Any]:
     return [one for several in lists for one in several]
 
 
@@ -128,25 +128,25 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
     whole = tmp_path / "whole"
-    whole_run = only_run(sim(*device, *MIXED, *OPEN, "--shards", str(shards), "--requests", "4000",
-                             "--record", whole, "--block-table", "--until", "600s"))
+    whole_run = only_run_of(run_sim(*device, *MIXED, *OPEN, "--shards", str(shards), "--requests",
+                                    "4000", "--record", whole, "--block-table", "--until", "600s"))
     digest = 0
     alone = []
     for i in range(shards):
-        path = write_trace(tmp_path / f"{i}", part_of(read_trace(whole), shards, i))
-        alone.append(only_run(sim(
+        path = write_trace(tmp_path / f"{i}", requests_of_shard(read_trace(whole), shards, i))
+        alone.append(only_run_of(run_sim(
             *device, "--fill_approx", "30%", "--channels", str(4 // shards), "--buffer", "128KiB",
-            "--seed", str(mix2(7, i)), "--trace", path, "--arrival", "device", "--block-table",
+            "--seed", str(hash_pair(7, i)), "--trace", path, "--arrival", "device", "--block-table",
             "--until", "600s")))
-        digest = mix2(digest, int(alone[i]["digest"], 16))
+        digest = hash_pair(digest, int(alone[i]["digest"], 16))
     assert whole_run["digest"] == f"{digest:016x}"
     for name, value in whole_run["counters"].items():
         if not name.startswith("host_") or not name.endswith("_requests"):
             assert value == sum(one["counters"][name] for one in alone), name
     for name in whole_run["block_table"]:
-        assert whole_run["block_table"][name] == in_turn(
+        assert whole_run["block_table"][name] == concatenate_lists(
             one["block_table"][name] for one in alone), name
-    assert whole_run["luns"]["free_blocks"] == in_turn(
+    assert whole_run["luns"]["free_blocks"] == concatenate_lists(
         one["luns"]["free_blocks"] for one in alone)
 
 
@@ -155,8 +155,8 @@ def test_a_shard_equals_a_device_with_its_requests(policy: str, tmp_path: Path) 
 
 def test_requests_are_counted_once() -> None:
     stream = (*SHAPE, *MIXED, *OPEN, "--requests", "4000")
-    one = only_run(sim(*stream))["counters"]
-    several = only_run(sim(*stream, "--shards", "4"))
+    one = only_run_of(run_sim(*stream))["counters"]
+    several = only_run_of(run_sim(*stream, "--shards", "4"))
     counters, timing = several["counters"], several["timing"]
     for kind in ("read", "write", "flush", "discard"):
         assert counters[f"host_{kind}_requests"] == one[f"host_{kind}_requests"] > 0
@@ -170,20 +170,20 @@ def test_requests_are_counted_once() -> None:
 
 def test_statistics_begin_in_all_shards() -> None:
     """Requests in flight at that time count when they end, as on one device."""
-    def requests(*options: str) -> int:
-        result = only_run(sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests", "1000",
-                              *options))
+    def count_host_requests(*options: str) -> int:
+        result = only_run_of(run_sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests",
+                                     "1000", *options))
         assert result["requests"] == 1000
         return sum(result["counters"][f"host_{kind}_requests"]
                    for kind in ("read", "write", "flush", "discard"))
 
-    assert 1000 <= requests("--shards", "4") < 1000 + 300
-    assert 1000 <= requests() < 1000 + 300
+    assert 1000 <= count_host_requests("--shards", "4") < 1000 + 300
+    assert 1000 <= count_host_requests() < 1000 + 300
 
 
-def times(records: list[Record], path: Path, *options: str) -> Json:
-    result = only_run(sim("--trace", write_trace(path, records), *SHAPE, "--fill", "sequential",
-                          *options))
+def response_times(records: list[Record], path: Path, *options: str) -> Json:
+    result = only_run_of(run_sim("--trace", write_trace(path, records), *SHAPE, "--fill",
+                                 "sequential", *options))
     found: Json = result["timing"]
     return found
 
@@ -194,10 +194,10 @@ def test_a_request_ends_with_its_last_part(tmp_path: Path) -> None:
     both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
     path = tmp_path / "x.aft"
     options = ("--shards", "4", "--buffer", "0")
-    long = times([busy, both], path, *options)["read_response"]
-    free = times([both], path, *options)["read_response"]
-    first = times([busy, Record(1000, (RUN - 1) * SECTORS, SECTORS, READ)], path, *options)
-    last = times([busy, Record(1000, RUN * SECTORS, SECTORS, READ)], path, *options)
+    long = response_times([busy, both], path, *options)["read_response"]
+    free = response_times([both], path, *options)["read_response"]
+    first = response_times([busy, Record(1000, (RUN - 1) * SECTORS, SECTORS, READ)], path, *options)
+    last = response_times([busy, Record(1000, RUN * SECTORS, SECTORS, READ)], path, *options)
     assert long["count"] == free["count"] == 1
     assert first["read_response"]["max_ns"] == free["max_ns"]
     assert long["max_ns"] == last["read_response"]["max_ns"] > 2 * free["max_ns"]
@@ -206,24 +206,26 @@ def test_a_request_ends_with_its_last_part(tmp_path: Path) -> None:
 def test_a_flush_waits_for_all_shards(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     for shard in range(4):
-        found = times([Record(0, shard * RUN * SECTORS, SECTORS, WRITE), Record(10, 0, 0, FLUSH)],
-                      path, "--shards", "4")
+        found = response_times([Record(0, shard * RUN * SECTORS, SECTORS, WRITE),
+                                Record(10, 0, 0, FLUSH)],
+                               path, "--shards", "4")
         assert found["flush_response"]["count"] == 1
         assert found["flush_response"]["max_ns"] > 400000
-    assert times([Record(10, 0, 0, FLUSH)], path, "--shards", "4")["flush_response"]["max_ns"] == 0
+    assert response_times([Record(10, 0, 0, FLUSH)], path, "--shards",
+                          "4")["flush_response"]["max_ns"] == 0
 
 
 def test_a_large_discard_is_one_request(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 8, 200000, DISCARD)])
-    counters = only_run(sim("--trace", path, *SHAPE, "--fill", "sequential", "--shards", "4",
-                            "--verify"))["counters"]
+    counters = only_run_of(run_sim("--trace", path, *SHAPE, "--fill", "sequential", "--shards", "4",
+                                   "--verify"))["counters"]
     assert counters["host_discard_requests"] == 1
     assert counters["host_discard_units"] == 200000 // SECTORS
 
 
 def test_the_last_die_of_the_last_shard_dies() -> None:
-    dead = only_run(sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies", "early",
-                        "--block-table"))
+    dead = only_run_of(run_sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies",
+                               "early", "--block-table"))
     states = dead["block_table"]["state"]
     assert {one == "bad" for one in states[-100:]} == {True}
     assert states[:-100].count("bad") < 20
@@ -236,14 +238,15 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
         ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
          "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
         stdout=subprocess.DEVNULL)
-    wait_until(lambda: catches_signal(process.pid, signal.SIGINT)
-               and user_seconds(process.pid) > 0.1)
+    wait_until(lambda: has_signal_handler(process.pid, signal.SIGINT)
+               and user_time_s(process.pid) > 0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
-    result = only_run(json.loads(path.read_text()))
+    result = only_run_of(json.loads(path.read_text()))
     assert result["interrupted"] is True
     asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
-    assert asked == result["requests"] == len(aft.open_records(tmp_path / "x.aft").operations()) > 0
+    assert asked == result["requests"] == len(
+        aft.open_records(tmp_path / "x.aft").operations_without_flags()) > 0
 
 
 # ---------------------------------------------------------------- a closed queue
@@ -256,17 +259,18 @@ def test_a_closed_queue_can_be_played_again(how: tuple[str, ...], tmp_path: Path
     """Replaying the recorded arrival times gives the same states: no shard was ahead in time."""
     device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
     path = tmp_path / "x.aft"
-    first = only_run(sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
-                         "--record", path))
-    again = only_run(sim(*device, "--trace", path, "--arrival", "device", "--queue-by", "recorded"))
+    first = only_run_of(run_sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
+                                "--record", path))
+    again = only_run_of(run_sim(*device, "--trace", path, "--arrival", "device", "--queue-by",
+                                "recorded"))
     del again["queues"]
     first.pop("queues", None)
     assert first == again
 
 
 def test_tenants_keep_their_queues_full() -> None:
-    result = only_run(sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
-                          "--fill", "sequential", "--requests", "4000"))
+    result = only_run_of(run_sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
+                                 "--fill", "sequential", "--requests", "4000"))
     few, many = (queue["read_response"] for queue in result["queues"])
     assert few["count"] + many["count"] == 4000
     assert 3 < many["count"] / few["count"] < 4.2
@@ -276,7 +280,8 @@ def test_shards_have_the_throughput_of_one_device() -> None:
     """Four dies have the same throughput behind one FTL and behind four."""
     stream = (*SHAPE, "--write-share", "0", "--fill", "sequential", "--requests", "5000",
               "--depth", "64")
-    one, four = (only_run(sim(*stream, "--shards", shards))["simulated_ns"] for shards in "14")
+    one, four = (only_run_of(run_sim(*stream, "--shards", shards))["simulated_ns"]
+                 for shards in "14")
     assert 0.95 < four / one < 1.05
 
 
@@ -292,7 +297,7 @@ ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer",
 def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
     """Zones end in the states that they have with one FTL, with writes in order in each zone."""
     one, two, four, threads = (
-        only_run(sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
+        only_run_of(run_sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
         for shards, jobs in (("1", "1"), ("2", "1"), ("4", "1"), ("4", "2")))
     assert one["zones"]["full"] > 5
     assert one["counters"]["zone_resets"] > 2
@@ -304,7 +309,7 @@ def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
 
 
 def test_resets_are_not_recorded(tmp_path: Path) -> None:
-    done = run("sim", *ZONED, "--shards", "2", "--record", tmp_path / "x.aft")
+    done = run_approxftl("sim", *ZONED, "--shards", "2", "--record", tmp_path / "x.aft")
     assert (done.code, done.out) == (1, "")
     assert "records have no resets of zones" in done.err
 
@@ -321,16 +326,16 @@ def test_resets_are_not_recorded(tmp_path: Path) -> None:
     ("--beside-rate", "100", "such a writer waits for one FTL"),
 ])
 def test_options_for_one_ftl_are_refused_with_shards(option: str, value: str, why: str) -> None:
-    done = run("sim", "--shards", "2", option, value, "--json")
+    done = run_approxftl("sim", "--shards", "2", option, value, "--json")
     assert (done.code, done.out) == (2, "")
     assert done.err == f"approxftl sim: {option}: {why}; set shards 1\n"
 
 
 def test_channels_that_shards_cannot_share_are_refused() -> None:
-    done = run("sim", "--shards", "2", "--channels", "3")
+    done = run_approxftl("sim", "--shards", "2", "--channels", "3")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("approxftl sim: shards: 3 channels cannot be shared out among 2")
-    done = run("sim", "--shards", "64", "--channels", "64", "--chips", "64", "--blocks", "1048576",
-               "--layers", "1", "--word_lines", "1", "--page", "4KiB")
+    done = run_approxftl("sim", "--shards", "64", "--channels", "64", "--chips", "64", "--blocks",
+                         "1048576", "--layers", "1", "--word_lines", "1", "--page", "4KiB")
     assert (done.code, done.out) == (2, "")
     assert "shards: 64 of 67108864 blocks each are more than are counted" in done.err

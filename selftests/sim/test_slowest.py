@@ -9,14 +9,14 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import only_run, read_trace, run, sim
+from selftests.sim.support import only_run_of, read_trace, run_approxftl, run_sim
 
 #: Erases take 10 ms.
 BUSY = ("--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000", "--warmup=2000")
 
 
 def test_reasons_are_the_waiting_time() -> None:
-    found = only_run(sim(*BUSY, "--slowest", "50"))
+    found = only_run_of(run_sim(*BUSY, "--slowest", "50"))
     slowest = found["slowest"]
     responses = [request["response_ns"] for request in slowest]
     timing = found["timing"]
@@ -24,38 +24,39 @@ def test_reasons_are_the_waiting_time() -> None:
     assert responses[0] == max(timing[f"{op}_response"]["max_ns"] for op in ("read", "write"))
     for request in slowest:
         assert sum(request["waits_ns"].values()) == request["waiting_ns"]
-    assert found["digest"] == only_run(sim(*BUSY))["digest"]
-    assert "slowest" not in only_run(sim(*BUSY))
+    assert found["digest"] == only_run_of(run_sim(*BUSY))["digest"]
+    assert "slowest" not in only_run_of(run_sim(*BUSY))
 
 
 def test_erases_are_shown() -> None:
     """Reads behind an erase name it, and the table has the same requests."""
     args = (*BUSY, "--slowest=500")
-    reads = [request for request in only_run(sim(*args))["slowest"] if request["op"] == "read"]
+    reads = [request for request in only_run_of(run_sim(*args))["slowest"]
+             if request["op"] == "read"]
     assert reads
     assert max(read["waits_ns"].get("erase", 0) for read in reads) > 8e6
-    table = run("sim", *args).out
+    table = run_approxftl("sim", *args).out
     assert re.search(r" read .* erase \d+\.\d %", table)
     assert len(re.findall(r"^ *[\d.]+ .?s +(?:read|write) ", table, re.M)) == 500
 
 
 def test_a_starved_queue_is_shown() -> None:
     """The tenant of weight 1 waits for the turns of the tenant of weight 200."""
-    found = only_run(sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
-                         "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))
+    found = only_run_of(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
+                                "--requests=5000", "--slowest=5", "--write-share=100%", "--op=20%"))
     assert found["slowest"][0]["waits_ns"]["queue"] > found["slowest"][0]["waiting_ns"] / 2
 
 
 @pytest.mark.parametrize("options", (("--shards=2",), ("--raid=5",)))
 def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> None:
-    assert run("sim", "--slowest=3", *options).code == 2
+    assert run_approxftl("sim", "--slowest=3", *options).code == 2
 
 
 def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
     """Response and waiting times add up to those of the report; a record file rounds them."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
     args = ("--op=20%", "--utilisation=60%", "--requests=20000")
-    timing = only_run(sim(*args, "--record", table))["timing"]
+    timing = only_run_of(run_sim(*args, "--record", table))["timing"]
     rows = list(csv.DictReader(table.open()))
     for op in ("read", "write"):
         mine = [row for row in rows if row["op"] == op]
@@ -63,25 +64,26 @@ def test_recorded_times_add_up_to_the_report(tmp_path: Path) -> None:
         assert sum(int(row["waiting_ns"]) for row in mine) == timing[f"{op}_waiting"]["sum_ns"]
         assert all(bool(row["reason"]) == (row["waiting_ns"] != "0") for row in mine)
     assert {"erase", "program", "relocation"} < {row["reason"] for row in rows}
-    sim(*args, "--record", record)
+    run_sim(*args, "--record", record)
     read_trace(record)
     again = tmp_path / "again.csv"
-    assert run("trace", "convert", "-q", record, again).code == 0
+    assert run_approxftl("trace", "convert", "-q", record, again).code == 0
     assert [-(-int(row["latency_ns"]) // 100) * 100 for row in rows] == [
         int(row["latency_ns"]) for row in csv.DictReader(again.open())]
-    assert sim("--trace", table, "--fold")["runs"][0]["requests"] == 20000
+    assert run_sim("--trace", table, "--fold")["runs"][0]["requests"] == 20000
 
 
 def test_early_collection_is_warned_of() -> None:
     """Idle GC doubles the write amplification of an idle drive; the remedy ends it."""
     args = ("--op=20%", "--blocks=256", "--utilisation=2%", "--buffer=256KiB", "--warmup=100000",
             "--requests=50000")
-    found = {gc: run("sim", *args, f"--gc={gc}", "--json") for gc in ("10%", "3%")}
-    wasted = [only_run(json.loads(done.out))["write_amplification"]["total"]
+    found = {gc: run_approxftl("sim", *args, f"--gc={gc}", "--json") for gc in ("10%", "3%")}
+    wasted = [only_run_of(json.loads(done.out))["write_amplification"]["total"]
               for done in found.values()]
     assert wasted[0] > 1.3 * wasted[1]
     sentence = "baseline: collection in idle time wrote more than half of the data"
     assert sentence in found["10%"].err and sentence not in found["3%"].err
-    assert "gc 50 % of free blocks cannot be reached with op 7 %" in run(
+    assert "gc 50 % of free blocks cannot be reached with op 7 %" in run_approxftl(
         "sim", "--op=7%", "--gc=50%", "--requests=100").err
-    assert "cannot be reached" not in run("sim", "--op=7%", "--gc=5%", "--requests=100").err
+    assert "cannot be reached" not in run_approxftl("sim", "--op=7%", "--gc=5%",
+                                                    "--requests=100").err

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Record, run, write_trace
+from selftests.sim.support import Record, run_approxftl, write_trace
 
 UNWRITTEN = "% of reads hit unwritten data and took no flash time"
 SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
@@ -28,37 +28,40 @@ SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
 ])
 def test_the_first_line_and_json_show_the_starting_state(
         given: tuple[str, ...], words: str, state: str) -> None:
-    assert run("sim", *SMALL, *given).out.splitlines()[0].startswith(f"device: {words}")
-    assert json.loads(run("sim", *SMALL, *given, "--json").out)["starting_state"] == state
+    assert run_approxftl("sim", *SMALL, *given).out.splitlines()[0].startswith(f"device: {words}")
+    assert json.loads(run_approxftl("sim", *SMALL, *given, "--json").out)["starting_state"] == state
 
 
 def test_a_loaded_device_has_starting_state_saved(tmp_path: Path) -> None:
-    assert run("sim", *SMALL, "-q", f"--dump={tmp_path}/d").code == 0
-    done = run("sim", f"--load={tmp_path}/d", "--requests=100", "--json")
+    assert run_approxftl("sim", *SMALL, "-q", f"--dump={tmp_path}/d").code == 0
+    done = run_approxftl("sim", f"--load={tmp_path}/d", "--requests=100", "--json")
     assert json.loads(done.out)["starting_state"] == "saved"
 
 
 def test_reads_of_unwritten_data_are_reported(tmp_path: Path) -> None:
-    assert UNWRITTEN not in run("sim", *SMALL, "--fill=random").err
+    assert UNWRITTEN not in run_approxftl("sim", *SMALL, "--fill=random").err
     assert (f"baseline: 100.0 {UNWRITTEN}; --fill random writes all data first\n"
-            in run("sim", *SMALL, "--fill=none", "--write-share=0%").err)
-    half = run("sim", *SMALL, "--fill=sequential", "--fill_valid=50%", "--write-share=0%").err
+            in run_approxftl("sim", *SMALL, "--fill=none", "--write-share=0%").err)
+    half = run_approxftl("sim", *SMALL, "--fill=sequential", "--fill_valid=50%",
+                         "--write-share=0%").err
     share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}; --fill_valid 100% writes", half)
     assert share and 45 < float(share[1]) < 55
-    both = run("sim", *SMALL, "--fill=none", "--write-share=0%", "--policy=baseline,delta_b",
-               "--seed=1,2").err
+    both = run_approxftl("sim", *SMALL, "--fill=none", "--write-share=0%",
+                         "--policy=baseline,delta_b", "--seed=1,2").err
     assert both.count(UNWRITTEN) == 1 and f"baseline, seed 1 and 3 more: 100.0 {UNWRITTEN}" in both
     # Reads of discarded data are not caused by the starting state.
-    discarded = run("sim", *SMALL, "--fill=random", "--write-share=0%", "--discard-share=50%").err
+    discarded = run_approxftl("sim", *SMALL, "--fill=random", "--write-share=0%",
+                              "--discard-share=50%").err
     assert f"{UNWRITTEN}\n" in discarded
     # Reads of data that the trace wrote first cause no warning.
     trace = write_trace(tmp_path / "t.aft", [Record(n, 8 * (n % 50), 8, int(n < 50))
                                              for n in range(100)])
-    assert UNWRITTEN not in run("sim", "--fill=none", f"--trace={trace}").err
+    assert UNWRITTEN not in run_approxftl("sim", "--fill=none", f"--trace={trace}").err
 
 
 def test_a_run_without_simulated_time_is_reported() -> None:
     words = "baseline: the simulated time is 0: no request waited for flash"
-    assert words in run("sim", "--write-share=100%", "--buffer=64MiB", "--requests=1000").err
-    assert words not in run("sim", "--requests=1000").err
-    assert words not in run("sim", "--requests=0").err
+    assert words in run_approxftl("sim", "--write-share=100%", "--buffer=64MiB",
+                                  "--requests=1000").err
+    assert words not in run_approxftl("sim", "--requests=1000").err
+    assert words not in run_approxftl("sim", "--requests=0").err

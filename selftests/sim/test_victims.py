@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from selftests.sim.support import only_run, sim
+from selftests.sim.support import only_run_of, run_sim
 
 #: One LUN, one open block, and only the reserve that relocation needs, as the models assume.
 BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "4", "--word_lines",
@@ -14,15 +14,15 @@ BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "
         "random", "--workload", "uniform", "--write-share", "100%", "--size", "4KiB")
 
 
-def write_amplification(*options: str, blocks: int = 2000) -> float:
+def steady_write_amplification(*options: str, blocks: int = 2000) -> float:
     """Return the write amplification of a device in its steady state."""
-    found = only_run(sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
-                         "--warmup", str(blocks * 400), *options))
+    found = only_run_of(run_sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
+                                "--warmup", str(blocks * 400), *options))
     host = found["write_amplification"]["host_write_units"]
     return float(found["write_amplification"]["programmed_units"] / host)
 
 
-def first_in_first_out(spare: float) -> float:
+def fifo_write_amplification(spare: float) -> float:
     """Return the write amplification of FIFO collection under uniform writes.
 
     A block is collected one turn of the log after it was filled, with a valid share of u. A turn
@@ -36,14 +36,14 @@ def first_in_first_out(spare: float) -> float:
 
 @pytest.mark.parametrize("spare", [0.15, 0.2, 0.28])
 def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
-    found = write_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
-    assert found == pytest.approx(first_in_first_out(spare), rel=0.01)
+    found = steady_write_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
+    assert found == pytest.approx(fifo_write_amplification(spare), rel=0.01)
 
 
 def test_more_choices_cause_fewer_relocations() -> None:
     rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
              "d_choices --victim_choices 2")
-    found = [write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]
+    found = [steady_write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]
     assert found == sorted(found)
     assert found[0] == pytest.approx(found[1], rel=0.02)
     assert found[2] > 1.02 * found[0]
@@ -51,18 +51,18 @@ def test_more_choices_cause_fewer_relocations() -> None:
 
 
 def test_a_window_of_one_is_fifo() -> None:
-    digests = {only_run(sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
-                            "--victim", *rule.split()))["digest"]
+    digests = {only_run_of(run_sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
+                                   "--victim", *rule.split()))["digest"]
                for rule in ("fifo", "windowed --victim_window 1", "windowed")}
     assert len(digests) == 2
 
 
 @pytest.mark.parametrize("rule", ["cost_benefit", "d_choices", "fifo", "windowed"])
 def test_every_policy_takes_every_rule(rule: str) -> None:
-    runs = sim("--policy", "baseline,approxftl,cubeftl,tvr,ressd,agcr", "--bits", "3",
-               "--one_shot", "on", "--blocks", "60", "--layers", "8", "--word_lines", "2",
-               "--op", "50%", "--fill", "random", "--write-share", "100%", "--verify", "--victim",
-               rule, "--requests", "40000")["runs"]
+    runs = run_sim("--policy", "baseline,approxftl,cubeftl,tvr,ressd,agcr", "--bits", "3",
+                   "--one_shot", "on", "--blocks", "60", "--layers", "8", "--word_lines", "2",
+                   "--op", "50%", "--fill", "random", "--write-share", "100%", "--verify",
+                   "--victim", rule, "--requests", "40000")["runs"]
     assert len(runs) == 6
     for found in runs:
         assert found["verified"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from selftests.sim.support import only_run, sim
+from selftests.sim.support import only_run_of, run_sim
 
 #: Nearly all writes go to two of a hundred blocks; the data of the others never change.
 SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4", "--word-lines",
@@ -15,11 +15,11 @@ SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4",
 GAPS = (4, 16, 64, 256)
 
 
-def skewed(gap: int, *options: str) -> dict[str, Any]:
-    return only_run(sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
+def run_skewed_writes(gap: int, *options: str) -> dict[str, Any]:
+    return only_run_of(run_sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
 
 
-def spread(run: dict[str, Any]) -> float:
+def erase_count_spread(run: dict[str, Any]) -> float:
     erases = run["blocks"]["erase_count"]
     return float(erases["max"] - erases["min"])
 
@@ -28,19 +28,20 @@ def spread(run: dict[str, Any]) -> float:
     (), ("--gc-mode", "paced"), ("--hot-share", "80%", "--hot-range", "50%"),
     ("--policy", "approxftl", "--fill-approx", "100%")), ids=" ".join)
 def test_the_spread_of_the_erase_counts_stays_within_the_gap(options: tuple[str, ...]) -> None:
-    runs = [skewed(gap, *options) for gap in GAPS]
+    runs = [run_skewed_writes(gap, *options) for gap in GAPS]
     for gap, run in zip(GAPS, runs, strict=True):
-        assert spread(run) <= gap
+        assert erase_count_spread(run) <= gap
         assert run["counters"]["policy_bugs"] == 0
-    assert spread(runs[0]) < spread(runs[1]) < spread(runs[2]) <= spread(runs[3])
+    assert erase_count_spread(runs[0]) < erase_count_spread(runs[1]) < erase_count_spread(
+        runs[2]) <= erase_count_spread(runs[3])
 
 
 def test_without_levelling_the_spread_grows() -> None:
-    assert spread(skewed(0)) > 400
+    assert erase_count_spread(run_skewed_writes(0)) > 400
 
 
 def test_levelling_costs_about_one_move_for_each_gap() -> None:
-    without = skewed(0)["write_amplification"]["total"]
-    wide = skewed(64)
+    without = run_skewed_writes(0)["write_amplification"]["total"]
+    wide = run_skewed_writes(64)
     assert wide["write_amplification"]["total"] < without * 1.05
     assert wide["counters"]["wear_blocks"] < wide["counters"]["array_erases"] / 20

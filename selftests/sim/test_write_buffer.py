@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from selftests.sim.support import only_run, sim
+from selftests.sim.support import only_run_of, run_sim
 
 #: A buffer of 256 units, 12 of which are one program.
 DRIVE = ("--bits", "3", "--one-shot", "on", "--page", "16KiB", "--unit", "4KiB", "--layers", "8",
@@ -15,9 +15,9 @@ LOAD = (*DRIVE, "--size", "4KiB", "--requests", "20000", "--arrival", "open", "-
 SECONDS, PROGRAM = 10, 12
 
 
-def counters(*options: str) -> dict[str, int]:
+def counters_of_load(*options: str) -> dict[str, int]:
     """Return the counters of a run of LOAD with OPTIONS."""
-    counted: dict[str, int] = only_run(sim(*LOAD, *options))["counters"]
+    counted: dict[str, int] = only_run_of(run_sim(*LOAD, *options))["counters"]
     return counted
 
 
@@ -25,7 +25,7 @@ def counters(*options: str) -> dict[str, int]:
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
     """Every buffer_hold, each queue of units is programmed; a queue holds PROGRAM units at most."""
-    run = counters("--footprint", footprint)
+    run = counters_of_load("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS
     assert run["programmed_host_units"] + run["padded_units"] == run["array_programs"] * PROGRAM
@@ -36,7 +36,7 @@ def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
 
 
 def test_each_flush_programs_a_working_set_once() -> None:
-    run = counters("--footprint", "0.02%", "--flush-every", "1000")
+    run = counters_of_load("--footprint", "0.02%", "--flush-every", "1000")
     flushes = run["host_flush_requests"]
     assert flushes == 19
     # A unit that is written while a flush is in progress is programmed with the others.
@@ -44,7 +44,7 @@ def test_each_flush_programs_a_working_set_once() -> None:
 
 
 def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
-    run = counters("--footprint", "0.06%", "--buffer-high", "0")
+    run = counters_of_load("--footprint", "0.06%", "--buffer-high", "0")
     assert run["array_programs"] > 1000
     assert run["padded_units"] == 0
 
@@ -53,6 +53,7 @@ def test_without_a_watermark_a_page_is_programmed_when_it_is_full() -> None:
 def test_a_load_larger_than_the_buffer_keeps_all_dies_busy(workload: str) -> None:
     """The watermark must not cost throughput: compare with programs as early as possible."""
     load = ("--workload", workload, "--size", "64KiB", "--requests", "4000")
-    early, default = (int(only_run(sim(*DRIVE, *load, "--buffer-high", high))["simulated_ns"])
+    early, default = (int(only_run_of(run_sim(*DRIVE, *load, "--buffer-high",
+                                              high))["simulated_ns"])
                       for high in ("0", "50%"))
     assert default < 1.01 * early

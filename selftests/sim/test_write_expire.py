@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from selftests.sim.support import only_run, sim
+from selftests.sim.support import only_run_of, run_sim
 
 #: Many reads and few writes to a full device: reads always wait at every die.
 READS = ("--op", "28", "--fill", "random", "--write-share", "1%", "--size", "4KiB", "--depth",
@@ -17,27 +17,28 @@ MS = 1e6
 OPERATIONS = 2 * MS
 
 
-def timing(run: dict[str, Any], what: str) -> float:
+def write_response_ns(run: dict[str, Any], what: str) -> float:
     return float(run["timing"]["write_response"][what])
 
 
 @pytest.mark.parametrize("expire", (1, 2, 5))
 @pytest.mark.parametrize("suspend", ("off", "both"))
 def test_a_write_waits_no_longer_than_its_time(expire: int, suspend: str) -> None:
-    run = only_run(sim(*READS, "--suspend", suspend, "--write-expire", f"{expire}ms"))
-    assert expire * MS < timing(run, "max_ns") < expire * MS + OPERATIONS
+    run = only_run_of(run_sim(*READS, "--suspend", suspend, "--write-expire", f"{expire}ms"))
+    assert expire * MS < write_response_ns(run, "max_ns") < expire * MS + OPERATIONS
 
 
 def test_without_a_limit_reads_starve_writes() -> None:
-    unlimited = only_run(sim(*READS, "--write-expire", "0"))
-    assert timing(unlimited, "p50_ns") > 100 * MS > 5 * timing(only_run(sim(*READS)), "p50_ns")
+    unlimited = only_run_of(run_sim(*READS, "--write-expire", "0"))
+    assert write_response_ns(unlimited, "p50_ns") > 100 * MS > 5 * write_response_ns(
+        only_run_of(run_sim(*READS)), "p50_ns")
 
 
 @pytest.mark.parametrize("buffer", ("0", "1MiB"))
 def test_expired_writes_and_reads_take_turns(buffer: str) -> None:
     """More writes than the device can program: reads do not wait for all of them."""
-    run = only_run(sim("--op", "28", "--fill", "random", "--write-share", "80%", "--size", "8KiB",
-                       "--depth", "256", "--requests", "30000", "--buffer", buffer,
-                       "--write-expire", "1ms"))
+    run = only_run_of(run_sim("--op", "28", "--fill", "random", "--write-share", "80%", "--size",
+                              "8KiB", "--depth", "256", "--requests", "30000", "--buffer", buffer,
+                              "--write-expire", "1ms"))
     read = run["timing"]["read_response"]
-    assert read["p50_ns"] < 10 * MS < timing(run, "p50_ns")
+    assert read["p50_ns"] < 10 * MS < write_response_ns(run, "p50_ns")

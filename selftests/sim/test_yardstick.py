@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ SMALL = ["--blocks", "256", "--channels", "2", "--requests", "60000", "--warmup"
 
 def yardsticks(*arguments: str) -> list[Json]:
     """Run a small device; return the yardsticks, each with the run's write amplification."""
-    runs = sim(*SMALL, *arguments)["runs"]
+    runs = run_sim(*SMALL, *arguments)["runs"]
     return [{**each["yardstick"], "total": each["write_amplification"]["total"]} for each in runs]
 
 
@@ -63,7 +63,7 @@ def test_each_seed_has_a_stream_of_its_own() -> None:
 
 
 def test_table_names_both_ends() -> None:
-    table = run("sim", *SMALL).out
+    table = run_approxftl("sim", *SMALL).out
     assert "with knowledge of the future" in table
     assert "no less is possible              1.0000" in table
 
@@ -78,14 +78,14 @@ def test_table_names_both_ends() -> None:
     ("--yardstick pessimum", "pessimum"),
 ])
 def test_what_has_no_yardstick_is_refused_by_name(arguments: str, says: str) -> None:
-    done = run("sim", "--yardstick", "optimum", *arguments.split(), "--dry-run")
+    done = run_approxftl("sim", "--yardstick", "optimum", *arguments.split(), "--dry-run")
     assert (done.code, done.out) == (2, "")
     assert says in done.err
 
 
 def test_a_trace_has_the_yardstick_of_the_run_that_it_records(tmp_path: Path) -> None:
     record = tmp_path / "record.aft"
-    direct = only_run(sim(*SMALL, "--record", str(record)))
-    again = only_run(sim("--blocks", "256", "--channels", "2", "--trace", str(record),
-                         "--warmup", "20000", "--yardstick", "optimum"))
+    direct = only_run_of(run_sim(*SMALL, "--record", str(record)))
+    again = only_run_of(run_sim("--blocks", "256", "--channels", "2", "--trace", str(record),
+                                "--warmup", "20000", "--yardstick", "optimum"))
     assert again["yardstick"] == direct["yardstick"]

@@ -8,19 +8,19 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, only_run, run, sim
+from selftests.sim.support import Json, only_run_of, run_approxftl, run_sim
 
 TOP = Path(__file__).resolve().parents[2]
 DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
 STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
 
 
-def zones(*more: str) -> Json:
-    return only_run(sim(*DEVICE, *STREAM, *more))
+def run_zoned_device(*more: str) -> Json:
+    return only_run_of(run_sim(*DEVICE, *STREAM, *more))
 
 
 def test_zones_need_no_collection_and_fail_no_request() -> None:
-    result = zones("--write-share", "80%", "--verify")
+    result = run_zoned_device("--write-share", "80%", "--verify")
     counters, states = result["counters"], result["zones"]
     assert sum(states.values()) == 108 and states["full"] > 90
     assert counters["host_failed_requests"] == 0
@@ -32,9 +32,9 @@ def test_zones_need_no_collection_and_fail_no_request() -> None:
 
 
 def test_the_report_counts_the_states_of_zones() -> None:
-    told = run("sim", *DEVICE, *STREAM).out
+    told = run_approxftl("sim", *DEVICE, *STREAM).out
     assert re.search(r"baseline: zones of 4.000 MiB: .*4 implicitly_open, .* resets,", told)
-    assert not any(only_run(sim("--requests", "10"))["zones"].values())
+    assert not any(only_run_of(run_sim("--requests", "10"))["zones"].values())
 
 
 def test_the_zones_of_the_zn540_are_emulated() -> None:
@@ -49,16 +49,17 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
     device = ("--profile", "wd-zn540", *(f"--{word}" for word in words))
     active = int(told["max_open_zones"])
     stream = ("--workload", "zones", "--size", "128KiB", "--write-share", "100%")
-    result = only_run(sim(*device, *stream, "--requests", "40k", "--open-zones", str(active)))
+    result = only_run_of(run_sim(*device, *stream, "--requests", "40k", "--open-zones",
+                                 str(active)))
     assert result["counters"]["host_failed_requests"] == 0
     assert sum(result["zones"].values()) == 17 and result["zones"]["implicitly_open"] == active
-    assert run("sim", *device, *stream, "--open-zones", str(active + 1)).code
+    assert run_approxftl("sim", *device, *stream, "--open-zones", str(active + 1)).code
 
 
 def test_a_saved_device_goes_on(tmp_path: Path) -> None:
     saved = str(tmp_path / "device")
-    zones("--dump", saved)
-    result = only_run(sim("--load", saved, *STREAM, "--verify"))
+    run_zoned_device("--dump", saved)
+    result = only_run_of(run_sim("--load", saved, *STREAM, "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
 
 
@@ -69,5 +70,5 @@ def test_a_saved_device_goes_on(tmp_path: Path) -> None:
     (("--record", "/dev/null"), "records have no resets of zones"),
 ])
 def test_invalid_zone_options_are_refused(more: tuple[str, ...], why: str) -> None:
-    done = run("sim", *DEVICE, *STREAM, *more)
+    done = run_approxftl("sim", *DEVICE, *STREAM, *more)
     assert done.code and why in done.err

@@ -20,7 +20,7 @@ MANY = 1_000_000
 GROUPS = count()
 
 
-def job_part(iops: float, size: int, times: Json | None = None) -> Json:
+def fio_job_part(iops: float, size: int, times: Json | None = None) -> Json:
     """Return the read or write part of a job; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
@@ -35,7 +35,7 @@ def fio_job(name: str, group: int, options: dict[str, str], kind: str, figures: 
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
-        found[each] = figures if each == kind else job_part(0.0, 0)
+        found[each] = figures if each == kind else fio_job_part(0.0, 0)
     return found
 
 
@@ -44,13 +44,13 @@ def fio_document(jobs: list[Json]) -> Json:
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
-def times_of(row: Row, prefix: str) -> Json:
+def latencies_of_row(row: Row, prefix: str) -> Json:
     """Return the latencies in a row of a table."""
     return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
             if row.get(f"{prefix}{what}_us")}
 
 
-def read_grid(group: int, row: Row) -> list[Json]:
+def random_read_job(group: int, row: Row) -> list[Json]:
     """Return the job of a row with random reads."""
     if row["operation"] != "random-read":
         return []
@@ -59,10 +59,10 @@ def read_grid(group: int, row: Row) -> list[Json]:
                "numjobs": row["streams"]}
     name = f"{row['block_kib']}k-{row['queue_depth']}x{row['streams']}"
     return [fio_job(name, group, options, "read",
-                    job_part(float(row["iops"]), size, times_of(row, "")))]
+                    fio_job_part(float(row["iops"]), size, latencies_of_row(row, "")))]
 
 
-def write_grid(group: int, row: Row) -> list[Json]:
+def sequential_write_job(group: int, row: Row) -> list[Json]:
     """Return the job of a row with sequential writes."""
     if row["operation"] != "sequential-write":
         return []
@@ -70,27 +70,28 @@ def write_grid(group: int, row: Row) -> list[Json]:
     options = {"rw": "write", "bs": str(size), "iodepth": row["queue_depth"],
                "numjobs": row["streams"], "runtime": "60"}
     return [fio_job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group, options,
-                    "write", job_part(float(row["iops"]), size, times_of(row, "")))]
+                    "write", fio_job_part(float(row["iops"]), size, latencies_of_row(row, "")))]
 
 
-def read_under_write(group: int, row: Row) -> list[Json]:
+def read_and_writer_jobs(group: int, row: Row) -> list[Json]:
     """Return a job of 4 KiB random reads, and one for the concurrent writer."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
     jobs = [fio_job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
-                    job_part(float(row["read_iops"]), 4096, times_of(row, "read_")))]
+                    fio_job_part(float(row["read_iops"]), 4096, latencies_of_row(row, "read_")))]
     if rate:
         options = {"rw": "write", "bs": str(BESIDE), "rate_iops": str(round(rate))}
         jobs.append(fio_job(f"{name}-writer", group, options, "write",
-                            job_part(rate, BESIDE, {"mean": 100.0})))
+                            fio_job_part(rate, BESIDE, {"mean": 100.0})))
     return jobs
 
 
 TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
-    "read-grid": read_grid, "write-grid": write_grid, "read-under-write": read_under_write}
+    "read-grid": random_read_job, "write-grid": sequential_write_job,
+    "read-under-write": read_and_writer_jobs}
 
 
-def loads_of(drive: str, table: str) -> Iterator[list[Json]]:
+def jobs_of_table(drive: str, table: str) -> Iterator[list[Json]]:
     """Yield the jobs of each row of a table with a load that calibration supports."""
     with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -99,9 +100,9 @@ def loads_of(drive: str, table: str) -> Iterator[list[Json]]:
                 yield found
 
 
-def write_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
+def write_load_halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
     """Write every other load into one file, and the rest into another."""
-    loads = [one for table in tables for one in loads_of(drive, table)]
+    loads = [one for table in tables for one in jobs_of_table(drive, table)]
     paths = folder / "fitted.json", folder / "against.json"
     for first, path in enumerate(paths):
         path.write_text(json.dumps(fio_document([one for load in loads[first::2] for one in load])))

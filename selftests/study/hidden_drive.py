@@ -27,15 +27,15 @@ class Hidden:
     device: tuple[str, ...]
     holds: float
 
-    def options(self, _least: int) -> tuple[str, ...]:
+    def device_options(self, _least: int) -> tuple[str, ...]:
         """Return the simulator's options."""
         return self.device
 
-    def capacity(self, _least: int) -> float:
+    def capacity_bytes(self, _least: int) -> float:
         """Return the capacity in bytes."""
         return self.holds
 
-    def least_rewritten(self) -> int:
+    def least_rewritten_bytes(self) -> int:
         """Return 0: the drive needs no minimal size for rewrites."""
         return 0
 
@@ -92,7 +92,7 @@ def unmeasured_output(path: Path, when: int) -> Json:
     return {"fio version": "fio-3.33", "timestamp": when, "global options": {}, "jobs": jobs}
 
 
-def bin_of(ns: int) -> int:
+def histogram_bin_middle(ns: int) -> int:
     """Return the middle of fio's histogram bin, of which each power of two has 64."""
     shift = max(0, ns.bit_length() - 7)
     return ((ns >> shift) << shift) + ((1 << shift) >> 1)
@@ -105,7 +105,8 @@ def store_measurement(job: Json, kind: str, what: str, value: float) -> None:
     elif what == "mean":
         job[kind]["clat_ns"]["mean"] = value * 1e3
     else:
-        job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = bin_of(round(value * 1e3))
+        job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = histogram_bin_middle(round(value
+                                                                                           * 1e3))
 
 
 def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench,
@@ -118,7 +119,7 @@ def measure_drive(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Be
         path.write_text(json.dumps(document))
     loads = read_fio_files(paths).loads
     runs = {load: simulator_options(load, hidden, CAPACITY) for load in loads}
-    results = bench.results(runs.values())
+    results = bench.results_of_runs(runs.values())
     draw = random.Random(seed)
     for load in loads:
         (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)

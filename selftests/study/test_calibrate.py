@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
 from selftests.study.analytic_drive import AnalyticBench
-from selftests.study.fio_documents import fio_document, fio_job, job_part, write_halves
+from selftests.study.fio_documents import fio_document, fio_job, fio_job_part, write_load_halves
 from selftests.study.hidden_drive import Hidden, measure_drive
 
 from approxftl_tools.bench import Bench
@@ -63,21 +63,23 @@ DRIVES = {
 def test_simulator_accepts_the_shapes_that_the_search_tries(stripe: int, one_shot: bool) -> None:
     """A program of the widest one-shot stripe is as large as the simulator allows."""
     model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
-    done = subprocess.run([BUILD / "approxftl", "sim", *model.options(1 << 30), "--fill=none",
-                           "--requests=0", "--quiet"], capture_output=True, text=True, check=False)
+    done = subprocess.run([BUILD / "approxftl", "sim", *model.device_options(1 << 30),
+                           "--fill=none", "--requests=0", "--quiet"], capture_output=True,
+                          text=True, check=False)
     assert (done.returncode == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.stderr
 
 
-def hide_drive(model: Model) -> Hidden:
+def make_hidden_drive(model: Model) -> Hidden:
     """Return the drive, large enough for its bursts, with a seed of its own."""
-    least = max(8 << 29, model.least_rewritten())
-    return Hidden((*model.options(least), "--seed=77"), model.capacity(least))
+    least = max(8 << 29, model.least_rewritten_bytes())
+    return Hidden((*model.device_options(least), "--seed=77"), model.capacity_bytes(least))
 
 
-def found_by_formula(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
+def calibrate_formula_drive(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
     """Return the parameters found for a drive of formulas, measured with an error of 1 %."""
     bench = AnalyticBench()
-    output = read_fio_files(measure_drive(hide_drive(model), jobs, folder, bench, 0.01, seed))
+    output = read_fio_files(measure_drive(make_hidden_drive(model), jobs, folder, bench, 0.01,
+                                          seed))
     return find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
@@ -96,7 +98,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     hits: list[bool] = []
     widths: list[float] = []
     for seed in range(4):
-        found = found_by_formula(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_formula_drive(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
         for known in found.known:
             if known.is_determined and known.name in hidden:
                 low, high = known.low * (1 - 1e-9), known.high * (1 + 1e-9)
@@ -112,7 +114,7 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = true_parameters(drive)
     for seed in range(2):
-        found = found_by_formula(drive, tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_formula_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
         known = {one.name: one for one in found.known}
         assert not known["link_command"].is_determined
         assert not known["controller"].is_determined or \
@@ -120,7 +122,7 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
 
 
 def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
-    found = found_by_formula(DRIVES["one-shot"], tmp_path, (READS,), 1)
+    found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (READS,), 1)
     told = {known.name for known in found.known if known.is_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
@@ -131,7 +133,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
 def test_without_strides_some_parameters_are_undetermined(tmp_path: Path) -> None:
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
-    found = found_by_formula(DRIVES["one-shot"], tmp_path, (jobs,), 1)
+    found = calibrate_formula_drive(DRIVES["one-shot"], tmp_path, (jobs,), 1)
     assert "one_shot" not in {known.name for known in found.known if known.is_determined}
     assert {known.name: known.value for known in found.known}["dies"] == 16
 
@@ -141,7 +143,7 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
     widths = []
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
-        output = read_fio_files(measure_drive(hide_drive(DRIVES["one-shot"]),
+        output = read_fio_files(measure_drive(make_hidden_drive(DRIVES["one-shot"]),
                                               (WRITES, READS, REWRITES), tmp_path, bench, noise, 3))
         found = find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
         widths.append({known.name: known.high / known.low - 1 for known in found.known
@@ -159,7 +161,7 @@ def run_calibrate(*arguments: str | Path, status: int = 0) -> subprocess.Complet
     return done
 
 
-def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def run_approxftl(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([BUILD / "approxftl", *words], capture_output=True, text=True,
                           check=False)
 
@@ -170,11 +172,11 @@ def test_a_simulated_drive_is_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
-    paths = measure_drive(hide_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path,
-                          bench, 0.01)
+    paths = measure_drive(make_hidden_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
+                          tmp_path, bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
     run_calibrate(*paths, f"--json={out}", "--output", profile)
-    found = document_of(SCHEMA, out.read_text())
+    found = parse_document(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     for name in ("dies", "stripe", "one_shot"):
         assert (known[name]["low"], known[name]["high"]) == (hidden[name], hidden[name])
@@ -185,7 +187,7 @@ def test_a_simulated_drive_is_recovered(tmp_path: Path) -> None:
                for name, one in known.items() if one["determined"]), known
     errors = sorted(abs(figure["error"]) for figure in found["fitted"])
     assert errors[len(errors) // 2] < 0.02
-    assert program("sim", "--set", f"@{profile}", "--requests", "100").returncode == 0
+    assert run_approxftl("sim", "--set", f"@{profile}", "--requests", "100").returncode == 0
 
 
 @pytest.mark.slow
@@ -195,10 +197,10 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
     Misses are percentiles at 128 reads of 8 KiB in flight, where the drive schedules waiting
     reads more evenly than the model.
     """
-    fitted, against = write_halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, against = write_load_halves("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
     run_calibrate(fitted, "--against", against, f"--json={out}")
-    found = document_of(SCHEMA, out.read_text())
+    found = parse_document(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     assert {name for name, one in known.items() if not one["determined"]} >= {
         "one_shot", "program", "buffer", "op"}
@@ -217,36 +219,38 @@ def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
 def fio_single_reads(**changed: Any) -> Json:
     """Return fio's output for random reads at queue depth 1."""
     found = fio_job("lone", 0, {"rw": "randread"}, "read",
-                    job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
+                    fio_job_part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
     return fio_document([{**found, **changed}])
 
 
-def write_output(folder: Path, content: Json | str) -> Path:
+def write_fio_output(folder: Path, content: Json | str) -> Path:
     path = folder / "fio.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path
 
 
 def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
-    said = run_calibrate(write_output(tmp_path, fio_single_reads())).stdout
+    said = run_calibrate(write_fio_output(tmp_path, fio_single_reads())).stdout
     assert [line.split()[0] for line in said.splitlines() if "not determined" in line] >= ["dies"]
     assert "lone  read mean, us" in said
     profile = tmp_path / "own.profile"
-    run_calibrate(write_output(tmp_path, fio_single_reads()), "--output", profile)
+    run_calibrate(write_fio_output(tmp_path, fio_single_reads()), "--output", profile)
     text = profile.read_text()
     assert "\n# Not determined:\n" in text and "\nprogram=" in text.partition("# Not")[2]
     for words in (("sim", "--requests", "10"), ("create", "ssd", "--policy", "baseline",
                                                "--dry-run")):
-        done = program(*words, "--set", f"@{profile}")
+        done = run_approxftl(*words, "--set", f"@{profile}")
         assert done.returncode == 0, done.stderr
-    assert run_calibrate(write_output(tmp_path, fio_single_reads()), "--output", "-").stdout == text
+    assert run_calibrate(write_fio_output(tmp_path, fio_single_reads()), "--output",
+                         "-").stdout == text
 
 
 def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
     text = f"fio: a warning\n{json.dumps(fio_single_reads())}\nfio: another\n"
-    assert read_fio_files([write_output(tmp_path,
-                                        text)]).loads == read_fio_files([write_output(tmp_path,
-                                                                                                fio_single_reads())]).loads
+    assert read_fio_files([write_fio_output(tmp_path,
+                                            text)]).loads == read_fio_files(
+                                                [write_fio_output(tmp_path,
+                                                                            fio_single_reads())]).loads
 
 
 DIRECT = {"rw": "randread", "ioengine": "libaio"}
@@ -261,12 +265,13 @@ REFUSALS: list[tuple[Json | str, str]] = [
                                           (fio_single_reads(groupid="x"),
                                            "not as its program writes it"),
     (fio_single_reads(read={"total_ios": float("nan")}), "not as its program writes it"),
-    (fio_single_reads(read={**job_part(1e4, 4096), "iops": float("inf")}),
+    (fio_single_reads(read={**fio_job_part(1e4, 4096), "iops": float("inf")}),
      "not as its program writes it"),
-    (fio_single_reads(read={**job_part(1e4, 4096), "iops": -1.0}), "not as its program writes it"),
-    (fio_single_reads(read={**job_part(1e4, 4096), "total_ios": 10**30}),
+    (fio_single_reads(read={**fio_job_part(1e4, 4096), "iops": -1.0}),
      "not as its program writes it"),
-    (fio_single_reads(read=job_part(0.0, 0)), "has done nothing"),
+    (fio_single_reads(read={**fio_job_part(1e4, 4096), "total_ios": 10**30}),
+     "not as its program writes it"),
+    (fio_single_reads(read=fio_job_part(0.0, 0)), "has done nothing"),
     *((fio_single_reads(**{"job options": {**DIRECT, "direct": "1", **options}}), why) for options,
       why in (
         ({"bssplit": "4k/50:64k/50"}, "several lengths"), ({"bs": "4k,8k"}, "several lengths"),
@@ -282,7 +287,7 @@ REFUSALS: list[tuple[Json | str, str]] = [
 
 @pytest.mark.parametrize(("content", "why"), REFUSALS, ids=range(len(REFUSALS)))
 def test_refusals_are_one_line(tmp_path: Path, content: Json | str, why: str) -> None:
-    said = run_calibrate(write_output(tmp_path, content), status=1)
+    said = run_calibrate(write_fio_output(tmp_path, content), status=1)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout
     assert said.stderr.startswith("approxftl calibrate: ")
 
@@ -295,27 +300,27 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 def test_rewrites_without_a_capacity_are_refused(tmp_path: Path) -> None:
     rewrites = fio_document([fio_job("age", 0, {"rw": "randwrite"}, "write",
-                                     job_part(1e4, 4096, {"mean": 100.0}))])
-    path = write_output(tmp_path, rewrites)
+                                     fio_job_part(1e4, 4096, {"mean": 100.0}))])
+    path = write_fio_output(tmp_path, rewrites)
     assert [one.why for one in read_fio_files([path]).unused] == [
         "how full the drive was is not known: give the output of the job that filled it, or "
         "--capacity"]
     assert len(read_fio_files([path], 10**12).loads) == 1
 
 
-def paths_in(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths_of_values(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a document, as tuples of keys."""
     inner = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
-    return [at, *(path for key, one in inner for path in paths_in(one, (*at, key)))]
+    return [at, *(path for key, one in inner for path in paths_of_values(one, (*at, key)))]
 
 
 WHOLE = fio_document([*fio_single_reads()["jobs"],
                       fio_job("fill", 1, {"rw": "write", "bs": "128k"}, "write",
-                              job_part(1e4, 1 << 17)),
-                      fio_job("beside", 2, {"rw": "randread"}, "read", job_part(1e3, 4096)),
+                              fio_job_part(1e4, 1 << 17)),
+                      fio_job("beside", 2, {"rw": "randread"}, "read", fio_job_part(1e3, 4096)),
                       fio_job("writer", 2, {"rw": "write", "rate_iops": "80"}, "write",
-                              job_part(80, 4096))])
+                              fio_job_part(80, 4096))])
 ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | \
     st.sampled_from(["4k", "-1", "0", "9" * 400, [], {}, "randrw", "write:4k"])
 
@@ -330,12 +335,12 @@ def changed_document(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.sampled_from(paths_in(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
+@given(st.sampled_from(paths_of_values(WHOLE)[1:]), ODD, st.none() | st.integers(0, 4000))
 def test_mutated_fio_output_is_read_or_refused(
         tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], new: Any,
         cut: int | None) -> None:
-    file = write_output(tmp_path_factory.getbasetemp(),
-                        json.dumps(changed_document(WHOLE, path, new))[:cut])
+    file = write_fio_output(tmp_path_factory.getbasetemp(),
+                            json.dumps(changed_document(WHOLE, path, new))[:cut])
     try:
         output: Output = read_fio_files([file])
     except Refusal as refusal:
@@ -367,7 +372,7 @@ def test_output_of_a_real_fio_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_calibration_cleanly(tmp_path: Path, number: signal.Signals) -> None:
-    fitted, _ = write_halves("wd-zn540", ("read-grid",), tmp_path)
+    fitted, _ = write_load_halves("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
          "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},

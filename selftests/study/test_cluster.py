@@ -18,13 +18,13 @@ from selftests.study.test_study import (
     BUILD,
     SMALL,
     STUDY,
-    answer,
-    refused,
-    results,
-    simulations,
-    study,
-    until_there_are,
-    write,
+    result_times,
+    run_in_this_process,
+    run_study,
+    running_simulations,
+    study_verb_json,
+    wait_for_results,
+    write_study,
 )
 from selftests.study.test_study import LONG as OTHERS
 
@@ -42,7 +42,7 @@ TRACED = '[base]\ntrace = "Übung a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start_cluster(tmp_path: Path) -> Iterator[Start]:
     """Return a function that starts a local cluster with two workers in another directory."""
     processes = []
     environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
@@ -56,60 +56,62 @@ def start(tmp_path: Path) -> Iterator[Start]:
         processes.append(process)
         return process
 
-    def run_both(protocol: str = "tcp", common: tuple[str, ...] = (),
-                 workers: tuple[str, ...] = ("--nthreads", "1")
-                 ) -> tuple[str, list[subprocess.Popen[bytes]]]:
+    def start_cluster_processes(protocol: str = "tcp", common: tuple[str, ...] = (),
+                                workers: tuple[str, ...] = ("--nthreads", "1")
+                                ) -> tuple[str, list[subprocess.Popen[bytes]]]:
         address = f"{protocol}://127.0.0.1:{20000 + os.getpid() % 20000}"
         begin_study("scheduler", "--host", address, *common)
         return address, [begin_study("worker", address, "--no-nanny", *common, *workers)
                          for _ in range(2)]
 
-    yield run_both
+    yield start_cluster_processes
     for process in processes:
         process.kill()
         process.wait()
 
 
 @pytest.fixture
-def traced(tmp_path: Path) -> Path:
+def study_of_trace(tmp_path: Path) -> Path:
     """A study of a recorded trace."""
     subprocess.run([*RECORD, f"--record={tmp_path / 'Übung a.aft'}"], check=True)
-    return write(tmp_path, TRACED)
+    return write_study(tmp_path, TRACED)
 
 
 def folder_contents(root: Path) -> dict[str, bytes]:
     return {path.parent.name: path.read_bytes() for path in root.glob("*/result.json")}
 
 
-def task_of(point: study_plan.Point) -> study_cluster.Task:
+def task_of_point(point: study_plan.Point) -> study_cluster.Task:
     return point.arguments, point.files[0][1], point.files[1:]
 
 
-def test_workers_use_sent_file_contents(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_use_sent_file_contents(study_of_trace: Path,
+                                        monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker uses the contents that it was sent, not its local file of that name."""
-    point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
     sent = {digest: Path(name).read_bytes()}
     task = study_cluster.worker_task(0)
-    status, out, said, attempts = task(task_of(point), sent)
+    status, out, said, attempts = task(task_of_point(point), sent)
     assert (status, said, attempts) == (0, "", 1)
     subprocess.run([*RECORD, "--seed=9", f"--record={name}"], check=True)
-    assert task(task_of(point), sent) == (0, out, "", 1)
+    assert task(task_of_point(point), sent) == (0, out, "", 1)
     Path(name).unlink()
-    assert task(task_of(point), sent) == (0, out, "", 1)
+    assert task(task_of_point(point), sent) == (0, out, "", 1)
 
 
-def test_a_worker_of_another_build_is_refused(traced: Path, tmp_path: Path,
+def test_a_worker_of_another_build_is_refused(study_of_trace: Path, tmp_path: Path,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    point = study_plan.read_study(traced, BUILD / "approxftl").points[0]
+    point = study_plan.read_study(study_of_trace, BUILD / "approxftl").points[0]
     task = study_cluster.worker_task(0)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    assert task(task_of(point), {})[2] == "the worker has no approxftl in its PATH"
+    assert task(task_of_point(point), {})[2] == "the worker has no approxftl in its PATH"
     (tmp_path / "approxftl").write_text("#!/bin/sh\n")
     (tmp_path / "approxftl").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert task(task_of(point), {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
+    assert task(task_of_point(point),
+                {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
 
 
 def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,11 +126,12 @@ def test_workers_retry_killed_simulations(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-def test_cluster_results_equal_local_ones(traced: Path, tmp_path: Path, start: Start) -> None:
+def test_cluster_results_equal_local_ones(study_of_trace: Path, tmp_path: Path,
+                                          start_cluster: Start) -> None:
     """The results equal local ones, although workers know neither the directory nor the file."""
-    address, _ = start()
-    study("run", traced, "--scheduler", address, "--results", tmp_path / "there")
-    study("run", traced, "--results", tmp_path / "here")
+    address, _ = start_cluster()
+    run_study("run", study_of_trace, "--scheduler", address, "--results", tmp_path / "there")
+    run_study("run", study_of_trace, "--results", tmp_path / "here")
     here = folder_contents(tmp_path / "here")
     assert len(here) == 2
     assert folder_contents(tmp_path / "there") == here
@@ -137,36 +140,37 @@ def test_cluster_results_equal_local_ones(traced: Path, tmp_path: Path, start: S
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_points_of_a_lost_worker_are_run_again(tmp_path: Path, start: Start) -> None:
-    address, workers = start()
-    file = write(tmp_path, LONG)
+def test_points_of_a_lost_worker_are_run_again(tmp_path: Path, start_cluster: Start) -> None:
+    address, workers = start_cluster()
+    file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--scheduler", address])
-    until_there_are(tmp_path, 1)
+    wait_for_results(tmp_path, 1)
     workers[0].kill()
     assert driver.wait() == 0
-    assert folder_contents(tmp_path / "study.results") == contents_here(file, tmp_path / "here")
+    assert folder_contents(tmp_path / "study.results") == run_and_read_contents(file,
+                                                                                tmp_path / "here")
 
 
-def contents_here(file: Path, root: Path) -> dict[str, bytes]:
-    study("run", file, "--results", root)
+def run_and_read_contents(file: Path, root: Path) -> dict[str, bytes]:
+    run_study("run", file, "--results", root)
     return folder_contents(root)
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_all_simulations(tmp_path: Path, start: Start) -> None:
+def test_an_interrupt_ends_all_simulations(tmp_path: Path, start_cluster: Start) -> None:
     """Running and waiting simulations end, but the workers stay alive."""
-    address, workers = start()
-    file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
+    address, workers = start_cluster()
+    file = write_study(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
                                address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until(lambda: len(simulations(ENDLESS)) == 2)
+    wait_until(lambda: len(running_simulations(ENDLESS)) == 2)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert b"the same command goes on" in said
-    wait_until(lambda: not simulations(ENDLESS))
+    wait_until(lambda: not running_simulations(ENDLESS))
     time.sleep(1)
-    assert not simulations(ENDLESS)
+    assert not running_simulations(ENDLESS)
     assert all(worker.poll() is None for worker in workers)
 
 
@@ -181,26 +185,26 @@ profile = ["demo", "qlc"]
 
 def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
     """The point fails with the simulator's error message; the other points are completed."""
-    done = study("run", write(tmp_path, STARVED), "--memory", "52MiB", status=1)
+    done = run_study("run", write_study(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
-    assert len(results(tmp_path)) == 1
-    study("run", tmp_path / "study.toml", "--memory", "4GiB", "--retry")
-    assert len(results(tmp_path)) == 2
+    assert len(result_times(tmp_path)) == 1
+    run_study("run", tmp_path / "study.toml", "--memory", "4GiB", "--retry")
+    assert len(result_times(tmp_path)) == 2
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_memory_limit_applies_on_workers(tmp_path: Path, start: Start) -> None:
+def test_the_memory_limit_applies_on_workers(tmp_path: Path, start_cluster: Start) -> None:
     """The limit applies on workers, too; the workers' declared memory bounds the running points."""
-    address, _ = start(workers=("--nthreads", "2", "--resources", "memory=100e6"))
-    done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "52MiB",
-                 status=1)
+    address, _ = start_cluster(workers=("--nthreads", "2", "--resources", "memory=100e6"))
+    done = run_study("run", write_study(tmp_path, STARVED), "--scheduler", address, "--memory",
+                     "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
-    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--scheduler", address,
+    driver = subprocess.Popen([STUDY, "run", write_study(tmp_path, LONG), "--scheduler", address,
                                "--memory", "60MiB"], stdout=subprocess.DEVNULL)
     most = 0
     while driver.poll() is None:
-        most = max(most, len(simulations(REQUESTS)))
+        most = max(most, len(running_simulations(REQUESTS)))
         time.sleep(0.02)
     assert driver.returncode == 0
     assert most == 2
@@ -224,30 +228,33 @@ def make_certificates(folder: Path) -> Path:
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path, start: Start) -> None:
+def test_clients_without_a_valid_certificate_are_refused(tmp_path: Path,
+                                                         start_cluster: Start) -> None:
     """A client without a certificate, or with one from another authority, is refused."""
     ours, others = make_certificates(tmp_path / "ours"), make_certificates(tmp_path / "others")
-    address, _ = start("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
-                               str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
-    file = write(tmp_path, SMALL)
-    rows = answer("run", file, "--scheduler", address, "--tls", ours)["rows"]
-    assert rows == answer("run", file, "--results", tmp_path / "here")["rows"]
+    address, _ = start_cluster("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
+                                       str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
+    file = write_study(tmp_path, SMALL)
+    rows = study_verb_json("run", file, "--scheduler", address, "--tls", ours)["rows"]
+    assert rows == study_verb_json("run", file, "--results", tmp_path / "here")["rows"]
     for options in (("--tls", others), ()):
-        done = study("run", file, "--results", tmp_path / "none", "--scheduler", address, *options,
-                     status=1)
+        done = run_study("run", file, "--results", tmp_path / "none", "--scheduler", address,
+                         *options, status=1)
         assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]
 
 
 def test_wrong_tls_options_are_refused(tmp_path: Path) -> None:
-    file = write(tmp_path, SMALL)
-    status, said = refused("run", file, "--tls", tmp_path)
+    file = write_study(tmp_path, SMALL)
+    status, said = run_in_this_process("run", file, "--tls", tmp_path)
     assert (status, "without --scheduler" in said) == (2, True)
-    status, said = refused("run", file, "--scheduler", "tls://127.0.0.1:9", "--tls", tmp_path)
+    status, said = run_in_this_process("run", file, "--scheduler", "tls://127.0.0.1:9", "--tls",
+                                       tmp_path)
     assert status == 3
     assert f"{tmp_path}: there is no ca.pem; --tls needs ca.pem, cert.pem, key.pem in it" in said
 
 
 @pytest.mark.slow
 def test_an_unreachable_cluster_is_reported(tmp_path: Path) -> None:
-    done = study("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
+    done = run_study("run", write_study(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9",
+                     status=1)
     assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

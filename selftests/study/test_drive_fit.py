@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 
 from approxftl_tools.bench import Bench, Options
 from approxftl_tools.calibrate_fit import Vector
@@ -43,7 +43,7 @@ SHAPE = Shape(400000, 4096, 1 << 26)
 BY_NAME = pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
 
 
-def drives(*arguments: str | Path, status: int = 0) -> Any:
+def run_drives(*arguments: str | Path, status: int = 0) -> Any:
     done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
@@ -57,7 +57,7 @@ def ignore_progress(_done: int, _best: float) -> None:
 # ---------------------------------------------------------------- halves
 
 
-def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
+def points_as_tuples(points: Iterable[Point]) -> list[tuple[object, ...]]:
     return [(one.table, one.row, one.measure, one.measured, one.load, one.base, one.base_measured,
              one.half) for one in points]
 
@@ -66,8 +66,8 @@ def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
 def test_both_halves_together_have_all_points(drive: Drive) -> None:
     whole = drive_points(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
-        assert said(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
-            said(one for one in whole if one.half != OTHER[half])
+        assert points_as_tuples(drive_points(drive, SHAPE, OWN_TABLES, half)) == \
+            points_as_tuples(one for one in whole if one.half != OTHER[half])
 
 
 @BY_NAME
@@ -88,7 +88,7 @@ def test_halves_alternate_along_curves(drive: Drive) -> None:
     assert abs(sizes[0] - sizes[1]) <= 3
 
 
-def parse_count(cell: str) -> tuple[int, int]:
+def parse_count_of_total(cell: str) -> tuple[int, int]:
     """Parse a cell such as "3 of 5"."""
     within, _, points = cell.partition(" of ")
     return (int(within), int(points)) if points else (0, 0)
@@ -104,7 +104,7 @@ def test_the_document_counts_the_points_of_both_halves() -> None:
     wanted: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
     for name, table, order, measure, *cells in rows[2:]:
         named = name.strip("`") or named
-        counts = [parse_count(cell) for cell in cells]
+        counts = [parse_count_of_total(cell) for cell in cells]
         told[named, table, order, measure] = [points for _, points in counts]
         for total, count in zip(sums, counts, strict=True):
             total[:] = [one + more for one, more in zip(total, count, strict=True)]
@@ -128,7 +128,7 @@ class Pretended:
     asked: set[Options] = field(default_factory=set)
     progress: bool = False
 
-    def results(self, runs: Iterable[Options]) -> dict[Options, Any]:
+    def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Any]:
         times = {f"{what}_ns": 1e4 for what in ("mean", "p50", "p99", "p99_9")}
         result = {"counters": defaultdict(lambda: 1000), "simulated_ns": 10**9, "unit_bytes": 4096,
                   "write_amplification": {"total": 2.0},
@@ -151,18 +151,18 @@ def test_the_held_half_is_run_after_the_fit_only(drive: Drive, half: str) -> Non
     held = [one for one in drive_points(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
     other = {one.load.arguments for one in held}
 
-    def seen() -> set[tuple[str, ...]]:
+    def loads_run_so_far() -> set[tuple[str, ...]]:
         return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
     if drive.free:
         judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
         found = fit_drive(judge, 10, ignore_progress)
-        assert found.evaluations >= 3 and not seen()
+        assert found.evaluations >= 3 and not loads_run_so_far()
         judge_held_half(judge, found)
-        assert seen() == other
+        assert loads_run_so_far() == other
         assert found.shares[HELD][1].points == len(held)
 
 
-def spoilt(folder: Path, name: str, result: str) -> Path:
+def write_spoilt_table(folder: Path, name: str, result: str) -> Path:
     """Write a table with other results in the rows of the held-out half."""
     folder.mkdir()
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
@@ -178,13 +178,13 @@ def spoilt(folder: Path, name: str, result: str) -> Path:
 def test_the_held_half_does_not_influence_the_fit(tmp_path: Path) -> None:
     fits, profiles = [], []
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
-        tables = spoilt(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
+        tables = write_spoilt_table(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
         out = tmp_path / f"{number}.json"
-        drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
-               "--results", tmp_path / "kept", status=status)
+        run_drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
+                   "--results", tmp_path / "kept", status=status)
         profiles.append((tables / "kioxia-xg6.profile").read_text())
         if not status:
-            (found,) = document_of(SCHEMA, out.read_text())["fits"]
+            (found,) = parse_document(SCHEMA, out.read_text())["fits"]
             held = found["halves"].pop("held")
             fits.append(found)
             assert held["fitted"]["within"] == (3 if number == 0 else 0)
@@ -198,14 +198,14 @@ def test_the_held_half_does_not_influence_the_fit(tmp_path: Path) -> None:
 FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 
 
-def search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
-           free: tuple[Free, ...] = FREE) -> Search:
+def run_search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
+               free: tuple[Free, ...] = FREE) -> Search:
     found = Search(free, errors, budget, ignore_progress)
-    found.search_from(start)
+    found.search_from_values(start)
     return found
 
 
-def bent(values: Values) -> Vector:
+def errors_of_bent_valley(values: Values) -> Vector:
     """Return errors with their minimum at (70, 13.5, 3); two of them are constant."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
@@ -214,35 +214,35 @@ def bent(values: Values) -> Vector:
 
 def test_the_minimum_is_found() -> None:
     for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
-        found = search(bent, start)
-        assert found.best_values() == (70.0, 13.5, 3.0)
+        found = run_search(errors_of_bent_valley, start)
+        assert found.best_values_so_far() == (70.0, 13.5, 3.0)
         assert len(found.seen) < 60
-        assert search(bent, start).seen.keys() == found.seen.keys()
+        assert run_search(errors_of_bent_valley, start).seen.keys() == found.seen.keys()
 
 
 def test_parameters_stay_within_their_bounds() -> None:
-    def outside(values: Values) -> Vector:
+    def errors_beyond_bounds(values: Values) -> Vector:
         return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
-    found = search(outside, (50.0, 15.0, 4.0))
-    assert found.best_values() == (100.0, 10.0, 8.0)
+    found = run_search(errors_beyond_bounds, (50.0, 15.0, 4.0))
+    assert found.best_values_so_far() == (100.0, 10.0, 8.0)
     assert all(one.low <= value <= one.high for values in found.seen
                for one, value in zip(FREE, values, strict=True))
-    assert found.misfit_changes(found.best_values(), 0)[1] is None
+    assert found.misfit_changes(found.best_values_so_far(), 0)[1] is None
 
 
 def test_the_number_of_evaluations_is_limited() -> None:
-    assert len(search(bent, (10.0, 19.0, 8.0), 9).seen) == 9
+    assert len(run_search(errors_of_bent_valley, (10.0, 19.0, 8.0), 9).seen) == 9
 
 
 def test_parameters_without_effect_are_undetermined() -> None:
-    found = search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
-                   (50.0, 15.0, 4.0))
+    found = run_search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
+                       (50.0, 15.0, 4.0))
     found.budget += 6
-    best = found.best_values()
+    best = found.best_values_so_far()
     done = Fit(replace(DRIVES[0], free=FREE), best, best,
                felt=[found.misfit_changes(best, which) for which in range(3)])
     assert [done.is_undetermined(which) for which in range(3)] == [False, True, True]
-    assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile())
+    assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile_as_text())
 
 
 @pytest.mark.parametrize("bounds", [(5, 5, 1), (9, 5, 1), (5, 9, 0), (5, 9, 10)])
@@ -273,7 +273,7 @@ STEADY = ("unit", "pattern", "parameter", "precondition", "filled_gib", "block_k
 FIO = ("workload", "queue_depth", "kiops")
 
 
-def measured(folder: Path, bench: Bench) -> None:
+def write_measurements(folder: Path, bench: Bench) -> None:
     """Write measurement tables of a device with hidden parameters and a seed of its own."""
     rows = {"own-write-steady.csv": [
         dict(zip(STEADY, ("a", "uniform", "", "seq", f"{full * 10**9 / 2**30:.6f}", "4", "16", "3",
@@ -289,12 +289,13 @@ def measured(folder: Path, bench: Bench) -> None:
                 writer = csv.DictWriter(file, list(lines[0]))
                 writer.writeheader()
                 writer.writerows(lines)
-        result = bench.results([(*hidden.arguments(), "--requests=0")]).popitem()[1]["geometry"]
+        result = bench.results_of_runs([(*hidden.simulator_arguments(),
+                                         "--requests=0")]).popitem()[1]["geometry"]
         shape = Shape(result["units"], result["unit_bytes"],
                       result["physical_bytes"] // result["blocks_per_lun"])
         for point in drive_points(hidden, shape, folder):
-            options = (*hidden.arguments(), *point.load.arguments)
-            ours = point.simulated_value_in({point.load: bench.results([options])[options]})
+            options = (*hidden.simulator_arguments(), *point.load.arguments)
+            ours = point.simulated_value_in({point.load: bench.results_of_runs([options])[options]})
             column = {"thousand/s": "kiops", "rate, MB/s": "host_mbps"}.get(
                 point.measure, "wa_measured")
             rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"
@@ -304,7 +305,7 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path / "kept"))
     tables = tmp_path / "tables"
     tables.mkdir()
-    measured(tables, bench)
+    write_measurements(tables, bench)
     judge = Judge(replace(OWN, options=(*OWN.options, "--op=35%", "--read=110us", "--program=500us",
                                         "--controller=20us", "--idle=1ms")),
                   bench, tables, lambda _: True)
@@ -325,8 +326,8 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
     texts, folders = [], [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-        texts.append(drives("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
-                            folder).stdout)
+        texts.append(run_drives("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
+                                folder).stdout)
     assert texts[0] == texts[1]
     path, other = (folder / "kioxia-xg6.profile" for folder in folders)
     assert path.read_bytes() == other.read_bytes()
@@ -337,12 +338,12 @@ def test_a_fit_is_repeatable_and_its_profile_valid(tmp_path: Path) -> None:
                            "--json=-", f"--set=@{path}"], capture_output=True, check=True)
     assert json.loads(done.stdout)["parameters"]["read_ns"] == 120000
     out = tmp_path / "points.json"
-    drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
+    run_drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
     assert all("--read=120us" in point["arguments"] and not point["within"]
                for point in json.loads(out.read_text())["points"])
-    said = drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).stderr
+    said = run_drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).stderr
     assert "is there already" in said and path.read_text().startswith("# of ours")
-    said = drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
+    said = run_drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
     assert re.search(r"^read +120us ", said, re.M)
 
 
@@ -359,7 +360,7 @@ def test_an_interrupted_fit_returns_the_best_so_far(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.communicate()[1].endswith(b"approxftl drives: interrupted\n")
     assert process.returncode == 130
-    (found,) = document_of(SCHEMA, out.read_text())["fits"]
+    (found,) = parse_document(SCHEMA, out.read_text())["fits"]
     assert found["interrupted"] and 1 <= found["evaluations"] <= 5
     assert set(found["halves"]) == {"fitted"}
     profile = (tmp_path / "wd-zn540.profile").read_text()
@@ -375,10 +376,10 @@ def test_an_interrupted_fit_returns_the_best_so_far(tmp_path: Path) -> None:
     (["--refit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
     (["--refit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
 def test_invalid_fit_options_are_refused(words: list[str], status: int, sentence: str) -> None:
-    assert sentence in drives(*words, status=status).stderr
+    assert sentence in run_drives(*words, status=status).stderr
 
 
 def test_a_start_value_outside_its_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
-    assert "read is 500us, not from 20us to 120us" in drives(
+    assert "read is 500us, not from 20us to 120us" in run_drives(
         "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
-from approxftl_tools.drive_runs import name_loads, run_drive_study
+from approxftl_tools.drive_runs import name_loads_of_points, run_drive_study
 from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
@@ -25,14 +25,14 @@ SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SHAPE = Shape(400000, 4096, 1 << 26)
 
 
-def drives(*arguments: str | Path, status: int = 0) -> Any:
+def run_drives(*arguments: str | Path, status: int = 0) -> Any:
     done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return done
 
 
-def table(folder: Path, name: str, keep: int, **changed: str) -> None:
+def write_changed_table(folder: Path, name: str, keep: int, **changed: str) -> None:
     """Write a table with one row of the package's table, with some fields changed."""
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -68,19 +68,19 @@ def test_measured_results_do_not_influence_runs(drive: Drive, tmp_path: Path) ->
 def test_sampled_points_are_within_their_bands(tmp_path: Path) -> None:
     """One point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
-    drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
-    document = document_of(SCHEMA, out.read_text())
+    run_drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
+    document = parse_document(SCHEMA, out.read_text())
     assert {point["measure"] for point in document["points"]} == {
         "reads/s", "read mean", "read p99", "rate, MB/s"}
-    drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
+    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
 
 
 def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    said = [drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
-                   kept).stdout]
+    said = [run_drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
+                       kept).stdout]
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")}
-    said.append(drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).stdout)
+    said.append(run_drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).stdout)
     assert before and said[0] == said[1]
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
@@ -88,7 +88,7 @@ def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
 def test_the_runs_of_drives_are_a_study(tmp_path: Path) -> None:
     """The study file beside the results has all loads of a drive, and shares its results."""
     out = tmp_path / "points.json"
-    drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
+    run_drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))
     done = subprocess.run([BUILD / "approxftl-study", "run", tmp_path / "kioxia-xg6.toml",
                            "--results", tmp_path, "--jobs=1", "--json"],
@@ -96,7 +96,7 @@ def test_the_runs_of_drives_are_a_study(tmp_path: Path) -> None:
     assert {row["row"] for row in json.loads(done.stdout)["rows"]} == {"fio 0", "fio 3", "fio 6"}
     made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
     assert len(made) == len(before) + 2
-    drives("kioxia-xg6", f"--json={out}", "--results", tmp_path)
+    run_drives("kioxia-xg6", f"--json={out}", "--results", tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")} == made
     assert len(json.loads(out.read_text())["points"]) == 9
 
@@ -105,54 +105,55 @@ def test_the_runs_of_drives_are_a_study(tmp_path: Path) -> None:
 def test_a_study_equals_runs_of_single_loads(drive: Drive, tmp_path: Path) -> None:
     points = drive_points(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
-    runs = run_drive_study(drive, name_loads(points), bench)
+    runs = run_drive_study(drive, name_loads_of_points(points), bench)
     assert {load for _, load in runs} == {load for point in points
                                           for load in (point.load, point.base) if load}
     for (_, load), run in runs.items():
-        assert run.arguments == (*drive.arguments(), *load.arguments)
+        assert run.arguments == (*drive.simulator_arguments(), *load.arguments)
 
 
 def test_tables_of_users_are_compared(tmp_path: Path) -> None:
     """A user's table may have loads and results that the package's table lacks."""
-    table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
-          offered_read_iops="5000", read_mean_us="1", saturated="no")
+    write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
+                        offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"
-    drives("--tables", tmp_path, "--only", "read mean", f"--json={out}")
+    run_drives("--tables", tmp_path, "--only", "read mean", f"--json={out}")
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "5000 writes/s offered"
     assert point["measured"] == 1
     assert not point["within"]
     assert not point["fitted"]
     assert "--rate=10000" in point["arguments"]
-    said = drives("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
+    said = run_drives("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
     assert "0.0 % of the points are within their bands, not 1 %" in said.stderr
 
 
 @pytest.mark.parametrize(("column", "value"), [
     ("offered_write_iops", "many"), ("offered_write_iops", ""), ("saturated", "perhaps")])
 def test_wrong_tables_are_refused(tmp_path: Path, column: str, value: str) -> None:
-    table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
-    said = drives("--tables", tmp_path, status=1).stderr
+    write_changed_table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
+    said = run_drives("--tables", tmp_path, status=1).stderr
     assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
     assert said.count("\n") == 1
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6-fio.csv").write_text("workload,kiops\nrandom-read 4 KiB,1\n")
-    said = drives("--tables", tmp_path, status=1).stderr
+    said = run_drives("--tables", tmp_path, status=1).stderr
     assert "kioxia-xg6-fio.csv, line 2: there is no column 'queue_depth'" in said
 
 
 def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None:
     """Neither an unknown pattern nor an unknown drive keeps the other rows from being compared."""
     name = "samsung-pm9a3-write-steady.csv"
-    table(tmp_path, name, 0, pattern="zipf", parameter="1.1", written_capacities="0.01")
+    write_changed_table(tmp_path, name, 0, pattern="zipf", parameter="1.1",
+                        written_capacities="0.01")
     rows = (tmp_path / name).read_text().splitlines()
     strange = rows[1].replace("zipf", "each-once")
     (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
     (tmp_path / "acme-9000-fio.csv").write_text("workload\n")
     out = tmp_path / "points.json"
-    said = drives("--tables", tmp_path, f"--json={out}").stderr
+    said = run_drives("--tables", tmp_path, f"--json={out}").stderr
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "zipf, 1.1"
     assert "--zipf-skew=1.1" in point["arguments"]
@@ -162,13 +163,13 @@ def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    assert "no table has a point" in drives("--tables", tmp_path, status=3).stderr
-    assert "no such directory" in drives("--tables", tmp_path / "x", status=3).stderr
+    assert "no table has a point" in run_drives("--tables", tmp_path, status=3).stderr
+    assert "no such directory" in run_drives("--tables", tmp_path / "x", status=3).stderr
 
 
 def test_the_page_shows_all_points(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
+    run_drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
     text = page.read_text()
     assert "WD Ultrastar" in text and "<svg" in text and "http" not in text.split("</style>")[1] \
         .replace("http://www.w3.org", "")

@@ -48,24 +48,24 @@ points = [
 """
 
 
-def write(folder: Path, text: str = SMALL) -> Path:
+def write_study(folder: Path, text: str = SMALL) -> Path:
     path = folder / "s.toml"
     path.write_text(text)
     return path
 
 
-def study(*arguments: str | Path, code: int = 0, **environment: str) -> Done:
+def run_study(*arguments: str | Path, code: int = 0, **environment: str) -> Done:
     done = run_program(STUDY, *arguments, environment=environment)
     assert done.code == code, done
     return done
 
 
-def rows(*arguments: str | Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(study(*arguments, "--json").out)["rows"]
+def study_table_rows(*arguments: str | Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run_study(*arguments, "--json").out)["rows"]
     return found
 
 
-def direct(seed: int, *options: str) -> float:
+def simulate_directly(seed: int, *options: str) -> float:
     """Return the mean write response time of one run without a study."""
     done = subprocess.run(
         [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=100%",
@@ -75,22 +75,22 @@ def direct(seed: int, *options: str) -> float:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that has been run."""
-    path = write(tmp_path_factory.mktemp("done"))
-    study("run", path)
+    path = write_study(tmp_path_factory.mktemp("done"))
+    run_study("run", path)
     return path
 
 
 # ---------------------------------------------------------------- tables
 
 
-def test_means_intervals_and_ratios_follow_from_the_runs(done: Path) -> None:
+def test_means_intervals_and_ratios_follow_from_the_runs(finished_study: Path) -> None:
     stream = ("--approx-share=50%", "--approx-run=64")
     seeds = [int(str(seed)) for seed in study_plan.derived_seeds(1, 4)]
-    base = [direct(seed, *stream, "--policy=baseline") for seed in seeds]
-    ours = [direct(seed, *stream, "--policy=vth_b") for seed in seeds]
-    (row,) = [row for row in rows("table", done)
+    base = [simulate_directly(seed, *stream, "--policy=baseline") for seed in seeds]
+    ours = [simulate_directly(seed, *stream, "--policy=vth_b") for seed in seeds]
+    (row,) = [row for row in study_table_rows("table", finished_study)
               if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
     assert row["runs"] == 4
     for key, found in (("write_response_mean_ns", estimate_mean(ours)),
@@ -104,20 +104,21 @@ def test_policies_of_one_simulation_equal_separate_runs(tmp_path: Path) -> None:
     """Policies in one simulation have the same results as in separate ones."""
     together = SMALL.replace("[base]", '[base]\npolicy = "baseline,vth_b"').replace(
         'policy = ["baseline", "vth_b"]\n', "")
-    path = write(tmp_path, together)
-    study("run", path)
+    path = write_study(tmp_path, together)
+    run_study("run", path)
     key = "write_response_mean_ns_ratio"
     alone = tmp_path / "alone"
     alone.mkdir()
-    study("run", write(alone))
-    assert sorted((row["stream"], row[key]) for row in rows("table", path) if row[key]) == sorted(
-        (row["stream"], row[key]) for row in rows("table", alone / "s.toml") if row[key])
+    run_study("run", write_study(alone))
+    assert sorted((row["stream"], row[key]) for row in study_table_rows("table", path)
+                  if row[key]) == sorted(
+(row["stream"], row[key]) for row in study_table_rows("table", alone / "s.toml") if row[key])
 
 
 def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
     text = SMALL.replace("seeds = 4", 'until = "1%"\nmost = 12\nseeds = 3')
-    path = write(tmp_path, text)
-    done = study("run", path, "--json")
+    path = write_study(tmp_path, text)
+    done = run_study("run", path, "--json")
     found = json.loads(done.out)["rows"]
     runs = {row["runs"] for row in found}
     assert len(runs) == 1 and 3 < runs.pop() <= 12
@@ -125,10 +126,10 @@ def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
     narrow = all(row[f"{key}_high"] - row[key] <= 0.01 * row[key] for row in found if row[key])
     assert narrow != ("12 seeds are not enough for intervals of 1 %" in done.err)
     before = len(list((tmp_path / "s.results").iterdir()))
-    assert json.loads(study("table", path, "--json").out)["rows"] == found
-    study("run", path)
+    assert json.loads(run_study("table", path, "--json").out)["rows"] == found
+    run_study("run", path)
     assert len(list((tmp_path / "s.results").iterdir())) == before
-    assert f"{before} done, 0 failed, 0 missing" in study("status", path).out
+    assert f"{before} done, 0 failed, 0 missing" in run_study("status", path).out
 
 
 def test_a_wide_interval_is_reported() -> None:
@@ -145,26 +146,30 @@ rate = 20000
 [vary]
 policy = ["baseline"]
 """
-    done = study("run", write(tmp_path, text))
+    done = run_study("run", write_study(tmp_path, text))
     assert "1 of 1 runs were still drifting" in done.err
-    assert rows("table", tmp_path / "s.toml")[0]["drifting_runs"] == 1
-    study("run", write(tmp_path, text.replace("[base]", 'warmup = "refuse"\n[base]')), code=1)
-    quiet = study("run", write(tmp_path, text.replace("[base]", 'warmup = "ignore"\n[base]')))
+    assert study_table_rows("table", tmp_path / "s.toml")[0]["drifting_runs"] == 1
+    run_study("run", write_study(tmp_path, text.replace("[base]", 'warmup = "refuse"\n[base]')),
+              code=1)
+    quiet = run_study("run",
+                      write_study(tmp_path, text.replace("[base]", 'warmup = "ignore"\n[base]')))
     assert "drifting" not in quiet.err
 
 
 # ---------------------------------------------------------------- figures
 
 
-def test_a_figure_file_contains_its_numbers(done: Path, tmp_path: Path) -> None:
-    told = study("figure", done, "--figures", tmp_path, "--format", "svg,pdf,png").out.split()
+def test_a_figure_file_contains_its_numbers(finished_study: Path, tmp_path: Path) -> None:
+    told = run_study("figure", finished_study, "--figures", tmp_path, "--format",
+                     "svg,pdf,png").out.split()
     assert [Path(name).name for name in told] == ["ratio.svg", "ratio.pdf", "ratio.png"]
     heads = {"svg": b"<svg ", "pdf": b"%PDF-", "png": b"\x89PNG"}
     for kind, head in heads.items():
         assert (tmp_path / f"ratio.{kind}").read_bytes().startswith(head)
     with (tmp_path / "ratio.csv").open() as file:
         marks = list(csv.DictReader(file))
-    wanted = {row["stream"]: row for row in rows("table", done) if row["policy"] == "vth_b"}
+    wanted = {row["stream"]: row for row in study_table_rows("table", finished_study)
+              if row["policy"] == "vth_b"}
     own = [mark for mark in marks if mark["source"] == "approxftl"]
     assert [mark["x"] for mark in own] == list(wanted), "and the yardstick is no mean of its own"
     for mark in own:
@@ -179,27 +184,27 @@ def test_a_figure_file_contains_its_numbers(done: Path, tmp_path: Path) -> None:
     assert ", the paper</title>" in drawn and "runs of 64" in drawn
 
 
-def test_the_same_numbers_make_the_same_file(done: Path, tmp_path: Path) -> None:
+def test_the_same_numbers_make_the_same_file(finished_study: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        study("figure", done, "--figures", tmp_path / name, "--format", "svg,pdf")
+        run_study("figure", finished_study, "--figures", tmp_path / name, "--format", "svg,pdf")
     for kind in ("svg", "pdf", "csv"):
         assert (tmp_path / f"one/ratio.{kind}").read_bytes() == (
             tmp_path / f"two/ratio.{kind}").read_bytes()
 
 
-def size_of(path: Path) -> float:
+def svg_width_inches(path: Path) -> float:
     found = re.search(r' width="([\d.]+)in"', path.read_text())
     assert found
     return float(found[1])
 
 
-def test_a_style_file_changes_the_figures(done: Path, tmp_path: Path) -> None:
+def test_a_style_file_changes_the_figures(finished_study: Path, tmp_path: Path) -> None:
     style = tmp_path / "style.toml"
     style.write_text('width = 5\nfont_size = 11\npalette = ["#123456"]\n')
     for name, options, width in (("a", (), 3.5), ("b", ("--width", "double"), 7.16),
                                  ("c", ("--style", style), 5)):
-        study("figure", done, "--figures", tmp_path / name, *options)
-        assert size_of(tmp_path / name / "ratio.svg") == pytest.approx(width, abs=0.01)
+        run_study("figure", finished_study, "--figures", tmp_path / name, *options)
+        assert svg_width_inches(tmp_path / name / "ratio.svg") == pytest.approx(width, abs=0.01)
     drawn = (tmp_path / "c/ratio.svg").read_text()
     # Text is 12 units high in the drawing, and 11 points in the style.
     assert "#123456" in drawn and f'viewBox="0 0 {round(5 * 72 * 12 / 11)} ' in drawn
@@ -211,10 +216,11 @@ def test_a_style_file_changes_the_figures(done: Path, tmp_path: Path) -> None:
     ("width = 900", "width is from 1 to 50 inches, or one of single, double"),
     ("font_size = 1", "font_size is from 3 to 72"),
 ])
-def test_invalid_styles_are_refused(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_styles_are_refused(finished_study: Path, tmp_path: Path, text: str,
+                                    sentence: str) -> None:
     (tmp_path / "style.toml").write_text(text)
-    assert sentence in study("figure", done, "--figures", tmp_path / "o", "--style",
-                             tmp_path / "style.toml", code=2).err
+    assert sentence in run_study("figure", finished_study, "--figures", tmp_path / "o", "--style",
+                                 tmp_path / "style.toml", code=2).err
     assert not (tmp_path / "o").exists()
 
 
@@ -232,19 +238,20 @@ def test_invalid_styles_are_refused(done: Path, tmp_path: Path, text: str, sente
     ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
     ('x = "stream"\ny = "read_response_mean_ns"', "nothing is done that it shows"),
 ])
-def test_invalid_figures_are_refused(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
-    path = write(tmp_path, SMALL[:SMALL.index("[[figure]]")] + f"[[figure]]\n{text}\n")
-    said = run_program(STUDY, "figure", path, "--out", done.with_suffix(".results"))
+def test_invalid_figures_are_refused(finished_study: Path, tmp_path: Path, text: str,
+                                     sentence: str) -> None:
+    path = write_study(tmp_path, SMALL[:SMALL.index("[[figure]]")] + f"[[figure]]\n{text}\n")
+    said = run_program(STUDY, "figure", path, "--out", finished_study.with_suffix(".results"))
     assert said.code in (1, 2) and sentence in said.err, said
     assert said.err.count("\n") == 1
     assert not list(tmp_path.glob("*.svg"))
 
 
-def test_a_page_shows_the_numbers_of_the_study(done: Path, tmp_path: Path) -> None:
+def test_a_page_shows_the_numbers_of_the_study(finished_study: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    study("report", done, "--output", page)
+    run_study("report", finished_study, "--output", page)
     text = page.read_text()
-    row = next(row for row in rows("table", done) if row["policy"] == "vth_b")
+    row = next(row for row in study_table_rows("table", finished_study) if row["policy"] == "vth_b")
     assert f"{row['write_response_mean_ns_ratio']:.3f}" in text
     assert "write response, mean: vth_b has from" in text
     assert "of baseline's" in unescape(text)
@@ -252,13 +259,13 @@ def test_a_page_shows_the_numbers_of_the_study(done: Path, tmp_path: Path) -> No
     assert "://" not in text, "nothing from elsewhere"
 
 
-def test_a_report_includes_a_study(done: Path, tmp_path: Path) -> None:
+def test_a_report_includes_a_study(finished_study: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = run_program(PROGRAM, "report", done.with_suffix(".results"), "-O", page)
+    told = run_program(PROGRAM, "report", finished_study.with_suffix(".results"), "-O", page)
     assert (told.code, told.err) == (0, ""), told
     assert "results of a study in" in told.out
     text = page.read_text()
-    for row in rows("table", done):
+    for row in study_table_rows("table", finished_study):
         ratio = row["write_response_mean_ns_ratio"]
         if ratio:
             assert (f"{ratio:.3f} [{row['write_response_mean_ns_ratio_low']:.3f}, "
@@ -268,9 +275,9 @@ def test_a_report_includes_a_study(done: Path, tmp_path: Path) -> None:
 # ---------------------------------------------------------------- archives
 
 
-def test_archives_are_reproducible(done: Path, tmp_path: Path) -> None:
+def test_archives_are_reproducible(finished_study: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        study("pack", done, "--output", tmp_path / name)
+        run_study("pack", finished_study, "--output", tmp_path / name)
     with tarfile.open(tmp_path / "one") as one, tarfile.open(tmp_path / "two") as two:
         assert one.getnames() == two.getnames()
         for name in one.getnames():
@@ -285,17 +292,17 @@ def test_an_archive_runs_without_its_sources(tmp_path: Path) -> None:
     home.mkdir()
     subprocess.run([PROGRAM, "sim", "-q", "--requests=700", f"--record={tmp_path}/a.aft"],
                    check=True)
-    path = write(home, 'study = 1\n[base]\ntrace = "../a.aft"\n[vary]\n'
-                 'policy = ["baseline", "vth_b"]\n')
-    study("run", path)
-    study("pack", path, "--output", tmp_path / "archive")
+    path = write_study(home, 'study = 1\n[base]\ntrace = "../a.aft"\n[vary]\n'
+                       'policy = ["baseline", "vth_b"]\n')
+    run_study("run", path)
+    run_study("pack", path, "--output", tmp_path / "archive")
     (tmp_path / "a.aft").unlink()
     home.rename(tmp_path / "gone")
-    said = study("verify", tmp_path / "archive").out
+    said = run_study("verify", tmp_path / "archive").out
     assert "2 points of approxftl" in said and "0 differ" in said and "the same build" in said
 
 
-def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
+def repack_archive(archive: Path, target: Path, name: str, change: Any) -> Path:
     """Copy an archive with one member changed."""
     with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
         for member in old.getmembers():
@@ -304,11 +311,11 @@ def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
     return target
 
 
-def test_a_changed_result_fails_verification(done: Path, tmp_path: Path) -> None:
-    study("pack", done, "--output", tmp_path / "archive")
-    changed = repacked(tmp_path / "archive", tmp_path / "changed", "results/3.json",
-                       lambda data: data.replace(b'"seed": ', b'"seed": 1', 1))
-    said = study("verify", changed, code=4).out
+def test_a_changed_result_fails_verification(finished_study: Path, tmp_path: Path) -> None:
+    run_study("pack", finished_study, "--output", tmp_path / "archive")
+    changed = repack_archive(tmp_path / "archive", tmp_path / "changed", "results/3.json",
+                             lambda data: data.replace(b'"seed": ', b'"seed": 1', 1))
+    said = run_study("verify", changed, code=4).out
     assert "1 differ" in said and "comes out otherwise" in said
 
 
@@ -324,10 +331,10 @@ def test_a_changed_result_fails_verification(done: Path, tmp_path: Path) -> None
      '"/etc/passwd" is not in the archive'),
     ("study.toml", lambda data: data.replace(b', "vth_b"]', b"]"), "results of other points"),
 ])
-def test_malformed_archives_are_refused(done: Path, tmp_path: Path, name: str, change: Any,
-                                        sentence: str) -> None:
-    study("pack", done, "--output", tmp_path / "archive")
-    changed = repacked(tmp_path / "archive", tmp_path / "changed", name, change)
+def test_malformed_archives_are_refused(finished_study: Path, tmp_path: Path, name: str,
+                                        change: Any, sentence: str) -> None:
+    run_study("pack", finished_study, "--output", tmp_path / "archive")
+    changed = repack_archive(tmp_path / "archive", tmp_path / "changed", name, change)
     said = run_program(STUDY, "verify", changed)
     if sentence == "leave":
         assert said.code != 0
@@ -337,21 +344,21 @@ def test_malformed_archives_are_refused(done: Path, tmp_path: Path, name: str, c
 
 
 def test_a_missing_archive_is_reported(tmp_path: Path) -> None:
-    assert study("verify", tmp_path / "gone", code=3).err.count("\n") == 1
+    assert run_study("verify", tmp_path / "gone", code=3).err.count("\n") == 1
     (tmp_path / "text").write_text("no archive")
-    assert "no archive of a study" in study("verify", tmp_path / "text", code=1).err
+    assert "no archive of a study" in run_study("verify", tmp_path / "text", code=1).err
 
 
 @pytest.mark.slow
-def test_another_build_reproduces_an_archive(done: Path, tmp_path: Path) -> None:
+def test_another_build_reproduces_an_archive(finished_study: Path, tmp_path: Path) -> None:
     """The other build is by clang without optimisation."""
-    study("pack", done, "--output", tmp_path / "archive")
+    run_study("pack", finished_study, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
     other = BUILD / "determinism/clang/approxftl"
     subprocess.run(["make", "-s", "-j2", f"O={other.parent}", "CC=clang", "OPT=-O0", "WERROR=",
                     other], cwd=TOP, env=environment, check=True, stdout=subprocess.DEVNULL)
-    said = study("verify", tmp_path / "archive", APPROXFTL=str(other)).out
+    said = run_study("verify", tmp_path / "archive", APPROXFTL=str(other)).out
     assert "another build" in said and "0 differ" in said
 
 
@@ -362,7 +369,7 @@ def test_another_build_reproduces_an_archive(done: Path, tmp_path: Path) -> None
 POINTS = int(os.environ.get("AFTL_STUDY_POINTS", "600"))
 
 
-def stand_in(folder: Path) -> Path:
+def make_instant_simulator(folder: Path) -> Path:
     """Return a simulator that takes no time, so that only the study's own time is measured."""
     result = subprocess.run([PROGRAM, "sim", "--requests=10", "--json=-", "-q"],
                             capture_output=True, text=True, check=True).stdout
@@ -373,7 +380,8 @@ def stand_in(folder: Path) -> Path:
     return program
 
 
-def spent(command: Sequence[str | Path], environment: dict[str, str], times: int = 1) -> float:
+def processor_time_s(command: Sequence[str | Path], environment: dict[str, str],
+                     times: int = 1) -> float:
     """Return the processor time of a command and its children, in seconds."""
     begun = os.times()
     for _ in range(times):
@@ -392,8 +400,8 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     With 10000 points or more, a point must cost less than five starts of a program; with fewer,
     the measurement is less certain and the limit is ten.
     """
-    program = stand_in(tmp_path)
-    path = write(tmp_path, f"study = 1\nseeds = {POINTS}\n[vary]\npolicy = ['baseline']\n")
+    program = make_instant_simulator(tmp_path)
+    path = write_study(tmp_path, f"study = 1\nseeds = {POINTS}\n[vary]\npolicy = ['baseline']\n")
     command = [sys.executable, "-m", "approxftl_tools.study", "run", str(path), "--jobs", "2"]
     environment = {"APPROXFTL": str(program), "PYTHONPATH": str(TOP / "trace-tools")}
     driver = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL)
@@ -404,16 +412,16 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     known = {one: one.stat().st_mtime_ns for one in results.glob("*/result.json")}
     assert POINTS // 6 <= len(known) < POINTS
     (tmp_path / "calls").unlink()
-    run_rest = spent(command, environment)
+    run_rest = processor_time_s(command, environment)
     assert {one: one.stat().st_mtime_ns for one in known} == known
     assert len(list(results.glob("*/result.json"))) == POINTS
     calls = (tmp_path / "calls").read_text().count("\n")
     # Plus two checks of the options, and two jobs of the first driver that outlived it.
     assert POINTS - len(known) <= calls <= POINTS - len(known) + 2 + 2
     # Subtract the cost of a study with nothing to run, and the cost of the stand-in.
-    done = spent(command, environment)
-    read = (done - spent([*command[:3], "run", "--help"], environment)) / POINTS
-    start = spent([program], environment, 100) / 100
+    done = processor_time_s(command, environment)
+    read = (done - processor_time_s([*command[:3], "run", "--help"], environment)) / POINTS
+    start = processor_time_s([program], environment, 100) / 100
     each = (run_rest - done) / calls - start + read
     print(f"# {calls} of {POINTS} points took {1000 * each:.2f} ms each, to be read "
           f"{1000 * read:.2f}, to start the stand-in {1000 * start:.2f}")
@@ -422,9 +430,9 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
 
 def test_a_job_array_writes_results(tmp_path: Path) -> None:
     """Run the job script directly, with the environment that Slurm would set."""
-    path = write(tmp_path)
+    path = write_study(tmp_path)
     queue = tmp_path / "job.sh"
-    study("export", path, "--slurm", queue, "--chunk", "5", "--time", "0:10:00")
+    run_study("export", path, "--slurm", queue, "--chunk", "5", "--time", "0:10:00")
     text = queue.read_text()
     assert "#SBATCH --array=0-3\n" in text and "#SBATCH --time=0:10:00\n" in text
     assert len((tmp_path / "job.sh.manifest").read_text().splitlines()) == 16
@@ -433,13 +441,13 @@ def test_a_job_array_writes_results(tmp_path: Path) -> None:
         done = run_program("sh", queue,
                            environment=environment | {"SLURM_ARRAY_TASK_ID": str(task)})
         assert (done.code, done.err) == (0, ""), done
-    assert "16 done, 0 failed, 0 missing" in study("status", path).out
+    assert "16 done, 0 failed, 0 missing" in run_study("status", path).out
 
 
 def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
-    path = write(tmp_path, SMALL.replace("requests = 1500", "requests = 30000000"))
+    path = write_study(tmp_path, SMALL.replace("requests = 1500", "requests = 30000000"))
     queue = tmp_path / "job.sh"
-    study("export", path, "--slurm", queue)
+    run_study("export", path, "--slurm", queue)
     (tmp_path / "scontrol").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/told\n')
     (tmp_path / "scontrol").chmod(0o755)
     environment = os.environ | {"PATH": f"{tmp_path}:{BUILD}:{os.environ['PATH']}",
@@ -454,36 +462,36 @@ def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
 
 
 def test_a_missing_yardstick_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
-    said = study("run", path, "--out", tmp_path / "results", code=2)
+    path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
+    said = run_study("run", path, "--out", tmp_path / "results", code=2)
     assert 'relative_to: no run has "baselin"; did you mean baseline?' in said.err
     assert not (tmp_path / "results").exists()
 
 
 def test_the_yardstick_may_be_of_any_axis(tmp_path: Path) -> None:
     """relative_to may name a value of any axis: streams are compared for each policy."""
-    path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
+    path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))
-    rows = json.loads(study("run", path, "--json", "--measures",
-                            "write_response_mean_ns").out)["rows"]
+    rows = json.loads(run_study("run", path, "--json", "--measures",
+                                "write_response_mean_ns").out)["rows"]
     found = {(row["policy"], row["stream"]): row["write_response_mean_ns_ratio"] for row in rows}
     assert found["baseline", "few"] is found["vth_b", "few"] is None
     assert found["vth_b", "runs of 64"] < found["baseline", "runs of 64"]
     assert found["baseline", "runs of 64"] == pytest.approx(1, abs=.1)
 
 
-def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
-    path = write(tmp_path)
-    results = done.with_suffix(".results")
+def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> None:
+    path = write_study(tmp_path)
+    results = finished_study.with_suffix(".results")
     for verb in ("pack", "report"):
-        said = study(verb, path, "--out", results, "--output", path, code=1).err
+        said = run_study(verb, path, "--out", results, "--output", path, code=1).err
         assert "is also read" in said
     assert path.read_text() == SMALL
 
 
-def test_each_group_has_its_yardstick(done: Path) -> None:
-    plan = study_plan.read_study(done, PROGRAM)
-    groups = study_table.finished_groups(plan, Store(done.with_suffix(".results")))
+def test_each_group_has_its_yardstick(finished_study: Path) -> None:
+    plan = study_plan.read_study(finished_study, PROGRAM)
+    groups = study_table.finished_groups(plan, Store(finished_study.with_suffix(".results")))
     for group in groups:
         base = study_table.yardstick_group(group, groups, study_plan.Yardstick("baseline"))
         assert base is not None

@@ -37,22 +37,22 @@ approx-share = ["10%", "50%"]
 Y = "write_response_mean_ns"
 
 
-def study(*arguments: str | Path, code: int = 0) -> Done:
+def run_study(*arguments: str | Path, code: int = 0) -> Done:
     done = run_program(STUDY, *arguments)
     assert done.code == code, done
     return done
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that has been run."""
     path = tmp_path_factory.mktemp("done") / "s.toml"
     path.write_text(RUNS)
-    study("run", path)
+    run_study("run", path)
     return path
 
 
-def runs(done: Path) -> list[dict[str, Any]]:
+def results_with_options(done: Path) -> list[dict[str, Any]]:
     """Return the results, each with the values of its varied options."""
     found = []
     for place in done.with_suffix(".results").glob("*/result.json"):
@@ -61,7 +61,7 @@ def runs(done: Path) -> list[dict[str, Any]]:
     return found
 
 
-def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
+def figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     """Return the data of a figure of the study, which is also rendered."""
     path = folder / "f.toml"
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
@@ -77,9 +77,9 @@ def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     return rows
 
 
-def mean(done: Path, measure: Any, **where: str) -> float:
+def mean_over_seeds(done: Path, measure: Any, **where: str) -> float:
     """Return the mean of two seeds for these values of varied options."""
-    values = [measure(one) for one in runs(done)
+    values = [measure(one) for one in results_with_options(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2
     return float(sum(values)) / 2
@@ -88,11 +88,13 @@ def mean(done: Path, measure: Any, **where: str) -> float:
 @pytest.mark.parametrize(("change", "meant"), [
     ("ratio", lambda ratio: ratio), ("cut", lambda ratio: 100 * (1 - ratio)),
     ("gain", lambda ratio: 100 * (ratio - 1))])
-def test_bars_show_a_relative_change(done: Path, tmp_path: Path, change: str, meant: Any) -> None:
-    found = marks(done, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
-                  f'relative_to = "baseline"\nchange = "{change}"')
+def test_bars_show_a_relative_change(finished_study: Path, tmp_path: Path, change: str,
+                                     meant: Any) -> None:
+    found = figure_marks(finished_study, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
+                         f'relative_to = "baseline"\nchange = "{change}"')
     times = {(one["seed"], one["approx-share"], one["policy"]):
-             one["timing"]["write_response"]["mean_ns"] for one in runs(done)}
+             one["timing"]["write_response"]["mean_ns"]
+             for one in results_with_options(finished_study)}
     for mark in found:
         ratios = [time / times[seed, share, "baseline"]
                   for (seed, share, policy), time in times.items()
@@ -103,32 +105,35 @@ def test_bars_show_a_relative_change(done: Path, tmp_path: Path, change: str, me
     assert [mark["x"] for mark in found] == ["10%", "50%"]
 
 
-def test_the_yardstick_may_be_on_another_axis(done: Path, tmp_path: Path) -> None:
-    found = marks(done, tmp_path, f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
-                  'relative_to = "baseline"')
+def test_the_yardstick_may_be_on_another_axis(finished_study: Path, tmp_path: Path) -> None:
+    found = figure_marks(finished_study, tmp_path,
+                         f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
+                         'relative_to = "baseline"')
     assert [(mark["series"], mark["x"]) for mark in found] == [("10%", "10%"), ("50%", "50%")]
 
 
-def test_stacked_bars_show_shares(done: Path, tmp_path: Path) -> None:
+def test_stacked_bars_show_shares(finished_study: Path, tmp_path: Path) -> None:
     keys = ("precise_pages", "approximate_pages")
-    found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
-                  f'y = ["{keys[0]}", "{keys[1]}"]')
+    found = figure_marks(finished_study, tmp_path,
+                         'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
+                         f'y = ["{keys[0]}", "{keys[1]}"]')
     assert len(found) == 8
     for mark in found:
         share, policy = mark["x"].split()
         kind = mark["series"].split()[-1]
 
-        def part(one: Any, kind: str = kind) -> float:
+        def percentage_of_kind(one: Any, kind: str = kind) -> float:
             pages = one["class_pages"]
             return 100 * float(pages[kind]) / float(pages["precise"] + pages["approximate"])
 
         assert float(mark["y"]) == pytest.approx(
-            mean(done, part, approx_share=share, policy=policy))
+            mean_over_seeds(finished_study, percentage_of_kind, approx_share=share, policy=policy))
 
 
-def test_stacked_bars_are_relative_to_the_yardstick(done: Path, tmp_path: Path) -> None:
-    found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\n'
-                  'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')
+def test_stacked_bars_are_relative_to_the_yardstick(finished_study: Path, tmp_path: Path) -> None:
+    found = figure_marks(finished_study, tmp_path,
+                         'x = ["approx-share", "policy"]\nkind = "stack"\n'
+                         'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')
     wholes = dict.fromkeys((mark["x"] for mark in found), 0.0)
     for mark in found:
         wholes[mark["x"]] += float(mark["y"])
@@ -136,23 +141,26 @@ def test_stacked_bars_are_relative_to_the_yardstick(done: Path, tmp_path: Path) 
     assert 0 < wholes["50% vth_b"] < 1
 
 
-def test_bars_show_selected_measures(done: Path, tmp_path: Path) -> None:
-    found = marks(done, tmp_path, 'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
-                  'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
+def test_bars_show_selected_measures(finished_study: Path, tmp_path: Path) -> None:
+    found = figure_marks(finished_study, tmp_path,
+                         'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
+                         'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
         (f"approx-share {share}", "vth_b", name) for share in ("10%", "50%")
         for name in ("erases", "energy of reads")]
-    assert float(found[0]["y"]) == mean(
-        done, lambda one: one["counters"]["array_erases"], approx_share="10%", policy="vth_b")
+    assert float(found[0]["y"]) == mean_over_seeds(
+        finished_study, lambda one: one["counters"]["array_erases"], approx_share="10%",
+        policy="vth_b")
 
 
-def test_a_distribution_pools_all_seeds(done: Path, tmp_path: Path) -> None:
-    found = [mark for mark in marks(done, tmp_path, 'y = "write_response"\nkind = "cdf"\n'
-                                    'facets = "approx-share"\nx_scale = "log"')
+def test_a_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) -> None:
+    found = [mark for mark in figure_marks(finished_study, tmp_path,
+                                           'y = "write_response"\nkind = "cdf"\n'
+                                           'facets = "approx-share"\nx_scale = "log"')
              if (mark["facet"], mark["series"]) == ("approx-share 50%", "vth_b")]
     ys = [float(mark["y"]) for mark in found]
     assert ys == sorted(ys) and (ys[0], ys[-1]) == (0, 100)
-    bins = [pair for one in runs(done)
+    bins = [pair for one in results_with_options(finished_study)
             if (one["approx-share"], one["policy"]) == ("50%", "vth_b")
             for pair in one["timing"]["write_response"]["bins"]]
     for mark, y in zip(found[1:], ys[1:], strict=True):
@@ -179,18 +187,20 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     ('x = "approx-share"\ny = "array_erases"\nfacets = ["policy"]',
      "facets of [[figure]] is a text"),
 ])
-def test_wrong_figures_are_refused(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
+def test_wrong_figures_are_refused(finished_study: Path, tmp_path: Path, figure: str,
+                                   sentence: str) -> None:
     with pytest.raises(Refusal) as said:
-        marks(done, tmp_path, figure)
+        figure_marks(finished_study, tmp_path, figure)
     assert sentence in str(said.value)
 
 
-def test_full_runs_are_separate_points(done: Path) -> None:
+def test_full_runs_are_separate_points(finished_study: Path) -> None:
     """The short runs are complete; with --full, the longer runs are other points."""
-    said = study("status", done).out, study("status", done, "--full").out
+    said = run_study("status", finished_study).out, run_study("status", finished_study,
+                                                              "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",
                     "s: 4 points, 0 done, 0 failed, 4 missing\n")
-    lines = study("export", done, "--full").out.splitlines()
+    lines = run_study("export", finished_study, "--full").out.splitlines()
     assert len(lines) == 4 and all("--requests=3000 " in line for line in lines)
 
 
@@ -213,19 +223,19 @@ trace = ["HM_0", "PRN_1"]
 def test_traces_are_generated_for_each_seed(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(MADE)
-    study("run", path, "--full")
+    run_study("run", path, "--full")
     files = sorted((tmp_path / "s.results/traces").iterdir())
     assert [file.name.rpartition("-")[0] for file in files] == ["HM_0"] * 2 + ["PRN_1"] * 2
     assert len({file.read_bytes() for file in files}) == 4
     assert all(b"synthetic" in file.read_bytes()[:4096] for file in files)
     before = [file.stat().st_mtime_ns for file in files]
-    study("run", path, "--full")
+    run_study("run", path, "--full")
     assert [file.stat().st_mtime_ns for file in files] == before
-    assert {one["requests"] for one in runs(path)} == {600}
-    study("pack", path, "--full")
+    assert {one["requests"] for one in results_with_options(path)} == {600}
+    run_study("pack", path, "--full")
     for file in files:
         file.unlink()
-    assert "4 points" in (said := study("verify", tmp_path / "s.study.tar.gz").out)
+    assert "4 points" in (said := run_study("verify", tmp_path / "s.study.tar.gz").out)
     assert "0 differ" in said
 
 
@@ -243,13 +253,13 @@ def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:
     path.write_text(MADE)
     for name in ("HM_0", "PRN_1"):
         run_program(PROGRAM, "sim", "-q", "--requests=200", f"--record={tmp_path}/{name}.aft")
-    study("run", path, "--traces", tmp_path)
+    run_study("run", path, "--traces", tmp_path)
     assert not (tmp_path / "s.results/traces").exists()
-    assert {one["requests"] for one in runs(path)} == {200}
-    study("pack", path, "--traces", tmp_path)
-    assert "0 differ" in study("verify", tmp_path / "s.study.tar.gz").out
+    assert {one["requests"] for one in results_with_options(path)} == {200}
+    run_study("pack", path, "--traces", tmp_path)
+    assert "0 differ" in run_study("verify", tmp_path / "s.study.tar.gz").out
     (tmp_path / "HM_0.aft").unlink()
-    assert "there is no HM_0.aft; approxftl trace convert makes one" in study(
+    assert "there is no HM_0.aft; approxftl trace convert makes one" in run_study(
         "status", path, "--traces", tmp_path, code=3).err
 
 
@@ -263,5 +273,5 @@ def test_real_traces_replace_generated_ones(tmp_path: Path) -> None:
 def test_invalid_traces_are_refused(tmp_path: Path, text: str, code: int, sentence: str) -> None:
     path = tmp_path / "s.toml"
     path.write_text(text)
-    said = study("run", path, code=code).err
+    said = run_study("run", path, code=code).err
     assert sentence in said and said.count("\n") == 1

@@ -18,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selftests.study.test_study import (
     STUDY,
-    answer,
-    refused,
-    results,
-    simulations,
-    study,
-    until_there_are,
-    write,
+    result_times,
+    run_in_this_process,
+    run_study,
+    running_simulations,
+    study_verb_json,
+    wait_for_results,
+    write_study,
 )
 
 from approxftl_tools import study_optimise
@@ -47,14 +47,14 @@ victim = ["greedy", "fifo"]
 """
 
 
-def outcome(*arguments: str | Path) -> dict[str, Any]:
-    found = answer("optimise", *arguments)
+def optimise_result(*arguments: str | Path) -> dict[str, Any]:
+    found = study_verb_json("optimise", *arguments)
     return {key: found[key] for key in ("measure", "largest", "trials", "best")}
 
 
 def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
     """Write amplification is least with much over-provisioning and greedy victim selection."""
-    found = outcome(write(tmp_path, SEARCH))
+    found = optimise_result(write_study(tmp_path, SEARCH))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert len(values) == 10
     assert values == sorted(values)
@@ -68,20 +68,20 @@ def test_the_optimum_has_the_most_spare_space(tmp_path: Path) -> None:
 
 def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
     """The printed commands reproduce the runs of both seeds, and the trial is their mean."""
-    found = outcome(write(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
+    found = optimise_result(write_study(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
     words = trial["command"].split()[1:]
     told = json.loads(subprocess.run([STUDY.with_name("approxftl"), *words, "--json=-", "--quiet"],
                                      capture_output=True, check=True).stdout)["runs"][0]
     ours = [json.loads(Path(place, "result.json").read_text())["runs"][0]
-            for place in results(tmp_path)]
+            for place in result_times(tmp_path)]
     assert len(ours) == 2
     assert told["counters"] in [run["counters"] for run in ours]
 
 
 def test_a_measure_can_be_maximised(tmp_path: Path) -> None:
     text = SEARCH.replace("minimise", "maximise").replace("trials = 10", "trials = 4")
-    found = outcome(write(tmp_path, text))
+    found = optimise_result(write_study(tmp_path, text))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert found["largest"]
     assert values == sorted(values, reverse=True)
@@ -97,7 +97,7 @@ def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
     for policies in ('"baseline"', '"approxftl"', '"baseline", "approxftl"'):
         folder = tmp_path / str(len(values))
         folder.mkdir()
-        found = outcome(write(folder, f"{text}\n[vary]\npolicy = [{policies}]\n"))
+        found = optimise_result(write_study(folder, f"{text}\n[vary]\npolicy = [{policies}]\n"))
         values.append({trial["trial"]: trial["write_response_mean_ns"]
                        for trial in found["trials"]})
     one, other, both = values
@@ -110,45 +110,45 @@ def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
 def test_trials_run_in_parallel(tmp_path: Path) -> None:
     text = SEARCH.replace("20000", "1999999").replace("seeds = 2", "seeds = 1").replace(
         "trials = 10", "trials = 3")
-    driver = subprocess.Popen([STUDY, "optimise", write(tmp_path, text), "--jobs", "8"],
+    driver = subprocess.Popen([STUDY, "optimise", write_study(tmp_path, text), "--jobs", "8"],
                               stdout=subprocess.DEVNULL)
     most = 0
     while driver.poll() is None:
-        most = max(most, len(simulations(1999999)))
+        most = max(most, len(running_simulations(1999999)))
         time.sleep(0.02)
     assert (driver.returncode, most) == (0, 3)
 
 
 def test_jobs_limit_the_processes(tmp_path: Path) -> None:
-    file = write(tmp_path, SEARCH)
-    assert (outcome(file, "--jobs", "1", "--results", tmp_path / "one")
-            == outcome(file, "--jobs", "4", "--results", tmp_path / "four"))
+    file = write_study(tmp_path, SEARCH)
+    assert (optimise_result(file, "--jobs", "1", "--results", tmp_path / "one")
+            == optimise_result(file, "--jobs", "4", "--results", tmp_path / "four"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_search_is_continued(tmp_path: Path, number: signal.Signals) -> None:
-    file = write(tmp_path, SEARCH.replace("20000", "200000"))
+    file = write_study(tmp_path, SEARCH.replace("20000", "200000"))
     process = subprocess.Popen(["env", "--default-signal=INT", STUDY, "optimise", file],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    until_there_are(tmp_path, 7)
+    wait_for_results(tmp_path, 7)
     process.send_signal(number)
     _, said = process.communicate()
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "of 10 trials are done; the same command goes on" in said
-    before = results(tmp_path)
+    before = result_times(tmp_path)
     assert 7 <= len(before) < 20
-    assert outcome(file) == outcome(file, "--results", tmp_path / "at-once")
-    after = results(tmp_path / "study.results")
-    assert len(after) == len(results(tmp_path / "at-once"))
+    assert optimise_result(file) == optimise_result(file, "--results", tmp_path / "at-once")
+    after = result_times(tmp_path / "study.results")
+    assert len(after) == len(result_times(tmp_path / "at-once"))
     assert {place: after[place] for place in before} == before
 
 
 def test_refused_values_make_trials_without_result(tmp_path: Path) -> None:
     """A refused value makes a trial without a result; if all are refused, the study is refused."""
     some = SEARCH.replace("to = 40", "to = 180").replace("trials = 10", "trials = 6")
-    done = study("optimise", write(tmp_path, some), "--json")
+    done = run_study("optimise", write_study(tmp_path, some), "--json")
     found = json.loads(done.stdout)["trials"]
     without = [trial for trial in found if trial["write_amplification"] is None]
     assert 0 < len(without) < 6
@@ -156,7 +156,7 @@ def test_refused_values_make_trials_without_result(tmp_path: Path) -> None:
     assert all("op" in trial["why"] for trial in without)
     assert done.stderr.count("approxftl study: ") == len(without)
     none = SEARCH.replace("from = 7, to = 40", "from = 107, to = 140")
-    status, said = refused("optimise", write(tmp_path, none))
+    status, said = run_in_this_process("optimise", write_study(tmp_path, none))
     assert (status, "op" in said.splitlines()[-1]) == (2, True)
 
 
@@ -191,19 +191,19 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_invalid_goals_are_refused_before_any_run(text: str, tmp_path: Path) -> None:
-    status, said = refused("optimise", write(tmp_path, text))
+    status, said = run_in_this_process("optimise", write_study(tmp_path, text))
     assert status == 2
     assert REFUSED[text] in said.splitlines()[-1]
-    assert not results(tmp_path)
+    assert not result_times(tmp_path)
 
 
 def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    status, said = refused("optimise", write(tmp_path, SEARCH))
+    status, said = run_in_this_process("optimise", write_study(tmp_path, SEARCH))
     assert status == 1
     assert said.splitlines() == [
         "approxftl study: study optimise needs the Python package optuna: pip install optuna"]
-    assert not results(tmp_path)
+    assert not result_times(tmp_path)
 
 
 def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
               'read = { from = 40.5, to = 60, unit = "us" }\n'
               "rber = { from = 1e-8, to = 1e-4, log = true }\n")
     text = SEARCH[:SEARCH.index("op =")].replace("20000", "500") + ranges
-    found = outcome(write(tmp_path, text))
+    found = optimise_result(write_study(tmp_path, text))
     assert [trial["why"] for trial in found["trials"]] == [""] * 10
     assert len({trial["values"]["rber"] for trial in found["trials"]}) == 10
 
@@ -221,7 +221,7 @@ def test_fractions_are_proposed_as_the_simulator_accepts(tmp_path: Path) -> None
 def test_proposed_numbers_are_printed_as_accepted(low: float, width: float, unit: str) -> None:
     """Numbers have no exponent, and four digits, or two decimals of a percentage."""
     value = low + width / 3
-    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(value))
+    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).value_as_option(value))
     assert text.endswith(unit)
     number = text.removesuffix(unit) if unit else text
     assert re.fullmatch(r"\d+(\.\d+)?", number)

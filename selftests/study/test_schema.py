@@ -22,7 +22,7 @@ from approxftl_tools import study_plan
 from approxftl_tools.command import FAILED, USAGE, Refusal
 from approxftl_tools.drive_list import DRIVES
 from approxftl_tools.drive_points import OWN_TABLES, Shape, drive_points
-from approxftl_tools.drive_runs import drive_study_text, name_loads
+from approxftl_tools.drive_runs import drive_study_text, name_loads_of_points
 from approxftl_tools.study_figure import figure_specs
 from approxftl_tools.study_optimise import parse_optimise
 from approxftl_tools.study_schema import study_schema
@@ -72,7 +72,7 @@ def as_toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def complaint(document: dict[str, Any]) -> str:
+def reader_error(document: dict[str, Any]) -> str:
     """Return the reader's error for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
@@ -89,21 +89,21 @@ def complaint(document: dict[str, Any]) -> str:
     return ""
 
 
-def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths_of_values(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the paths of all values below this one."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) \
         if isinstance(value, list) else ()
     for key, one in inner:
         yield (*way, key)
-        yield from places(one, (*way, key))
+        yield from paths_of_values(one, (*way, key))
 
 
-PLACES = list(places(WHOLE))
+PLACES = list(paths_of_values(WHOLE))
 VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", "baseline", [], {},
                           ["baseline"], [7, "15%"], [[]], {"a": 1}, {"a": {}}, [{}]])
 
 
-def changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
+def study_with_change(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
     """Return the whole study with the value at one path changed."""
     result = copy.deepcopy(WHOLE)
     inner = result
@@ -125,14 +125,14 @@ def changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
 @example(("synth", "requests"), "another", {})
 @settings(max_examples=600, deadline=None)
 def test_schema_and_program_refuse_alike(way: tuple[Any, ...], how: str, value: Any) -> None:
-    study = changed(way, how, value)
-    found, said = Checker(SCHEMA).errors(study), complaint(study)
+    study = study_with_change(way, how, value)
+    found, said = Checker(SCHEMA).find_errors(study), reader_error(study)
     assert said or not found, found
     assert found or not said or OF_OTHERS.search(said), said
 
 
 def test_a_complete_study_passes_schema_and_program() -> None:
-    assert (Checker(SCHEMA).errors(WHOLE), complaint(WHOLE)) == ([], "")
+    assert (Checker(SCHEMA).find_errors(WHOLE), reader_error(WHOLE)) == ([], "")
 
 
 @pytest.mark.parametrize("way", [way for way in PLACES if isinstance(way[-1], str) and
@@ -140,26 +140,26 @@ def test_a_complete_study_passes_schema_and_program() -> None:
                                  way[-1] not in ("utilisation", "victim") and
                                  way != ("seed",)], ids=str)
 def test_a_misspelt_key_is_refused_by_schema_and_program(way: tuple[Any, ...]) -> None:
-    study = changed(way, "renamed", None)
-    assert Checker(SCHEMA).errors(study)
-    assert f"did you mean {way[-1]}?" in complaint(study)
+    study = study_with_change(way, "renamed", None)
+    assert Checker(SCHEMA).find_errors(study)
+    assert f"did you mean {way[-1]}?" in reader_error(study)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_files_match_the_schema(path: Path) -> None:
-    assert Checker(SCHEMA).errors(tomllib.loads(path.read_text())) == []
+    assert Checker(SCHEMA).find_errors(tomllib.loads(path.read_text())) == []
 
 
 def test_studies_of_drives_match_the_schema() -> None:
     for drive in DRIVES:
-        loads = name_loads(drive_points(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
-        assert Checker(SCHEMA).errors(tomllib.loads(drive_study_text(drive, loads))) == []
+        loads = name_loads_of_points(drive_points(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
+        assert Checker(SCHEMA).find_errors(tomllib.loads(drive_study_text(drive, loads))) == []
 
 
 def test_study_schema_prints_every_documented_key() -> None:
     done = run_program(BUILD / "approxftl-study", "schema")
     assert (done.code, json.loads(done.out)) == (0, SCHEMA)
     page = (TOP / "trace-tools/approxftl_tools/approxftl-study.1.rst").read_text()
-    keys = {way[-1] for way in places(SCHEMA) if len(way) > 1 and way[-2] == "properties"}
+    keys = {way[-1] for way in paths_of_values(SCHEMA) if len(way) > 1 and way[-2] == "properties"}
     assert len(SHIPPED) > 60 and len(keys) > 40
     assert [key for key in keys if not re.search(rf"[*\[]{key}\b|\b{key} = ", page)] == []

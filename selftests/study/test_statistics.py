@@ -21,11 +21,11 @@ STUDIES = 2000
 
 
 @pytest.fixture
-def random() -> Generator:
+def random_generator() -> Generator:
     return np.random.default_rng(18)
 
 
-def covered(samples: Array, widths: Array, truth: float) -> float:
+def share_of_covering_intervals(samples: Array, widths: Array, truth: float) -> float:
     """Return the share of studies whose interval contains the true value."""
     return float((np.abs(samples.mean(axis=-1) - truth) <= widths).mean())
 
@@ -49,9 +49,9 @@ def test_intervals_equal_scipys(values: list[float]) -> None:
     assert found.half == pytest.approx(reach, rel=1e-6, abs=1e-6)
 
 
-def test_bootstrap_intervals_equal_scipys(random: Generator) -> None:
+def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
     """scipy draws other resamples, so that only the standard error of their means is compared."""
-    values = random.lognormal(0, 0.5, 12)
+    values = random_generator.lognormal(0, 0.5, 12)
     drawn = values[statistics.resample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
     assert drawn.std(ddof=1) == pytest.approx(theirs.standard_error, rel=0.08)
@@ -61,15 +61,16 @@ def test_bootstrap_intervals_equal_scipys(random: Generator) -> None:
 
 
 @pytest.mark.parametrize("runs", [3, 5, 10, 40])
-def test_intervals_of_means_cover_the_true_mean(runs: int, random: Generator) -> None:
-    samples = random.normal(7, 2, (STUDIES, runs))
-    assert covered(samples, statistics.half_widths(samples), 7) == pytest.approx(0.95, abs=0.01)
+def test_intervals_of_means_cover_the_true_mean(runs: int, random_generator: Generator) -> None:
+    samples = random_generator.normal(7, 2, (STUDIES, runs))
+    assert share_of_covering_intervals(samples, statistics.interval_half_widths(samples),
+                                       7) == pytest.approx(0.95, abs=0.01)
 
 
-def test_intervals_of_ratios_cover_the_true_ratio(random: Generator) -> None:
+def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -> None:
     """Noise that both runs of a pair share cancels in the ratio, and its interval is narrow."""
-    stream = random.lognormal(0, 0.3, (STUDIES, 8))
-    ours = 0.6 * stream * (1 + 0.02 * random.normal(size=stream.shape))
+    stream = random_generator.lognormal(0, 0.3, (STUDIES, 8))
+    ours = 0.6 * stream * (1 + 0.02 * random_generator.normal(size=stream.shape))
     ratios = [statistics.paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
     hits = [one is not None and one.low is not None and one.high is not None
             and one.low <= 0.6 <= one.high for one in ratios]
@@ -81,18 +82,20 @@ def test_intervals_of_ratios_cover_the_true_ratio(random: Generator) -> None:
 
 @pytest.mark.parametrize(("runs", "least", "most"),
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
-def test_bootstrap_covers_the_mean(runs: int, least: float, most: float, random: Generator) -> None:
+def test_bootstrap_covers_the_mean(runs: int, least: float, most: float,
+                                   random_generator: Generator) -> None:
     """With few runs the bootstrap interval covers more than 95 %."""
-    samples = random.normal(7, 2, (STUDIES, runs))
-    assert least <= covered(samples, statistics.bootstrap_widths(samples), 7) <= most
+    samples = random_generator.normal(7, 2, (STUDIES, runs))
+    assert least <= share_of_covering_intervals(samples, statistics.bootstrap_widths(samples),
+                                                7) <= most
 
 
-def test_bootstrap_covers_skewed_means_better_than_t(random: Generator) -> None:
+def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator) -> None:
     """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
-    samples = random.lognormal(0, 0.8, (STUDIES, 8))
+    samples = random_generator.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))
-    student = covered(samples, statistics.half_widths(samples), truth)
-    boot = covered(samples, statistics.bootstrap_widths(samples), truth)
+    student = share_of_covering_intervals(samples, statistics.interval_half_widths(samples), truth)
+    boot = share_of_covering_intervals(samples, statistics.bootstrap_widths(samples), truth)
     drawn = samples[..., statistics.resample_indices(8)].mean(axis=-1)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     plain = float(((low <= truth) & (truth <= high)).mean())
@@ -100,7 +103,7 @@ def test_bootstrap_covers_skewed_means_better_than_t(random: Generator) -> None:
     assert student + 0.015 < boot < 0.95
 
 
-def autoregressive(random: Generator, share: float, length: int, studies: int) -> Array:
+def ar1_series(random: Generator, share: float, length: int, studies: int) -> Array:
     """Return AR(1) series of mean 100; SHARE is the coefficient of the previous value."""
     noise = random.normal(size=(studies, length))
     runs = np.empty_like(noise)
@@ -114,31 +117,33 @@ def autoregressive(random: Generator, share: float, length: int, studies: int) -
 
 
 @pytest.mark.parametrize(("share", "most"), [(0.0, 0.01), (0.5, 0.01), (0.9, 0.06)])
-def test_steady_runs_are_hardly_cut(share: float, most: float, random: Generator) -> None:
-    found = [statistics.mser5_cut(run) for run in autoregressive(random, share, 640, 500)]
+def test_steady_runs_are_hardly_cut(share: float, most: float, random_generator: Generator) -> None:
+    found = [statistics.mser5_cut(run) for run in ar1_series(random_generator, share, 640, 500)]
     assert np.mean([not one.settled for one in found]) <= most
     assert np.mean([one.cut for one in found]) < 0.08 * 640
 
 
 @pytest.mark.parametrize("length", [60, 120, 200])
-def test_a_transient_is_cut(length: int, random: Generator) -> None:
+def test_a_transient_is_cut(length: int, random_generator: Generator) -> None:
     """After LENGTH values, 95 % of the initial bias has decayed; the cut must be near there."""
     bias = 10 * np.exp(-3 * np.arange(640) / length)
-    found = [statistics.mser5_cut(run + bias) for run in autoregressive(random, 0.5, 640, 500)]
+    found = [statistics.mser5_cut(run + bias)
+             for run in ar1_series(random_generator, 0.5, 640, 500)]
     assert np.mean([one.settled for one in found]) > 0.95
     assert np.mean([one.cut for one in found]) == pytest.approx(length, rel=0.25)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_a_drift_does_not_settle(share: float, random: Generator) -> None:
+def test_a_drift_does_not_settle(share: float, random_generator: Generator) -> None:
     drift = np.linspace(5, -5, 640)
-    found = [statistics.mser5_cut(run + drift) for run in autoregressive(random, share, 640, 500)]
+    found = [statistics.mser5_cut(run + drift)
+             for run in ar1_series(random_generator, share, 640, 500)]
     assert np.mean([one.settled for one in found]) < 0.05
 
 
-def test_a_run_with_a_different_end_is_not_settled(random: Generator) -> None:
+def test_a_run_with_a_different_end_is_not_settled(random_generator: Generator) -> None:
     late = np.where(np.arange(640) > 560, 1.0, 0.0)
-    runs = autoregressive(random, 0.5, 640, 500)
+    runs = ar1_series(random_generator, 0.5, 640, 500)
     assert np.mean([statistics.mser5_cut(run + 40 * late).settled for run in runs]) == 0
     assert np.mean([statistics.mser5_cut(run + 4 * late).settled
                     for run in runs]) > 0.99, "0.5 % off"
@@ -149,7 +154,7 @@ def test_a_short_run_has_no_truncation(length: int) -> None:
     assert statistics.mser5_cut(np.ones(length)) == statistics.Truncation(0, False)
 
 
-def by_definition(series: list[float]) -> int:
+def mser5_cut_by_definition(series: list[float]) -> int:
     """Return MSER-5's cut by its definition; the first one of equals."""
     means = np.asarray(series[:len(series) // 5 * 5]).reshape(-1, 5).mean(axis=1)
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
@@ -162,7 +167,7 @@ def by_definition(series: list[float]) -> int:
 def test_mser_follows_its_definition(series: list[int]) -> None:
     assume(len(set(series)) > 20)
     values = [float(value) for value in series]
-    assert statistics.mser5_cut(values).cut == by_definition(values)
+    assert statistics.mser5_cut(values).cut == mser5_cut_by_definition(values)
 
 
 # ---------------------------------------------------------------- edge cases
@@ -187,11 +192,12 @@ def test_a_ratio_to_zero_is_undefined() -> None:
     assert statistics.paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
 
 
-def test_estimated_runs_give_the_requested_width(random: Generator) -> None:
+def test_estimated_runs_give_the_requested_width(random_generator: Generator) -> None:
     """The returned number of runs gives the requested width."""
-    pilot = statistics.estimate_mean(random.normal(50, 5, 40))
+    pilot = statistics.estimate_mean(random_generator.normal(50, 5, 40))
     count = statistics.estimate_runs_needed(pilot, 0.02)
-    halves = [statistics.estimate_mean(random.normal(50, 5, count)).half or 0 for _ in range(50)]
+    halves = [statistics.estimate_mean(random_generator.normal(50, 5, count)).half or 0
+              for _ in range(50)]
     assert np.mean(halves) == pytest.approx(0.02 * 50, rel=0.25)
     assert statistics.estimate_runs_needed(pilot, 0.5) == 40
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.processes import wait_until
 
 from approxftl_tools import study as verb
@@ -37,20 +37,20 @@ approx-share = [0.1, 0.5]
 LONG = SMALL.replace("2000", "1000000").replace("[0.1, 0.5]", "[0.1, 0.2, 0.3, 0.4]")
 
 
-def write(folder: Path, text: str) -> Path:
+def write_study(folder: Path, text: str) -> Path:
     path = folder / "study.toml"
     path.write_text(f"study = 1\n{text}")
     return path
 
 
-def study(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
+def run_study(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
     done = subprocess.run([STUDY, *arguments], capture_output=True, text=True, check=False,
                           env=os.environ | environment)
     assert done.returncode == status, done.stderr
     return done
 
 
-def refused(*arguments: str | Path) -> tuple[int, str]:
+def run_in_this_process(*arguments: str | Path) -> tuple[int, str]:
     """Run the command in this process, to save the start of an interpreter."""
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
@@ -63,11 +63,11 @@ def refused(*arguments: str | Path) -> tuple[int, str]:
             sys.stdin, sys.stdout, sys.stderr = streams
 
 
-def answer(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
-    return document_of(SCHEMA, study(*arguments, "--json", status=status).stdout)
+def study_verb_json(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
+    return parse_document(SCHEMA, run_study(*arguments, "--json", status=status).stdout)
 
 
-def results(folder: Path) -> dict[str, int]:
+def result_times(folder: Path) -> dict[str, int]:
     """Return the modification time of each result. Directories may be removed meanwhile."""
     return {place: Path(place, "result.json").stat().st_mtime_ns
             for place, _, names in os.walk(folder) if "result.json" in names}
@@ -78,7 +78,7 @@ MARK = f"AFTL_TEST_OF_STUDIES={os.getpid()}"
 os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
 
 
-def simulations(requests: int = 1000000) -> list[int]:
+def running_simulations(requests: int = 1000000) -> list[int]:
     """Return the running simulations of points; checks of options lack --die-with-parent."""
     done = subprocess.run(["pgrep", "-f",
                            f"approxftl sim .*--requests={requests} (.* )?--die-with-parent"],
@@ -91,32 +91,32 @@ def simulations(requests: int = 1000000) -> list[int]:
     return found
 
 
-def ended_one(number: signal.Signals) -> bool:
+def end_one_simulation(number: signal.Signals) -> bool:
     """Send a signal to one running simulation; return whether there was one."""
-    for pid in simulations():
+    for pid in running_simulations():
         with suppress(ProcessLookupError):
             os.kill(pid, number)
             return True
     return False
 
 
-def until_there_are(folder: Path, count: int) -> None:
-    wait_until(lambda: len(results(folder)) >= count)
+def wait_for_results(folder: Path, count: int) -> None:
+    wait_until(lambda: len(result_times(folder)) >= count)
 
 
 def test_every_combination_is_run_once(tmp_path: Path) -> None:
-    file = write(tmp_path, SMALL)
-    first = answer("run", file)
+    file = write_study(tmp_path, SMALL)
+    first = study_verb_json("run", file)
     assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
         ("baseline", 0.1), ("baseline", 0.5), ("approxftl", 0.1), ("approxftl", 0.5)]
-    before = results(tmp_path)
+    before = result_times(tmp_path)
     assert len(before) == 4
-    assert answer("run", file)["rows"] == first["rows"]
-    assert results(tmp_path) == before
+    assert study_verb_json("run", file)["rows"] == first["rows"]
+    assert result_times(tmp_path) == before
 
 
 def test_results_equal_the_simulators(tmp_path: Path) -> None:
-    row = answer("run", write(tmp_path, SMALL))["rows"][3]
+    row = study_verb_json("run", write_study(tmp_path, SMALL))["rows"][3]
     direct = subprocess.run(
         [BUILD / "approxftl", "sim", "--requests=2000", "--policy=approxftl",
          "--approx-share=0.5", "--json=-", "--quiet"], capture_output=True, text=True, check=True)
@@ -125,54 +125,54 @@ def test_results_equal_the_simulators(tmp_path: Path) -> None:
 
 
 def test_a_changed_study_runs_only_new_points(tmp_path: Path) -> None:
-    study("run", write(tmp_path, SMALL))
-    before = results(tmp_path)
-    study("run", write(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
-    after = results(tmp_path)
+    run_study("run", write_study(tmp_path, SMALL))
+    before = result_times(tmp_path)
+    run_study("run", write_study(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
+    after = result_times(tmp_path)
     assert {path: when for path, when in after.items() if path in before} == before
     assert len(after) == 6
 
 
 def test_a_point_depends_on_its_traces_content(tmp_path: Path) -> None:
-    def record(seed: int) -> None:
+    def write_trace_record(seed: int) -> None:
         subprocess.run([BUILD / "approxftl", "sim", "--requests=500", f"--seed={seed}", "--quiet",
                         f"--record={tmp_path / 'a.aft'}"], check=True)
 
-    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
-    record(1)
-    study("run", file)
-    record(2)
-    assert "0 done, 0 failed, 1 missing" in study("status", file).stdout
-    study("run", file)
-    assert len(results(tmp_path)) == 2
+    file = write_study(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
+    write_trace_record(1)
+    run_study("run", file)
+    write_trace_record(2)
+    assert "0 done, 0 failed, 1 missing" in run_study("status", file).stdout
+    run_study("run", file)
+    assert len(result_times(tmp_path)) == 2
 
 
 def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     # 12 blocks are too few for policy approxftl.
-    file = write(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
-    done = study("run", file, status=1)
+    file = write_study(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
+    done = run_study("run", file, status=1)
     assert done.stderr.count("policy=approxftl approx-share=") == 2
     assert "keeps 16 of the 12 blocks" in done.stderr
-    table = answer("table", file)
+    table = study_verb_json("table", file)
     assert [one["point"]["policy"] for one in table["failed"]] == ["approxftl"] * 2
     assert "keeps 16 of the 12 blocks" in table["failed"][0]["why"]
-    assert "2 of 4 points are in the table; 2 failed, 0 missing" in study("table", file).stderr
-    assert "2 done, 2 failed, 0 missing" in study("status", file, status=1).stdout
-    states = answer("status", file, status=1)
+    assert "2 of 4 points are in the table; 2 failed, 0 missing" in run_study("table", file).stderr
+    assert "2 done, 2 failed, 0 missing" in run_study("status", file, status=1).stdout
+    states = study_verb_json("status", file, status=1)
     assert [states[key] for key in ("done", "failed", "missing")] == [2, 2, 0]
-    calls = results(tmp_path)
-    study("run", file, "--retry", status=1)
-    assert results(tmp_path) == calls
+    calls = result_times(tmp_path)
+    run_study("run", file, "--retry", status=1)
+    assert result_times(tmp_path) == calls
 
 
 def test_exclude_and_repeat_change_the_points(tmp_path: Path) -> None:
-    file = write(tmp_path, SMALL.replace('"small"', '"small"\nseeds = 3') + """
+    file = write_study(tmp_path, SMALL.replace('"small"', '"small"\nseeds = 3') + """
 [[exclude]]
 policy = "baseline"
 approx-share = [0.5]
 """)
     plan = study_plan.read_study(file, BUILD / "approxftl")
-    names = [point.name() for point in plan.points]
+    names = [point.point_name() for point in plan.points]
     assert len(names) == 9
     assert not any("baseline approx-share=0.5" in name for name in names)
     assert len({dict(point.varied)["seed"] for point in plan.points}) == 3
@@ -182,83 +182,83 @@ approx-share = [0.5]
     ("[7, 10]", '"7"'), ("[7, 10]", '["7"]'), ('["7", "10"]', "7"), ('["7", 10]', '[7, "7"]')])
 def test_rules_compare_values_as_passed_to_the_simulator(
         axis: str, rule: str, tmp_path: Path) -> None:
-    file = write(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
+    file = write_study(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
     plan = study_plan.read_study(file, BUILD / "approxftl")
-    assert [point.name() for point in plan.points] == ["op=10"]
+    assert [point.point_name() for point in plan.points] == ["op=10"]
 
 
 @pytest.mark.slow
 def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
-    file = write(tmp_path, LONG)
+    file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
-    until_there_are(tmp_path, 1)
-    wait_until(lambda: ended_one(signal.SIGKILL))
+    wait_for_results(tmp_path, 1)
+    wait_until(lambda: end_one_simulation(signal.SIGKILL))
     assert driver.wait() == 0
-    assert len(results(tmp_path)) == 8
+    assert len(result_times(tmp_path)) == 8
 
 
 @pytest.mark.slow
 def test_a_killed_study_is_continued(tmp_path: Path) -> None:
-    file = write(tmp_path, LONG)
+    file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
-    until_there_are(tmp_path, 2)
+    wait_for_results(tmp_path, 2)
     driver.kill()
     driver.wait()
-    before = results(tmp_path)
+    before = result_times(tmp_path)
     assert 2 <= len(before) < 8
-    study("run", file)
-    after = results(tmp_path)
+    run_study("run", file)
+    after = result_times(tmp_path)
     assert len(after) == 8
     assert {path: when for path, when in after.items() if path in before} == before
 
 
 def test_an_interrupted_study_keeps_its_results(tmp_path: Path) -> None:
-    file = write(tmp_path, LONG)
+    file = write_study(tmp_path, LONG)
     # A shell may start the tests in the background with SIGINT ignored.
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--jobs", "2"],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until_there_are(tmp_path, 1)
+    wait_for_results(tmp_path, 1)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate()
     assert driver.returncode == 130
     assert "interrupted" in said and "the same command goes on" in said
-    assert not simulations()
+    assert not running_simulations()
     assert not list(tmp_path.rglob(".*"))
 
 
 def test_exported_commands_write_results(tmp_path: Path) -> None:
-    file = write(tmp_path, SMALL)
-    commands = study("export", file).stdout
+    file = write_study(tmp_path, SMALL)
+    commands = run_study("export", file).stdout
     assert commands.count("\n") == 4
     path = f"{BUILD}:{os.environ['PATH']}"
     subprocess.run(["sh", "-ec", commands], check=True, env=os.environ | {"PATH": path},
                    stdout=subprocess.DEVNULL)
-    assert "4 done, 0 failed, 0 missing" in study("status", file).stdout
+    assert "4 done, 0 failed, 0 missing" in run_study("status", file).stdout
 
 
 def test_exported_commands_check_their_files(tmp_path: Path) -> None:
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=500"], check=True)
-    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
-    commands = study("export", file).stdout
+    file = write_study(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
+    commands = run_study("export", file).stdout
     environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
 
-    def run() -> str:
+    def run_exported_commands() -> str:
         done = subprocess.run(["sh", "-c", commands], env=environment, capture_output=True,
                               text=True, check=False)
         return done.stderr
 
     subprocess.run([*record, "--requests=500", "--seed=9"], check=True)
-    assert "a.aft is another one" in run()
-    assert not results(tmp_path)
+    assert "a.aft is another one" in run_exported_commands()
+    assert not result_times(tmp_path)
     subprocess.run([*record, "--requests=500"], check=True)
-    assert run() == ""
-    assert len(results(tmp_path)) == 1
+    assert run_exported_commands() == ""
+    assert len(result_times(tmp_path)) == 1
 
 
 def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
-    lines = study("run", write(tmp_path, SMALL), "--csv", "--measures",
-                  "write_amplification").stdout.splitlines()
+    lines = run_study("run", write_study(tmp_path, SMALL), "--csv", "--measures",
+                      "write_amplification").stdout.splitlines()
     assert lines[0] == ("policy,approx-share,runs,drifting_runs,write_amplification,"
                         "write_amplification_low,write_amplification_high")
     assert len(lines) == 5
@@ -308,7 +308,7 @@ def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
     ('[base]\nprofile = "a\\u0000b"\n', '[base] "profile" is one value'),
 ])
 def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
-    status, said = refused("run", write(tmp_path, text))
+    status, said = run_in_this_process("run", write_study(tmp_path, text))
     assert status == {"no TOML": 1, "gone.aft: no such file": 3}.get(sentence, 2)
     assert sentence in said
     assert said.count("\n") == 1
@@ -317,16 +317,17 @@ def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -
 
 @pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])
 def test_an_invalid_number_of_jobs_is_refused(tmp_path: Path, jobs: str) -> None:
-    status, said = refused("run", write(tmp_path, SMALL), "--jobs", jobs)
+    status, said = run_in_this_process("run", write_study(tmp_path, SMALL), "--jobs", jobs)
     assert status == 2
     assert f'"{jobs}" is not from 1 to 1024' in said
 
 
 def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     """A simulation that was interrupted and ended normally has no complete result."""
-    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
+    driver = subprocess.Popen([STUDY, "run",
+                               write_study(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: ended_one(signal.SIGTERM))
+    wait_until(lambda: end_one_simulation(signal.SIGTERM))
     out, _ = driver.communicate()
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -345,16 +346,17 @@ esac
 exec '{BUILD}/approxftl' "$@"
 """)
     double.chmod(0o755)
-    done = study("run", write(tmp_path, SMALL), status=times == 3, APPROXFTL=str(double))
+    done = run_study("run", write_study(tmp_path, SMALL), status=times == 3, APPROXFTL=str(double))
     assert ("killed 3 times as it looked at the options" in done.stderr) == (times == 3)
-    assert len(results(tmp_path)) == (0 if times == 3 else 4)
+    assert len(result_times(tmp_path)) == (0 if times == 3 else 4)
 
 
 def test_a_trace_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
     """A result must not be stored under the digest of other trace contents."""
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=3000"], check=True)
-    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
+    file = write_study(tmp_path,
+                       '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
 case $* in
@@ -367,51 +369,51 @@ exec '{BUILD}/approxftl' "$@"
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "1"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True,
                               env=os.environ | {"APPROXFTL": str(double)})
-    until_there_are(tmp_path, 1)
+    wait_for_results(tmp_path, 1)
     subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
     (tmp_path / "changed").touch()
     _, said = driver.communicate()
     assert driver.returncode == 1
     assert "policy=vth_b" in said and "a.aft has changed since the study began" in said
-    assert len(results(tmp_path)) == 1
+    assert len(result_times(tmp_path)) == 1
 
 
 @pytest.mark.slow
 def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
-    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--jobs", "2"],
+    driver = subprocess.Popen([STUDY, "run", write_study(tmp_path, LONG), "--jobs", "2"],
                               stdout=subprocess.DEVNULL)
-    until_there_are(tmp_path, 1)
+    wait_for_results(tmp_path, 1)
     driver.kill()
     driver.wait()
-    wait_until(lambda: not simulations())
+    wait_until(lambda: not running_simulations())
 
 
 def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:
     text = SMALL.replace("[base]\n", "[base]\nwrite-share = 1\n")
-    file = write(tmp_path, text)
-    assert study("status", file).stderr == (
+    file = write_study(tmp_path, text)
+    assert run_study("status", file).stderr == (
         f"approxftl study: {file}: warning: --write-share 1 means 100%: write 100%, or 1% if that "
         "was meant\n")
     # A refusal stands alone.
-    write(tmp_path, text.replace("requests = 2000", "requests = -2"))
-    said = study("status", file, status=2).stderr
+    write_study(tmp_path, text.replace("requests = 2000", "requests = -2"))
+    said = run_study("status", file, status=2).stderr
     assert said.count("\n") == 1 and "--requests" in said
 
 
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
     """Further measures are named below the table, unless no run has them."""
     text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')
-    file = write(tmp_path, text)
-    everything = study("run", file).stdout
+    file = write_study(tmp_path, text)
+    everything = run_study("run", file).stdout
     assert "write response, mean" in everything and "read response" not in everything
     assert "More with" not in everything and max(map(len, everything.splitlines())) <= 100
-    write(tmp_path, f'{text}[[figure]]\nx = "approx-share"\ny = "write_amplification"\n')
-    said = study("table", file).stdout
+    write_study(tmp_path, f'{text}[[figure]]\nx = "approx-share"\ny = "write_amplification"\n')
+    said = run_study("table", file).stdout
     head, *rows, empty, more = said.splitlines()[:7]
     assert head.split() == ["policy", "approx-share", "runs", "write", "amplification"]
     assert len(rows) == 4 and not empty
     assert more.startswith("More with --measures, or --csv: write_response_mean_ns, ")
-    asked = study("table", file, "--measures", "read_response_mean_ns,array_erases").stdout
+    asked = run_study("table", file, "--measures", "read_response_mean_ns,array_erases").stdout
     assert asked.splitlines()[0].split() == ["policy", "approx-share", "runs", "erases"]
 
 
@@ -440,7 +442,7 @@ def test_zero_width_intervals_are_left_out(low: float | None, said: str) -> None
 
 
 def test_measures_are_listed_by_subject(tmp_path: Path) -> None:
-    told = study("table", write(tmp_path, SMALL), "--measures", "help").stdout
+    told = run_study("table", write_study(tmp_path, SMALL), "--measures", "help").stdout
     assert "\nqueues of the host, N from 0 to 7\n  queue_N_requests_per_s\n" in told
     assert "  write_amplification (waf)\n" in told
     assert len(told.splitlines()) < 75
@@ -449,9 +451,9 @@ def test_measures_are_listed_by_subject(tmp_path: Path) -> None:
 def test_results_of_another_build_are_reported(tmp_path: Path) -> None:
     """The key of a result covers build and options; here the options differ."""
     text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
-    file = write(tmp_path, text)
-    study("run", file, "--measures", "waf")
-    write(tmp_path, text.replace("requests = ", "requests = 1"))
+    file = write_study(tmp_path, text)
+    run_study("run", file, "--measures", "waf")
+    write_study(tmp_path, text.replace("requests = ", "requests = 1"))
     for what, status in (("table", 0), ("figure", 1)):
-        said = study(what, file, status=status).stderr
+        said = run_study(what, file, status=status).stderr
         assert re.search(r"[1-9]\d* results in .* are of another build or of other options", said)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, PROGRAM
 
 from approxftl_tools import aft, record_writer, synthesis, workload_profile
@@ -25,31 +25,31 @@ EXACT = {"write_share": 0.01, "update_share": 0.01, "read_written_share": 0.02,
          "approx_share": 0.03}
 
 
-def synth(*arguments: str | Path, status: int = 0) -> Any:
+def run_synth(*arguments: str | Path, status: int = 0) -> Any:
     done = subprocess.run([SYNTH, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return done
 
 
 @pytest.fixture(autouse=True, scope="module")
-def writes_records() -> Iterator[None]:
+def program_path_for_records() -> Iterator[None]:
     """Set the path of the program for functions called in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPROXFTL", str(PROGRAM))
         yield
 
 
-def measured(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
+def measure_stream(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
     path = folder / record_writer.OUTPUT
-    record_writer.write_record_file(path, stream.columns(), stream.device_bytes, "test", {})
-    return workload_profile.profile_of_record_file(path).summary()
+    record_writer.write_record_file(path, stream.record_columns(), stream.device_bytes, "test", {})
+    return workload_profile.profile_of_record_file(path).compared_characteristics()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
     profile = workload_profile.find_profile(name)
-    made = measured(synthesis.generate_stream(profile, 60000, 1), tmp_path)
-    wanted = profile.summary()
+    made = measure_stream(synthesis.generate_stream(profile, 60000, 1), tmp_path)
+    wanted = profile.compared_characteristics()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
     for key in ("write_share", "read_written_share"):
         assert made[key] == pytest.approx(wanted[key], abs=EXACT[key] + 2 / few**0.5), key
@@ -60,16 +60,16 @@ def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> Non
 
 def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
     profile = workload_profile.find_profile("PRN_0")
-    made = measured(synthesis.generate_stream(profile, 400000, 1), tmp_path)
+    made = measure_stream(synthesis.generate_stream(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
 
 
 def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
-    told = synth("--like", "PRN_0", "--requests", "5000", "-O", tmp_path / "a.aft").stdout
+    told = run_synth("--like", "PRN_0", "--requests", "5000", "-O", tmp_path / "a.aft").stdout
     assert "This stream lasts 0.2 hours; more --requests" in " ".join(told.split())
-    told = synth("--like", "PRN_0", "--requests", "300000", "-O", tmp_path / "a.aft").stdout
+    told = run_synth("--like", "PRN_0", "--requests", "300000", "-O", tmp_path / "a.aft").stdout
     assert "hours" not in told
 
 
@@ -80,13 +80,14 @@ def test_volume_names_may_be_spelled_differently(name: str) -> None:
 
 def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> None:
     first = tmp_path / "first.aft"
-    synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-O", first)
+    run_synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-O", first)
     saved = tmp_path / "saved.json"
-    synth("--fit", first, "--profile-out", saved)
-    done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
-                 "-O", tmp_path / "second.aft")
-    document = document_of("trace-tools/approxftl_tools/tools-output.fields", done.stdout)
-    assert document["wanted"] == workload_profile.profile_of_record_file(first).summary()
+    run_synth("--fit", first, "--profile-out", saved)
+    done = run_synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
+                     "-O", tmp_path / "second.aft")
+    document = parse_document("trace-tools/approxftl_tools/tools-output.fields", done.stdout)
+    assert document["wanted"] == workload_profile.profile_of_record_file(
+        first).compared_characteristics()
     for key, most in EXACT.items():
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
 
@@ -94,13 +95,13 @@ def test_a_fit_to_a_generated_stream_recovers_its_profile(tmp_path: Path) -> Non
 def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.aft", "b.aft", "c.aft")]
     for file, seed in zip(files, ("5", "5", "6"), strict=True):
-        synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-O", file)
+        run_synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-O", file)
     assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
 
 
 def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
-    synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
+    run_synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
                            "--fold", "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
                            "--policy=vth_b"],
@@ -112,7 +113,7 @@ def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
 
 def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
-    synth("--like", "hm_1", "--requests", "100", "-O", file)
+    run_synth("--like", "hm_1", "--requests", "100", "-O", file)
     read = aft.open_records(file)
     assert read.source_format == "synthetic HM_1"
     said = json.loads(read.provenance)["about"]
@@ -123,11 +124,12 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
 
 def test_reads_hit_read_only_places_as_requested(tmp_path: Path) -> None:
     """Reads hit each read-only place this often, and this share of the written places."""
-    told = synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
-                 "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
+    told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
+                     "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
     file = aft.open_records(tmp_path / "a.aft")
-    write, first = file.operations() == aft.OPERATIONS.index("write"), file.column("off_sect")
+    write, first = file.operations_without_flags() == aft.OPERATIONS.index(
+        "write"), file.field_of_records("off_sect")
     read = first[~write]
     alone = read[~np.isin(read, first[write])]
     assert len(alone) / len(np.unique(alone)) == pytest.approx(50, rel=0.2)
@@ -155,13 +157,13 @@ def test_any_profile_gives_a_valid_stream(requests: int, seed: int, writes: floa
 
 
 def test_within_sets_the_allowed_deviation(tmp_path: Path) -> None:
-    done = synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
-                 tmp_path / "a.aft", status=4)
+    done = run_synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
+                     tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr
 
 
 def test_list_prints_the_published_volumes() -> None:
-    lines = synth("--list").stdout.splitlines()
+    lines = run_synth("--list").stdout.splitlines()
     assert len(lines) == 1 + len(NAMES)
     assert [line.split()[0] for line in lines[1:]] == NAMES
 
@@ -176,7 +178,7 @@ def test_list_prints_the_published_volumes() -> None:
     ([], 2, "one of the arguments"),
 ])
 def test_invalid_options_are_refused(arguments: list[str], status: int, sentence: str) -> None:
-    done = synth(*arguments, status=status)
+    done = run_synth(*arguments, status=status)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -203,9 +205,9 @@ def test_damaged_profiles_are_refused(tmp_path: Path, change: dict[str, Any],
 
 
 def test_the_list_is_written_as_json() -> None:
-    done = synth("--list", "--json")
-    volumes = document_of("trace-tools/approxftl_tools/tools-output.fields",
-                          done.stdout)["volumes"]
+    done = run_synth("--list", "--json")
+    volumes = parse_document("trace-tools/approxftl_tools/tools-output.fields",
+                             done.stdout)["volumes"]
     assert [one["name"] for one in volumes] == [row[0] for row in workload_profile.PUBLISHED]
 
 

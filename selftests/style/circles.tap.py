@@ -29,13 +29,13 @@ NAMED = re.compile(r"(?<!struct )(?<!enum )\b(aftl_\w+)")
 Graph = dict[str, set[str]]
 
 
-def read(path: Path) -> str:
+def source_without_comments(path: Path) -> str:
     """Return the source without comments and strings; of a header only the inline functions."""
     text = PROSE.sub("", path.read_text())
     return text if path.suffix == ".c" else "\n".join(m[0] for m in INLINE.finditer(text))
 
 
-def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
+def used_files(texts: dict[Path, str]) -> dict[Path, set[Path]]:
     """Return the files that each file uses."""
     home = {
         name: path
@@ -49,7 +49,7 @@ def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
     }
 
 
-def includes() -> dict[Path, set[Path]]:
+def included_headers() -> dict[Path, set[Path]]:
     """Return the headers of the module that each file in a subdirectory includes."""
     paths = {path.relative_to(TOP): path for path in sorted(TOP.rglob("*.[ch]"))}
     included = {
@@ -59,7 +59,7 @@ def includes() -> dict[Path, set[Path]]:
     return {path: others & paths.keys() for path, others in included.items() if len(path.parts) > 1}
 
 
-def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
+def merge_nodes(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
     """Merge files with the same name() into one node."""
     nodes: Graph = {name(path): set() for path in used}
     nodes |= {name(other): set() for others in used.values() for other in others}
@@ -68,17 +68,17 @@ def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
     return nodes
 
 
-def room(path: Path) -> str:
+def directory_of_file(path: Path) -> str:
     """Return the directory of a file."""
     return "/".join(path.parts[:-1])
 
 
-def module(path: Path) -> str:
+def module_of_file(path: Path) -> str:
     """Return the name that a source file and its header share."""
     return str(path.with_suffix(""))
 
 
-def reachable(nodes: Graph, start: str) -> set[str]:
+def reachable_nodes(nodes: Graph, start: str) -> set[str]:
     """Return the nodes that a node depends on, directly or indirectly."""
     seen: set[str] = set()
     ahead = [start]
@@ -89,9 +89,9 @@ def reachable(nodes: Graph, start: str) -> set[str]:
     return seen
 
 
-def circles(nodes: Graph) -> list[list[str]]:
+def find_circles(nodes: Graph) -> list[list[str]]:
     """Return the groups of nodes that all depend on each other, directly or indirectly."""
-    far = {node: reachable(nodes, node) for node in nodes}
+    far = {node: reachable_nodes(nodes, node) for node in nodes}
     groups = {
         tuple(sorted({other for other in far[node] if node in far[other]} | {node}))
         for node in nodes
@@ -100,7 +100,7 @@ def circles(nodes: Graph) -> list[list[str]]:
     return [list(group) for group in sorted(groups)]
 
 
-def report(number: int, what: str, groups: list[list[str]]) -> bool:
+def print_point(number: int, what: str, groups: list[list[str]]) -> bool:
     """Print one TAP point."""
     print(f"{'not ok' if groups else 'ok'} {number} - {what} have no circular dependency")
     for group in groups:
@@ -110,9 +110,10 @@ def report(number: int, what: str, groups: list[list[str]]) -> bool:
 
 def main() -> int:
     """Check the core's files, the others, and the directories of both."""
-    texts = {path.relative_to(TOP): read(path) for path in sorted(TOP.rglob("*.[ch]"))}
-    used = uses(texts)
-    included = includes()
+    texts = {path.relative_to(TOP): source_without_comments(path)
+             for path in sorted(TOP.rglob("*.[ch]"))}
+    used = used_files(texts)
+    included = included_headers()
     if min(sum(map(len, used.values())), sum(map(len, included.values()))) < len(texts):
         print("Bail out! hardly any file uses another: the patterns of names are wrong")
         return 1
@@ -123,16 +124,17 @@ def main() -> int:
         if path not in core and len(path.parts) > 1
     }
     subjects = {
-        "the core's files": graph(core, module),
-        "the core's directories": graph(core, lambda path: path.parts[1]),
-        "files outside the core": graph(rest, module),
-        "directories outside the core": graph(rest, lambda path: path.parts[0]),
-        "includes of files": graph(included, str),
-        "includes of directories": graph(included, room),
+        "the core's files": merge_nodes(core, module_of_file),
+        "the core's directories": merge_nodes(core, lambda path: path.parts[1]),
+        "files outside the core": merge_nodes(rest, module_of_file),
+        "directories outside the core": merge_nodes(rest, lambda path: path.parts[0]),
+        "includes of files": merge_nodes(included, str),
+        "includes of directories": merge_nodes(included, directory_of_file),
     }
     verdicts = [
-        report(i, what, circles(nodes)) for i, (what, nodes) in enumerate(subjects.items(), 1)
-    ]
+        print_point(i, what, find_circles(nodes))
+        for i, (what, nodes) in enumerate(subjects.items(), 1)
+]
     print(f"1..{len(verdicts)}")
     return 0 if all(verdicts) else 1
 

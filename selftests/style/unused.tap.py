@@ -19,7 +19,7 @@ FUNCTION = re.compile(r"^(?!typedef|#|.*__asm__)\w[\w \t*]*?[ *](\w+)\(", re.MUL
 TABLE = re.compile(r"^(?:extern )?const [\w ]+ \**(\w+)\[", re.MULTILINE)
 
 
-def functions(text: str) -> Counter[str]:
+def count_functions(text: str) -> Counter[str]:
     """Return the functions and tables that a file declares or defines, and how often."""
     return Counter(FUNCTION.findall(text) + TABLE.findall(text))
 
@@ -34,15 +34,16 @@ def main() -> int:
     }
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", text))
     defined = Counter(
-        name for path, text in texts.items() if path.suffix == ".c" for name in functions(text)
-    )
+        name for path, text in texts.items() if path.suffix == ".c"
+        for name in count_functions(text)
+)
     headers = [path for path in texts if path.suffix == ".h"]
     status = 0
     for number, folder in enumerate(FOLDERS, 1):
         told = Counter[str]()
         for path in headers:
             if path.parts[0] == folder:
-                told += functions(texts[path])
+                told += count_functions(texts[path])
         dead = [name for name, times in told.items() if words[name] <= times + defined[name]]
         verdict = "not ok" if dead or not told else "ok"
         status |= verdict != "ok"

@@ -41,7 +41,7 @@ OPENING = re.compile(r"(?:^|(?<=[.:;] ))(Who|Whose|Whom|That of|Of what|Of whom|
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-def sources() -> list[str]:
+def list_text_files() -> list[str]:
     """Return the text files of the tree."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
     names = listed.stdout.split() if listed.returncode == 0 else \
@@ -50,7 +50,7 @@ def sources() -> list[str]:
             {".c", ".h", ".py", ".sh", ".md", ".rst", ".toml"} and Path(name).is_file()]
 
 
-def retired(name: str, text: str) -> list[str]:
+def find_retired_words(name: str, text: str) -> list[str]:
     """Return a message for each retired word."""
     if any(fnmatch(name, pattern) for pattern in EXCEPT):
         return []
@@ -62,7 +62,7 @@ def retired(name: str, text: str) -> list[str]:
     return found
 
 
-def riddles(name: str, text: str) -> list[str]:
+def find_riddle_comments(name: str, text: str) -> list[str]:
     """Return a message for each comment that begins with a noun clause."""
     if not any(fnmatch(name, pattern) for pattern in PLAIN):
         return []
@@ -76,10 +76,11 @@ def riddles(name: str, text: str) -> list[str]:
 
 def main() -> int:
     """Check the whole tree."""
-    texts = {name: Path(name).read_text(errors="replace") for name in sources()}
+    texts = {name: Path(name).read_text(errors="replace") for name in list_text_files()}
     status = 0
-    for number, (what, look) in enumerate((("no retired word", retired),
-                                           ("comments begin with their subject", riddles)), 1):
+    for number, (what, look) in enumerate((("no retired word", find_retired_words),
+                                           ("comments begin with their subject",
+                                            find_riddle_comments)), 1):
         found = [problem for name, text in texts.items() for problem in look(name, text)]
         print("\n".join(f"# {problem}" for problem in found), end="\n" if found else "")
         print(f"{'not ok' if found else 'ok'} {number} - {what}")

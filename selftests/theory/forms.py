@@ -33,24 +33,24 @@ stats: Any = import_module("scipy.stats")
 Class = tuple[float, float]
 
 
-def fifo(load: float) -> float:
+def fifo_amplification(load: float) -> float:
     """Return the write amplification of FIFO and of greedy collection of very large blocks."""
     a = 1 / load
     return float((a / (a + special.lambertw(-a * np.exp(-a)))).real)
 
 
-def windowed(load: float, pages: int, share: float) -> float:
+def windowed_greedy_amplification(load: float, pages: int, share: float) -> float:
     """Return that of greedy collection among the oldest blocks, a `share` of all blocks.
 
     A share of 0 is FIFO collection, 1 is greedy collection. Blocks age for one turn of the log,
     then enter the window. There the block with the fewest valid pages is collected.
     """
-    def valid_pages(rate: float) -> float:
+    def valid_pages_at_rate(rate: float) -> float:
         """Return valid pages for each block, less than there are."""
-        def excess(turn: float) -> float:
+        def excess_at_turn(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 
-        turn = optimize.brentq(excess, 0, 1) if excess(0) < 0 else 0.0
+        turn = optimize.brentq(excess_at_turn, 0, 1) if excess_at_turn(0) < 0 else 0.0
         valid = float(np.exp(-rate * turn))
         entering = stats.binom.pmf(np.arange(pages + 1), pages, valid)
         all_valid = min(entering[pages] / (rate * pages), 1 - turn)
@@ -62,50 +62,54 @@ def windowed(load: float, pages: int, share: float) -> float:
             held, left = held + j * blocks, left - blocks
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(valid_pages, 1.0001 / pages, 50, xtol=1e-13)))
+    return float(1 / (load * optimize.brentq(valid_pages_at_rate, 1.0001 / pages, 50, xtol=1e-13)))
 
 
-def choices(load: float, pages: int, drawn: int, *, full: bool = False) -> float:
+def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
+                                 full: bool = False) -> float:
     """Return that of collecting the emptiest of some blocks drawn at random.
 
     If the device draws nothing but blocks whose pages are all valid, it takes the emptiest block.
     """
-    def excess(at_least: float, falling: float, above: float, flow: float, drawable: int) -> float:
+    def excess_of_level(at_least: float, falling: float, above: float, flow: float,
+                        drawable: int) -> float:
         """Return the blocks that leave a level, collected or with a page less, less the inflow."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
-    def valid_pages(rate: float) -> float:
+    def valid_pages_at_rate(rate: float) -> float:
         above, flow, held = 0.0, 1.0, 0.0
         for j in range(pages, 0, -1):
             level = (rate * j, above, flow, 0 if j == pages and not full else 1)
-            if excess(1, *level) <= 0:
+            if excess_of_level(1, *level) <= 0:
                 held += j
                 break
-            at_least = optimize.brentq(excess, above, 1, level, xtol=1e-15)
+            at_least = optimize.brentq(excess_of_level, above, 1, level, xtol=1e-15)
             held += at_least
             flow, above = rate * j * (at_least - above), at_least
         return float(held - load * pages)
 
-    return float(1 / (load * optimize.brentq(valid_pages, 1.0001 / pages, 50, xtol=1e-13)))
+    return float(1 / (load * optimize.brentq(valid_pages_at_rate, 1.0001 / pages, 50, xtol=1e-13)))
 
 
-def fifo_classes(load: float, classes: Sequence[Class]) -> float:
+def fifo_class_amplification(load: float, classes: Sequence[Class]) -> float:
     """Return that of FIFO collection, if classes of data share the log.
 
     A page is moved once for each turn of the log in which it is not overwritten.
     """
-    def moved(turn: float) -> float:
+    def pages_programmed_in_turn(turn: float) -> float:
         """Return the pages programmed in a turn, by logical pages, for that many host writes."""
         return sum(writes * turn / -float(np.expm1(-writes * turn / data)) if writes else data
                    for data, writes in classes)
 
-    turn = optimize.brentq(lambda turn: moved(turn) - 1 / load, 1e-9, 1 / load, xtol=1e-14)
+    turn = optimize.brentq(lambda turn: pages_programmed_in_turn(turn) - 1 / load, 1e-9, 1 / load,
+                           xtol=1e-14)
     return float(1 / (load * turn))
 
 
-def choices_classes(load: float, pages: int, drawn: int, classes: tuple[Class, Class]) -> float:
-    """Return that of `choices`, if two classes share blocks and relocated pages stay together.
+def sampled_class_amplification(load: float, pages: int, drawn: int,
+                                classes: tuple[Class, Class]) -> float:
+    """Return the same if two classes of data share blocks and relocated pages stay together.
 
     The state of the mean-field equations is the share of blocks with so many valid pages of each
     class. They are integrated until the colder pages have been overwritten ten times.
@@ -121,7 +125,7 @@ def choices_classes(load: float, pages: int, drawn: int, classes: tuple[Class, C
         new = np.arange(free + 1)
         refill[index[hot[i] + new, cold[i] + free - new], i] = stats.binom.pmf(new, free, writes)
 
-    def collected(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def collected_blocks(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
         level = np.bincount(valid, blocks, pages + 1)
         at_least = np.append(np.cumsum(level[::-1])[::-1], 0).clip(0) ** drawn
         chance = at_least[:-1] - at_least[1:]
@@ -130,8 +134,8 @@ def choices_classes(load: float, pages: int, drawn: int, classes: tuple[Class, C
             chance / chance.sum() / np.where(level > 0, level, 1))[valid]
         return found
 
-    def change(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-        victims = collected(blocks)
+    def change_of_levels(_: float, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+        victims = collected_blocks(blocks)
         total: NDArray[np.float64] = refill @ victims - victims
         for rate, count, below in ((rates[0], hot, index[hot - 1, cold]),
                                    (rates[1], cold, index[hot, cold - 1])):
@@ -141,29 +145,31 @@ def choices_classes(load: float, pages: int, drawn: int, classes: tuple[Class, C
         return total
 
     first = stats.binom.pmf(valid, pages, load) * stats.binom.pmf(hot, valid, data)
-    last = integrate.solve_ivp(change, (0, 10 / rates.min()), first, method="RK23",
+    last = integrate.solve_ivp(change_of_levels, (0, 10 / rates.min()), first, method="RK23",
                                rtol=1e-5, atol=1e-8).y[:, -1]
-    return float(pages / (collected(last) @ (pages - valid)))
+    return float(pages / (collected_blocks(last) @ (pages - valid)))
 
 
-def optimum(load: float, classes: tuple[Class, Class], one: Callable[[float], float]
-            ) -> tuple[float, float]:
+def best_split_amplification(load: float, classes: tuple[Class, Class],
+                             one: Callable[[float], float]
+                             ) -> tuple[float, float]:
     """Return that of two classes in blocks of their own, and the best share of space of the first.
 
     `one` is the write amplification of a class, by its load.
     """
     (data, writes), (other_data, other_writes) = classes
 
-    def total(space: float) -> float:
+    def total_amplification(space: float) -> float:
         return writes * one(load * data / space) + other_writes * one(
             load * other_data / (1 - space))
 
-    found = optimize.minimize_scalar(total, method="bounded", options={"xatol": 1e-9}, bounds=(
-        load * data * (1 + 1e-6), 1 - load * other_data * (1 + 1e-6)))
+    found = optimize.minimize_scalar(total_amplification, method="bounded", options={"xatol": 1e-9},
+                                     bounds=(
+load * data * (1 + 1e-6), 1 - load * other_data * (1 + 1e-6)))
     return float(found.fun), float(found.x)
 
 
-def mean_wait(arrivals: Sequence[tuple[float, float]]) -> list[float]:
+def mean_priority_waits(arrivals: Sequence[tuple[float, float]]) -> list[float]:
     """Return the mean waits at one die for arrivals of (rate, constant service), first class first.
 
     Poisson arrivals, not preempted. One class is M/D/1.
@@ -174,7 +180,7 @@ def mean_wait(arrivals: Sequence[tuple[float, float]]) -> list[float]:
             for before, after in pairwise(busy)]
 
 
-def busy_dies(requests: int, dies: int) -> float:
+def busy_dies_constant(requests: int, dies: int) -> float:
     """Return the mean number of busy dies of a closed queue, if all services take the same time.
 
     The services begin together, so that they also end together: a Markov chain of the lengths of

@@ -18,44 +18,51 @@ CONTROLLED = ("greedy-64-35", "priority-reads-3000")
 
 def test_fifo_write_amplification_is_as_published() -> None:
     """Xiang and Kurkoski's abstract: 2.36 for spare space of 0.3 of the logical pages."""
-    assert forms.fifo(1 / 1.3) == pytest.approx(2.36, abs=0.005)
+    assert forms.fifo_amplification(1 / 1.3) == pytest.approx(2.36, abs=0.005)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_random_collection_is_as_published(load: float) -> None:
     """One draw takes any block: 1 / (1 - load) (Van Houdt)."""
-    assert forms.choices(load, 32, 1, full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
+    assert forms.sampled_greedy_amplification(load, 32, 1,
+                                              full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_large_blocks_have_the_closed_form(load: float) -> None:
-    assert forms.windowed(load, 4096, 0) == pytest.approx(forms.fifo(load), rel=1e-9)
-    assert forms.windowed(load, 4096, 1) == pytest.approx(forms.fifo(load), rel=4e-3)
-    assert forms.windowed(load, 4096, 1) < forms.windowed(load, 4096, 0.5) < forms.fifo(load)
+    assert forms.windowed_greedy_amplification(load, 4096, 0) == pytest.approx(
+        forms.fifo_amplification(load), rel=1e-9)
+    assert forms.windowed_greedy_amplification(load, 4096, 1) == pytest.approx(
+        forms.fifo_amplification(load), rel=4e-3)
+    assert forms.windowed_greedy_amplification(load, 4096, 1) < forms.windowed_greedy_amplification(
+        load, 4096, 0.5) < forms.fifo_amplification(load)
 
 
 @pytest.mark.parametrize("pages", [4, 16, 64])
 def test_d_choices_approach_greedy(pages: int) -> None:
     """Both mean-field forms have one limit, and more choices are better."""
-    several = [forms.choices(0.85, pages, drawn, full=True) for drawn in (2, 5, 10, 100, 5000)]
+    several = [forms.sampled_greedy_amplification(0.85, pages, drawn, full=True)
+               for drawn in (2, 5, 10, 100, 5000)]
     assert several == sorted(several, reverse=True)
-    assert several[-1] == pytest.approx(forms.windowed(0.85, pages, 1), rel=2e-3)
+    assert several[-1] == pytest.approx(forms.windowed_greedy_amplification(0.85, pages, 1),
+                                        rel=2e-3)
 
 
 def test_equal_classes_equal_a_single_class() -> None:
-    one = forms.fifo(0.9)
+    one = forms.fifo_amplification(0.9)
     halves = ((0.5, 0.5), (0.5, 0.5))
-    assert forms.fifo_classes(0.9, halves) == pytest.approx(one, rel=1e-9)
-    assert forms.optimum(0.9, halves, forms.fifo) == pytest.approx((one, 0.5), rel=1e-5)
-    assert forms.choices_classes(0.7, 6, 10, halves) == pytest.approx(
-        forms.choices(0.7, 6, 10), rel=1e-3)
+    assert forms.fifo_class_amplification(0.9, halves) == pytest.approx(one, rel=1e-9)
+    assert forms.best_split_amplification(0.9, halves, forms.fifo_amplification) == pytest.approx(
+        (one, 0.5), rel=1e-5)
+    assert forms.sampled_class_amplification(0.7, 6, 10, halves) == pytest.approx(
+        forms.sampled_greedy_amplification(0.7, 6, 10), rel=1e-3)
 
 
 def test_waits_are_as_published() -> None:
     """M/D/1 waits half as long as M/M/1; priorities keep the mean wait of busy time (Kleinrock)."""
-    assert forms.mean_wait([(0.5, 1)]) == pytest.approx([0.5])
+    assert forms.mean_priority_waits([(0.5, 1)]) == pytest.approx([0.5])
     shares = ((0.3, 1.0), (0.1, 4.0))
-    waits = forms.mean_wait(shares)
+    waits = forms.mean_priority_waits(shares)
     together = (0.3 + 0.1 * 16) / 2 / (1 - 0.7)
     assert waits[0] < together < waits[1]
     assert sum(rate * service * wait for (rate, service), wait in zip(shares, waits, strict=True)
@@ -65,40 +72,42 @@ def test_waits_are_as_published() -> None:
 def test_closed_queue_throughput_is_as_published() -> None:
     """Two and two: 1.5; Baskett and Smith: 2 - sqrt(2) of many dies; exponential: nk / (n + k - 1).
     """
-    assert forms.busy_dies(2, 2) == pytest.approx(1.5)
-    assert forms.busy_dies(1, 7) == pytest.approx(1)
+    assert forms.busy_dies_constant(2, 2) == pytest.approx(1.5)
+    assert forms.busy_dies_constant(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):
         half = requests + dies - 0.5
-        assert forms.busy_dies(requests, dies) == pytest.approx(
+        assert forms.busy_dies_constant(requests, dies) == pytest.approx(
             half - math.sqrt(half**2 - 2 * requests * dies), rel=0.02)
         assert forms.busy_dies_exponential(requests, dies) == pytest.approx(
             requests * dies / (requests + dies - 1))
-        assert forms.busy_dies_exponential(requests, dies) < forms.busy_dies(requests, dies)
+        assert forms.busy_dies_exponential(requests, dies) < forms.busy_dies_constant(requests,
+                                                                                      dies)
 
 
-def doc_table() -> str:
+def documented_table() -> str:
     """Return the document's table."""
     return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
 
 
 def test_the_document_has_all_rows() -> None:
     for row in theory.all_rows().values():
-        assert f"| {row.load} |" in doc_table(), row.name
-    assert doc_table().count("| yes |") + doc_table().count("| NO |") == len(theory.all_rows())
+        assert f"| {row.load} |" in documented_table(), row.name
+    assert documented_table().count("| yes |") + documented_table().count("| NO |") == len(
+        theory.all_rows())
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_row_is_within_its_bar_and_as_documented(name: str) -> None:
     found = theory.compare_row(theory.all_rows()[name], "1..4")
     assert found.holds
-    assert theory.markdown_row(found) in doc_table()
+    assert theory.markdown_row(found) in documented_table()
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_a_wrong_rule_or_load_misses_its_bar(name: str) -> None:
     row = theory.all_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
-    for _, error in theory.control_errors(row):
+    for _, error in theory.errors_of_controls(row):
         assert abs(error) > row.bar
 
 
@@ -106,5 +115,5 @@ def test_a_wrong_rule_or_load_misses_its_bar(name: str) -> None:
 @pytest.mark.parametrize("name", theory.all_rows())
 def test_every_row_passes_and_its_controls_fail(name: str) -> None:
     row = theory.all_rows()[name]
-    assert theory.markdown_row(theory.compare_row(row, "1..4")) in doc_table()
+    assert theory.markdown_row(theory.compare_row(row, "1..4")) in documented_table()
     assert theory.check_controls([row]) == 0

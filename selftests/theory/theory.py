@@ -34,7 +34,7 @@ from selftests.theory import forms  # noqa: E402
 
 from approxftl_tools.figure import Figure, Mark, Means  # noqa: E402
 from approxftl_tools.figure_file import USUAL, save_figure  # noqa: E402
-from approxftl_tools.statistics import half_widths  # noqa: E402
+from approxftl_tools.statistics import interval_half_widths  # noqa: E402
 
 Json = dict[str, Any]
 Options = dict[str, str | int | float]
@@ -127,7 +127,7 @@ def unrounded_amplification(run: Json) -> float:
     return float(counts["programmed_units"] / counts["host_write_units"])
 
 
-def valid_share(run: Json, kept: float = KEPT) -> float:
+def share_of_valid_pages(run: Json, kept: float = KEPT) -> float:
     """Return the share of valid pages in the blocks that are neither free nor open."""
     geometry = run["geometry"]
     return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
@@ -141,9 +141,9 @@ def measure_of_one_run(measure: Callable[[Json], float], runs: Sequence[Json]) -
 # ---------------------------------------------------------------- write amplification
 
 
-def by_load(form: Callable[[float], float], kept: float = KEPT) -> Form:
+def form_of_valid_share(form: Callable[[float], float], kept: float = KEPT) -> Form:
     """Return a form of the share of valid pages as one of a row's first run."""
-    return lambda runs: form(valid_share(runs[0], kept))
+    return lambda runs: form(share_of_valid_pages(runs[0], kept))
 
 
 def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6),
@@ -154,7 +154,7 @@ def random_write_options(pages: int, op: float, rounds: tuple[int, int] = (4, 6)
                   "requests": rounds[1] * PAGES} | more
 
 
-def uniform_rows() -> Iterator[Row]:
+def rows_of_uniform_writes() -> Iterator[Row]:
     """Rows of uniform random writes."""
     for pages in (16, 64):
         for op in (5, 10, 20, 35, 50):
@@ -169,26 +169,29 @@ def uniform_rows() -> Iterator[Row]:
                          where: str = where) -> Row:
                 return Row(f"{rule}-{pages}-{op}", where, form,
                            (random_write_options(pages, op) | options,),
-                           by_load(corrected),
+                           form_of_valid_share(corrected),
                            partial(measure_of_one_run, unrounded_amplification), bar, published,
                            (control, wrong))
 
-            yield make_row("fifo", "FIFO", forms.fifo(load), partial(forms.windowed, pages=pages,
-                           share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
+            yield make_row("fifo", "FIFO", forms.fifo_amplification(load),
+                           partial(forms.windowed_greedy_amplification, pages=pages,
+share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
                            {"victim": "fifo"})
-            yield make_row("greedy", "greedy", forms.windowed(load, pages, 1), partial(
-                           forms.windowed, pages=pages, share=1), 0.02,
+            yield make_row("greedy", "greedy", forms.windowed_greedy_amplification(load, pages, 1),
+                           partial(
+forms.windowed_greedy_amplification, pages=pages, share=1), 0.02,
                            {"victim": "d_choices", "victim_choices": 4}, {"victim": "greedy"})
             for drawn in (2, 5, 10):
                 yield make_row(f"d{drawn}", "d-choices",
-                               forms.choices(load, pages, drawn, full=True),
-                               partial(forms.choices, pages=pages, drawn=drawn), 0.01,
+                               forms.sampled_greedy_amplification(load, pages, drawn, full=True),
+                               partial(forms.sampled_greedy_amplification, pages=pages,
+                                       drawn=drawn), 0.01,
                                {"victim_choices": drawn * 2 // 3},
                                {"victim": "d_choices", "victim_choices": drawn},
                                where=f"{where}, {drawn} choices")
 
 
-def windowed_rows() -> Iterator[Row]:
+def rows_of_windowed_collection() -> Iterator[Row]:
     """Rows of windows of the oldest blocks, the largest that the device has, on small devices."""
     for pages, blocks in ((16, 256), (64, 512)):
         for op in (10, 20):
@@ -196,7 +199,8 @@ def windowed_rows() -> Iterator[Row]:
                       f"op {op} %", "windowed",
                       (random_write_options(pages, op, blocks=blocks, victim="windowed")
                        | {"victim_window": 64},),
-                      by_load(partial(forms.windowed, pages=pages, share=64 / (blocks - KEPT))),
+                      form_of_valid_share(partial(forms.windowed_greedy_amplification, pages=pages,
+                                                  share=64 / (blocks - KEPT))),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
@@ -209,8 +213,8 @@ def skewed_write_options(data: float, share: float) -> Options:
 def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
                        ) -> tuple[tuple[Options, Options], float]:
     """Return a device for each class with its best share of space, and that optimum."""
-    one = partial(forms.windowed, pages=pages, share=1)
-    best, space = forms.optimum(1 - op / 100, classes, one)
+    one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
+    best, space = forms.best_split_amplification(1 - op / 100, classes, one)
     made = []
     for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
         blocks = round(2 * PAGES / pages * share)
@@ -220,7 +224,7 @@ def devices_of_classes(pages: int, op: int, classes: tuple[forms.Class, forms.Cl
     return (made[0], made[1]), best
 
 
-def constant_form(value: float, _: Sequence[Json]) -> float:
+def form_with_constant_value(value: float, _: Sequence[Json]) -> float:
     """Return a form that does not depend on the device."""
     return value
 
@@ -231,7 +235,7 @@ def weighted_amplification(classes: Sequence[forms.Class], runs: Sequence[Json])
     return sum(writes * unrounded_amplification(run) for (_, writes), run in pairs)
 
 
-def class_rows() -> Iterator[Row]:
+def rows_of_data_classes() -> Iterator[Row]:
     """Rows of hot and cold data, and of data that is never written."""
     pages = 64
     for data, share in ((0.2, 0.8), (0.05, 0.5), (0.1, 0.9)):
@@ -243,9 +247,9 @@ def class_rows() -> Iterator[Row]:
             wrong: Options = {"op": f"{op * 1.15:g}%"}
             yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
                       (mixed | {"victim": "fifo"},),
-                      by_load(partial(forms.fifo_classes, classes=classes)),
+                      form_of_valid_share(partial(forms.fifo_class_amplification, classes=classes)),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
-                      forms.fifo_classes(1 - op / 100, classes),
+                      forms.fifo_class_amplification(1 - op / 100, classes),
                       ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
         op, few = 10, 16
         if data > 0.05:
@@ -254,19 +258,20 @@ def class_rows() -> Iterator[Row]:
                       (random_write_options(few, op, (10, 10),
                                             victim="d_choices") | {"victim_choices": 10}
                        | skewed_write_options(data, share),),
-                      by_load(partial(forms.choices_classes, pages=few, drawn=10,
-                                      classes=classes)),
+                      form_of_valid_share(partial(forms.sampled_class_amplification, pages=few,
+                                                  drawn=10, classes=classes)),
                       partial(measure_of_one_run, unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
         two, best = devices_of_classes(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
-                  partial(constant_form, best), partial(weighted_amplification, classes), 0.02,
-                  controls=({"victim": "d_choices", "victim_choices": 4},))
+                  partial(form_with_constant_value, best), partial(weighted_amplification, classes),
+                  0.02, controls=({"victim": "d_choices", "victim_choices": 4},))
         # The form is that of many blocks of each class. The smaller class has 205 of these.
         streams = random_write_options(pages, op, (16, 12), policy="streams", blocks=4096)
         yield Row(f"streams-{name}-{op}", f"{text}op {op} %, two streams", "greedy, streams",
                   (streams | skewed_write_options(data, share) | {"hot-stream": 1},),
-                  by_load(partial(forms.windowed, pages=pages, share=1), KEPT + 0.5),
+                  form_of_valid_share(partial(forms.windowed_greedy_amplification, pages=pages,
+                                              share=1), KEPT + 0.5),
                   partial(measure_of_one_run, unrounded_amplification), 0.02,
                   controls=({"policy": "baseline"},))
     yield from read_only_rows(pages)
@@ -281,18 +286,20 @@ def read_only_rows(pages: int) -> Iterator[Row]:
         classes = ((active, 1.0), (1 - active, 0.0))
         yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
                   (some | {"victim": "fifo"},),
-                  by_load(partial(forms.fifo_classes, classes=classes)),
+                  form_of_valid_share(partial(forms.fifo_class_amplification, classes=classes)),
                   partial(measure_of_one_run, unrounded_amplification), 0.02,
-                  forms.fifo_classes(1 - op / 100, classes),
+                  forms.fifo_class_amplification(1 - op / 100, classes),
                   ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
 
-        def alone(load: float, active: float = active) -> float:
-            return forms.windowed(load * active / (1 - load * (1 - active)), pages, 1)
+        def amplification_of_active_data(load: float, active: float = active) -> float:
+            return forms.windowed_greedy_amplification(load * active / (1 - load * (1 - active)),
+                                                       pages, 1)
 
         yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
                   (some | {"fill": "sequential"},),
-                  by_load(alone),
-                  partial(measure_of_one_run, unrounded_amplification), 0.02, alone(1 - op / 100),
+                  form_of_valid_share(amplification_of_active_data),
+                  partial(measure_of_one_run, unrounded_amplification), 0.02,
+                  amplification_of_active_data(1 - op / 100),
                   ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
 
 
@@ -314,20 +321,21 @@ def mean_busy_dies(run: Json) -> float:
     return float(run["requests"] * constant_service_us("read", run) / (run["simulated_ns"] / 1000))
 
 
-def mean_wait(rate: int, shares: dict[str, float], number: int, runs: Sequence[Json]) -> float:
+def mean_wait_of_class(rate: int, shares: dict[str, float], number: int,
+                       runs: Sequence[Json]) -> float:
     """Return the mean wait of the class of that number, for a rate per second."""
-    return forms.mean_wait([(share * rate / 1e6, constant_service_us(kind, runs[0]))
-                            for kind, share in shares.items()])[number]
+    return forms.mean_priority_waits([(share * rate / 1e6, constant_service_us(kind, runs[0]))
+                                      for kind, share in shares.items()])[number]
 
 
-def waiting_rows() -> Iterator[Row]:
+def rows_of_waiting_times() -> Iterator[Row]:
     """Rows of waiting and of closed queues."""
     reads: Options = DIE | {"word_lines": 64, "blocks": 512, "fill": "sequential",
                             "write-share": 0, "arrival": "open", "requests": 1500000}
     for rate in (5000, 10000, 14000):
         yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
                   (reads | {"rate": rate},),
-                  partial(mean_wait, rate, {"read": 1.0}, 0),
+                  partial(mean_wait_of_class, rate, {"read": 1.0}, 0),
                   partial(measure_of_one_run, partial(mean_wait_us, "read")), 0.01,
                   controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
     for rate in (3000, 6000, 8000):
@@ -336,7 +344,7 @@ def waiting_rows() -> Iterator[Row]:
                       "M/G/1",
                       (reads | {"rate": rate, "write-share": "20%", "program": "200us",
                                 "blocks": 16384, "op": "90%", "requests": 900000},),
-                      partial(mean_wait, rate, {"read": 0.8, "write": 0.2}, number),
+                      partial(mean_wait_of_class, rate, {"read": 0.8, "write": 0.2}, number),
                       partial(measure_of_one_run, partial(mean_wait_us, kind)), 0.01,
                       controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
     for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
@@ -344,7 +352,7 @@ def waiting_rows() -> Iterator[Row]:
                   "closed",
                   (reads | {"channels": dies, "arrival": "closed", "depth": requests,
                             "requests": 500000},),
-                  partial(constant_form, forms.busy_dies(requests, dies)),
+                  partial(form_with_constant_value, forms.busy_dies_constant(requests, dies)),
                   partial(measure_of_one_run, mean_busy_dies), 0.01,
                   forms.busy_dies_exponential(requests, dies),
                   controls=({"depth": requests * 5 // 4},))
@@ -356,7 +364,8 @@ def waiting_rows() -> Iterator[Row]:
 @cache
 def all_rows() -> dict[str, Row]:
     """Return all rows by their names."""
-    return {row.name: row for several in (uniform_rows, windowed_rows, class_rows, waiting_rows)
+    return {row.name: row for several in (rows_of_uniform_writes, rows_of_windowed_collection,
+                                          rows_of_data_classes, rows_of_waiting_times)
             for row in several()}
 
 
@@ -378,11 +387,11 @@ def compare_row(row: Row, seeds: str) -> Found:
     return Found(row.name, row.load, row.form, SOURCES[row.form],
                  [" ".join(["approxftl", *simulator_arguments(options), "--seed", seeds])
                   for options in row.runs], row.published, theory, mean,
-                 float(half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
+                 float(interval_half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
                  None if row.bar is None else abs(error) <= row.bar)
 
 
-def control_errors(row: Row) -> list[tuple[str, float]]:
+def errors_of_controls(row: Row) -> list[tuple[str, float]]:
     """Return what each control falsifies and the error that results; the theory stays."""
     theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
                          for options in row.runs])
@@ -391,7 +400,7 @@ def control_errors(row: Row) -> list[tuple[str, float]]:
              / theory - 1) for control in row.controls]
 
 
-def row_cells(one: Found) -> list[str]:
+def cells_of_row(one: Found) -> list[str]:
     """Return the cells of a row as text."""
     digits = 3 if one.theory < 100 else 2
     return [one.name, one.load, "" if one.published is None else f"{one.published:.{digits}f}",
@@ -403,9 +412,9 @@ def row_cells(one: Found) -> list[str]:
 HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
 
 
-def put_table(found: Sequence[Found]) -> None:
+def print_rows_by_form(found: Sequence[Found]) -> None:
     """Print the rows by form, at most 100 columns wide."""
-    lines = [row_cells(one) for one in found]
+    lines = [cells_of_row(one) for one in found]
     shown = [i for i in range(len(HEAD)) if i != 1]
     widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
     for form in dict.fromkeys(one.form for one in found):
@@ -418,7 +427,7 @@ def put_table(found: Sequence[Found]) -> None:
 
 def markdown_row(one: Found) -> str:
     """Return a row of the document's table."""
-    return f"| {' | '.join(row_cells(one)[1:])} |\n"
+    return f"| {' | '.join(cells_of_row(one)[1:])} |\n"
 
 
 def markdown_table(found: Sequence[Found]) -> str:
@@ -464,7 +473,7 @@ def check_controls(several: Sequence[Row]) -> int:
     """Print each control's error; return 1 if one of them meets the bar."""
     held = 0
     for row in several:
-        for what, error in control_errors(row):
+        for what, error in errors_of_controls(row):
             met = row.bar is not None and abs(error) <= row.bar
             held += met
             print(f"{row.name:24} {what:40} {100 * error:+8.2f} %  "
@@ -490,7 +499,7 @@ def main() -> int:
     if args.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        put_table(found)
+        print_rows_by_form(found)
     if args.document:
         write_document(args.document, found)
     return 1 if any(one.holds is False for one in found) else 0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.processes import catches_signal, has_taken, wait_until
+from selftests.lib.processes import has_signal_handler, has_taken_signal, wait_until
 from selftests.lib.programs import BUILD, Done, run_program
 
 TORTURE = BUILD / "approxftl-torture"
@@ -37,136 +37,142 @@ class Disk:
     image: Path
     state: Path
 
-    def run(self, *options: str) -> Done:
+    def run_torture(self, *options: str) -> Done:
         return run_program(TORTURE, "--state", self.state, *options, self.image)
 
-    def fresh(self, *options: str) -> Done:
-        return self.run("--overwrite", "--seed", "7", "--most", "32KiB", *options)
+    def run_on_fresh_file(self, *options: str) -> Done:
+        return self.run_torture("--overwrite", "--seed", "7", "--most", "32KiB", *options)
 
-    def verify(self, *options: str) -> Done:
-        return self.run("--verify", *options)
+    def verify_file(self, *options: str) -> Done:
+        return self.run_torture("--verify", *options)
 
-    def block(self, unit: int) -> bytes:
+    def read_block(self, unit: int) -> bytes:
         with self.image.open("rb") as file:
             file.seek(unit * UNIT)
             return file.read(UNIT)
 
-    def put(self, unit: int, data: bytes) -> None:
+    def write_block(self, unit: int, data: bytes) -> None:
         with self.image.open("r+b") as file:
             file.seek(unit * UNIT)
             file.write(data)
 
-    def freeze(self) -> None:
+    def freeze_state(self) -> None:
         with self.state.open("r+b") as file:
             file.seek(FROZEN)
             file.write(b"\1")
 
-    def allowed(self) -> Iterator[tuple[int, ...]]:
+    def allowed_generations(self) -> Iterator[tuple[int, ...]]:
         return ENTRY.iter_unpack(self.state.read_bytes()[HEADER:])
 
-    def durable(self) -> list[int]:
-        return [entry[1] for entry in self.allowed()]
+    def durable_generations(self) -> list[int]:
+        return [entry[1] for entry in self.allowed_generations()]
 
-    def written(self) -> int:
+    def count_written_units(self) -> int:
         """Return how often units were written, including writes in flight."""
-        return sum(entry[2] for entry in self.allowed()) if self.state.exists() else 0
+        return sum(entry[2] for entry in self.allowed_generations()) if self.state.exists() else 0
 
-    def power_fails(self, child: subprocess.Popen[Any]) -> None:
+    def fail_power(self, child: subprocess.Popen[Any]) -> None:
         """Signal a power failure after the first durable write; wait until the state is stable."""
-        before = self.durable()
-        wait_until(lambda: catches_signal(child.pid, signal.SIGUSR1) and self.durable() != before)
+        before = self.durable_generations()
+        wait_until(lambda: has_signal_handler(child.pid, signal.SIGUSR1)
+                   and self.durable_generations() != before)
         child.send_signal(signal.SIGUSR1)
-        wait_until(lambda: has_taken(child.pid, signal.SIGUSR1))
+        wait_until(lambda: has_taken_signal(child.pid, signal.SIGUSR1))
         noted: list[int] = []
-        while noted != (noted := self.durable()):
+        while noted != (noted := self.durable_generations()):
             time.sleep(0.2)
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Disk:
+def torture_file(tmp_path: Path) -> Disk:
     image = tmp_path / "disk"
     with image.open("wb") as file:
         file.truncate(UNITS * UNIT)
     return Disk(tmp_path, image, tmp_path / "state")
 
 
-def generation_in(block: bytes) -> int:
+def generation_of_block(block: bytes) -> int:
     """Return the generation in a block; 0 if it is zeroes."""
     return int.from_bytes(block[24:28], "little")
 
 
-def blocks_of_units(units: Iterator[int]) -> int:
+def first_of_units(units: Iterator[int]) -> int:
     return next(units)
 
 
-def test_a_good_disk_passes(disk: Disk) -> None:
-    done = disk.fresh("--requests", "3000")
+def test_a_good_disk_passes(torture_file: Disk) -> None:
+    done = torture_file.run_on_fresh_file("--requests", "3000")
     assert done.code == 0, done.err
     assert re.fullmatch(r"seed 7, \d+ reads, .* 0 failed, 0 unreadable, 0 wrong\n", done.out)
-    assert disk.verify().code == 0
-    done = disk.run("--resume", "--requests", "1000")
+    assert torture_file.verify_file().code == 0
+    done = torture_file.run_torture("--resume", "--requests", "1000")
     assert (done.code, done.err) == (0, "")
-    assert disk.verify("--power-failed").code == 0
-    assert disk.run("--resume", "--requests", "1000", "--power-failed").code == 0
+    assert torture_file.verify_file("--power-failed").code == 0
+    assert torture_file.run_torture("--resume", "--requests", "1000", "--power-failed").code == 0
 
 
-def test_a_seed_gives_the_same_requests(disk: Disk, tmp_path: Path) -> None:
-    first = disk.fresh("--requests", "2000", "--depth", "1")
-    generations = [generation_in(disk.block(unit)) for unit in range(UNITS)]
-    disk.state.unlink()
-    assert disk.fresh("--requests", "2000", "--depth", "1") == first
-    assert [generation_in(disk.block(unit)) for unit in range(UNITS)] == generations
+def test_a_seed_gives_the_same_requests(torture_file: Disk, tmp_path: Path) -> None:
+    first = torture_file.run_on_fresh_file("--requests", "2000", "--depth", "1")
+    generations = [generation_of_block(torture_file.read_block(unit)) for unit in range(UNITS)]
+    torture_file.state.unlink()
+    assert torture_file.run_on_fresh_file("--requests", "2000", "--depth", "1") == first
+    assert [generation_of_block(torture_file.read_block(unit))
+            for unit in range(UNITS)] == generations
 
 
 def swap_blocks(disk: Disk) -> str:
     here, there = (u for u in (5, UNITS - 1))
-    disk.put(here, disk.block(there) if any(disk.block(there)) else disk.block(there - 1))
+    disk.write_block(here, disk.read_block(there) if any(disk.read_block(there))
+                     else disk.read_block(there - 1))
     return r"unit 5 \(byte 2560\) holds generation \d+ of unit 8\d\d\d; allowed: "
 
 
 def zero_block(disk: Disk) -> str:
-    unit = blocks_of_units(i for i, entry in enumerate(disk.allowed()) if entry[3] < entry[0])
-    disk.put(unit, bytes(UNIT))
+    unit = first_of_units(i for i, entry in enumerate(disk.allowed_generations())
+                          if entry[3] < entry[0])
+    disk.write_block(unit, bytes(UNIT))
     return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
 
 
 def tear_block(disk: Disk) -> str:
-    units = [i for i in range(UNITS) if any(disk.block(i))]
-    one, other = disk.block(units[0]), disk.block(units[1])
-    disk.put(units[0], one[:256] + other[256:])
-    return (rf"unit {units[0]} .* holds its generation {generation_in(one)}, and from byte 256 on "
-            rf"generation {generation_in(other)} of unit {units[1]} \(\d+ bits differ\)")
+    units = [i for i in range(UNITS) if any(disk.read_block(i))]
+    one, other = disk.read_block(units[0]), disk.read_block(units[1])
+    disk.write_block(units[0], one[:256] + other[256:])
+    return (rf"unit {units[0]} .* holds its generation {generation_of_block(one)}, and from byte "
+            rf"256 on "
+            rf"generation {generation_of_block(other)} of unit {units[1]} \(\d+ bits differ\)")
 
 
 def put_foreign_block(disk: Disk) -> str:
-    disk.put(9, b"what is this" + bytes(UNIT - 12))
+    disk.write_block(9, b"what is this" + bytes(UNIT - 12))
     return r"unit 9 .* holds what nobody here has written \(43 bits are ones\); "
 
 
-def of_another_run(disk: Disk) -> str:
+def put_block_of_another_run(disk: Disk) -> str:
     other = Disk(disk.folder, disk.folder / "other", disk.folder / "other-state")
     shutil.copy(disk.image, other.image)
-    assert other.fresh("--requests", "1").code == 0
-    disk.put(9, other.block(9))
+    assert other.run_on_fresh_file("--requests", "1").code == 0
+    disk.write_block(9, other.read_block(9))
     return r"unit 9 .* holds generation \d+ of unit 9 of another run \(seed 7\); "
 
 
 def put_stale_block(disk: Disk) -> str:
-    old = {unit: disk.block(unit) for unit in range(UNITS)}
-    assert disk.run("--resume", "--requests", "500").code == 0
-    unit = blocks_of_units(u for u in range(UNITS) if any(old[u]) and any(disk.block(u)) and
-                           generation_in(disk.block(u)) != generation_in(old[u]))
-    disk.put(unit, old[unit])
-    return rf"unit {unit} .* holds its generation {generation_in(old[unit])}; allowed: generations"
+    old = {unit: disk.read_block(unit) for unit in range(UNITS)}
+    assert disk.run_torture("--resume", "--requests", "500").code == 0
+    unit = first_of_units(u for u in range(UNITS) if any(old[u]) and any(disk.read_block(u)) and
+                          generation_of_block(disk.read_block(u)) != generation_of_block(old[u]))
+    disk.write_block(unit, old[unit])
+    return (rf"unit {unit} .* holds its generation {generation_of_block(old[unit])}; "
+            "allowed: generations")
 
 
 @pytest.mark.parametrize("damage",
-                         [swap_blocks, zero_block, tear_block, put_foreign_block, of_another_run,
-                          put_stale_block])
-def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> None:
-    assert disk.fresh("--requests", "300").code == 0
-    sentence = damage(disk)
-    done = disk.verify()
+                         [swap_blocks, zero_block, tear_block, put_foreign_block,
+                          put_block_of_another_run, put_stale_block])
+def test_a_wrong_block_is_named(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
+    assert torture_file.run_on_fresh_file("--requests", "300").code == 0
+    sentence = damage(torture_file)
+    done = torture_file.verify_file()
     assert done.code == 4
     assert re.search(sentence, done.err), done.err
     assert ", seed 7\n" in done.err
@@ -174,61 +180,62 @@ def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> No
 
 
 @pytest.mark.parametrize("damage", [swap_blocks, put_stale_block])
-def test_a_run_ends_at_a_wrong_block(disk: Disk, damage: Callable[[Disk], str]) -> None:
-    assert disk.fresh("--requests", "300").code == 0
-    damage(disk)
-    assert disk.run("--resume", "--time", "3600s").code == 4
+def test_a_run_ends_at_a_wrong_block(torture_file: Disk, damage: Callable[[Disk], str]) -> None:
+    assert torture_file.run_on_fresh_file("--requests", "300").code == 0
+    damage(torture_file)
+    assert torture_file.run_torture("--resume", "--time", "3600s").code == 4
 
 
-def test_flushed_data_survive_a_power_failure(disk: Disk) -> None:
+def test_flushed_data_survive_a_power_failure(torture_file: Disk) -> None:
     """The contents may be older than the last completed write, but not than the last flush."""
-    assert disk.fresh("--requests", "200", "--depth", "4").code == 0
-    old = [disk.block(unit) for unit in range(UNITS)]
-    assert disk.run("--resume", "--requests", "40", "--depth", "4").code == 0
-    entries = list(disk.allowed())
-    changed = [u for u in range(UNITS) if any(old[u]) and generation_in(old[u]) < entries[u][0]]
-    loose = [u for u in changed if entries[u][1] <= generation_in(old[u])]
-    fast = [u for u in changed if entries[u][1] > generation_in(old[u])]
+    assert torture_file.run_on_fresh_file("--requests", "200", "--depth", "4").code == 0
+    old = [torture_file.read_block(unit) for unit in range(UNITS)]
+    assert torture_file.run_torture("--resume", "--requests", "40", "--depth", "4").code == 0
+    entries = list(torture_file.allowed_generations())
+    changed = [u for u in range(UNITS) if any(old[u])
+               and generation_of_block(old[u]) < entries[u][0]]
+    loose = [u for u in changed if entries[u][1] <= generation_of_block(old[u])]
+    fast = [u for u in changed if entries[u][1] > generation_of_block(old[u])]
     assert loose and fast
-    shutil.copy(disk.state, disk.folder / "kept")
-    disk.put(loose[0], old[loose[0]])
-    assert disk.verify().code == 4
-    disk.freeze()
-    assert disk.verify().code == 0
-    shutil.copy(disk.folder / "kept", disk.state)
-    assert disk.verify("--power-failed").code == 0
+    shutil.copy(torture_file.state, torture_file.folder / "kept")
+    torture_file.write_block(loose[0], old[loose[0]])
+    assert torture_file.verify_file().code == 4
+    torture_file.freeze_state()
+    assert torture_file.verify_file().code == 0
+    shutil.copy(torture_file.folder / "kept", torture_file.state)
+    assert torture_file.verify_file("--power-failed").code == 0
     # The contents found after the power failure have become permanent.
-    disk.put(loose[0], bytes(UNIT))
-    assert disk.verify("--power-failed").code == 4
-    shutil.copy(disk.folder / "kept", disk.state)
-    disk.put(loose[0], old[loose[0]])
-    disk.put(fast[0], old[fast[0]])
-    done = disk.verify("--power-failed")
+    torture_file.write_block(loose[0], bytes(UNIT))
+    assert torture_file.verify_file("--power-failed").code == 4
+    shutil.copy(torture_file.folder / "kept", torture_file.state)
+    torture_file.write_block(loose[0], old[loose[0]])
+    torture_file.write_block(fast[0], old[fast[0]])
+    done = torture_file.verify_file("--power-failed")
     assert (done.code, done.out[-9:]) == (4, " 1 wrong\n")
 
 
-def test_flushes_on_a_frozen_disk_prove_nothing(disk: Disk) -> None:
-    assert disk.fresh("--requests", "100", "--depth", "4").code == 0
-    before = disk.durable()
-    child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
-                              disk.image], stdout=subprocess.PIPE)
-    disk.power_fails(child)
-    frozen = disk.durable()
+def test_flushes_on_a_frozen_disk_prove_nothing(torture_file: Disk) -> None:
+    assert torture_file.run_on_fresh_file("--requests", "100", "--depth", "4").code == 0
+    before = torture_file.durable_generations()
+    child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
+                              torture_file.image], stdout=subprocess.PIPE)
+    torture_file.fail_power(child)
+    frozen = torture_file.durable_generations()
     time.sleep(0.5)
     child.terminate()
     assert child.wait() == 130
-    assert disk.durable() == frozen != before
-    assert disk.verify("--power-failed").code == 0
+    assert torture_file.durable_generations() == frozen != before
+    assert torture_file.verify_file("--power-failed").code == 0
 
 
-def test_reads_after_a_power_failure_are_not_checked(disk: Disk) -> None:
+def test_reads_after_a_power_failure_are_not_checked(torture_file: Disk) -> None:
     """Some contents are older than completed writes, and some are missing."""
-    assert disk.fresh("--requests", "100").code == 0
-    child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
-                              disk.image])
-    disk.power_fails(child)
+    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    child = subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
+                              torture_file.image])
+    torture_file.fail_power(child)
     for length in UNITS * UNIT, 0:
-        with disk.image.open("r+b") as file:
+        with torture_file.image.open("r+b") as file:
             file.write(bytes(length))
             file.truncate(length)
         time.sleep(0.5)
@@ -251,7 +258,7 @@ def spoil_all_units(path: Path) -> int:
     return spoilt
 
 
-def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
+def spoil_while_running(child: subprocess.Popen[str], path: Path) -> None:
     """Retry until there is something to corrupt: a phase may have cleared everything."""
     while child.poll() is None:
         time.sleep(0.3)
@@ -263,16 +270,16 @@ def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
             break
 
 
-def test_mixed_contents_of_a_block_are_reported(disk: Disk) -> None:
+def test_mixed_contents_of_a_block_are_reported(torture_file: Disk) -> None:
     """Report mixed contents of a block that is not written during the read, even in a file."""
-    assert disk.fresh("--requests", "100").code == 0
+    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
     try:
-        os.close(os.open(disk.image, os.O_RDWR | os.O_DIRECT))
+        os.close(os.open(torture_file.image, os.O_RDWR | os.O_DIRECT))
     except OSError:
         pytest.skip("the file system here has no direct I/O")
-    with subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
-                           disk.image], stderr=subprocess.PIPE, text=True) as child:
-        spoil_under(child, disk.image)
+    with subprocess.Popen([TORTURE, "--state", torture_file.state, "--resume", "--time", "3600s",
+                           torture_file.image], stderr=subprocess.PIPE, text=True) as child:
+        spoil_while_running(child, torture_file.image)
         told = child.communicate()[1]
     assert child.returncode == 4
     assert re.search(r", and from byte 296 on [^;]*; allowed: [^;]*; request \d+, seed 7", told)
@@ -286,68 +293,70 @@ def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:
         image.truncate(64 << 20)
         disk = Disk(tmp_path, Path(image.name), tmp_path / "state")
-        assert disk.run("--overwrite", "--time", "5s").code == 0
-        assert disk.verify().code == 0
+        assert disk.run_torture("--overwrite", "--time", "5s").code == 0
+        assert disk.verify_file().code == 0
 
 
-def test_bits_may_flip_only_where_allowed(disk: Disk) -> None:
-    assert disk.fresh("--requests", "100").code == 0
-    unit = blocks_of_units(u for u in range(UNITS) if any(disk.block(u)))
-    block = bytearray(disk.block(unit))
+def test_bits_may_flip_only_where_allowed(torture_file: Disk) -> None:
+    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    unit = first_of_units(u for u in range(UNITS) if any(torture_file.read_block(u)))
+    block = bytearray(torture_file.read_block(unit))
     for at in range(1, UNIT, 40):
         block[at] ^= 4
-    disk.put(unit, bytes(block))
-    assert disk.verify("--flips", "13").code == 0
-    assert disk.verify("--flips", "12").code == 4
+    torture_file.write_block(unit, bytes(block))
+    assert torture_file.verify_file("--flips", "13").code == 0
+    assert torture_file.verify_file("--flips", "12").code == 4
 
 
-def test_another_disk_is_refused(disk: Disk) -> None:
-    assert disk.fresh("--requests", "100").code == 0
-    shorter = disk.state.read_bytes()
-    with disk.image.open("r+b") as file:
+def test_another_disk_is_refused(torture_file: Disk) -> None:
+    assert torture_file.run_on_fresh_file("--requests", "100").code == 0
+    shorter = torture_file.state.read_bytes()
+    with torture_file.image.open("r+b") as file:
         file.truncate((UNITS - 3) * UNIT)
-    assert "is not the device of this state" in disk.verify().err
-    assert disk.state.read_bytes() == shorter
+    assert "is not the device of this state" in torture_file.verify_file().err
+    assert torture_file.state.read_bytes() == shorter
 
 
 @pytest.mark.parametrize("option", [[], ["--sync"]])
-def test_a_killed_run_is_resumed(disk: Disk, option: list[str]) -> None:
+def test_a_killed_run_is_resumed(torture_file: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
-        child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s",
-                                  *option, disk.image])
-        wait_until(disk.written)
+        child = subprocess.Popen([TORTURE, "--state", torture_file.state, *again, "--time", "3600s",
+                                  *option, torture_file.image])
+        wait_until(torture_file.count_written_units)
         time.sleep(0.6)
         child.kill()
         child.wait()
-    assert disk.verify("--power-failed").code == 0
+    assert torture_file.verify_file("--power-failed").code == 0
 
 
-def test_existing_content_is_not_overwritten(disk: Disk) -> None:
-    disk.put(3, b"x" * UNIT)
-    done = disk.run("--requests", "1")
+def test_existing_content_is_not_overwritten(torture_file: Disk) -> None:
+    torture_file.write_block(3, b"x" * UNIT)
+    done = torture_file.run_torture("--requests", "1")
     assert done.code == 1
     assert "--overwrite does it all the same" in done.err
-    assert not disk.state.exists()
+    assert not torture_file.state.exists()
 
 
 @pytest.mark.parametrize("words", [["--unit", "768"], ["--discard", "never-ever"],
                                    ["--power-failed"], ["another"], ["--depth", "0"]])
-def test_invalid_options_are_refused(disk: Disk, words: list[str]) -> None:
-    done = disk.fresh(*words)
+def test_invalid_options_are_refused(torture_file: Disk, words: list[str]) -> None:
+    done = torture_file.run_on_fresh_file(*words)
     assert done.code == 2
     assert done.err.startswith("approxftl torture: ")
 
 
-def test_sizes_that_do_not_fit_are_refused(disk: Disk) -> None:
-    assert "--size and --unit must fit" in disk.fresh("--size", "8MiB").err
-    assert disk.fresh("--requests", "100", "--size", "1MiB", "--unit", "4KiB").code == 0
-    assert not any(disk.block(UNITS - 1))
+def test_sizes_that_do_not_fit_are_refused(torture_file: Disk) -> None:
+    assert "--size and --unit must fit" in torture_file.run_on_fresh_file("--size", "8MiB").err
+    assert torture_file.run_on_fresh_file("--requests", "100", "--size", "1MiB", "--unit",
+                                          "4KiB").code == 0
+    assert not any(torture_file.read_block(UNITS - 1))
 
 
-def test_with_zeroed_the_device_is_not_filled_first(disk: Disk) -> None:
-    done = disk.fresh("--requests", "20", "--zeroed")
+def test_with_zeroed_the_device_is_not_filled_first(torture_file: Disk) -> None:
+    done = torture_file.run_on_fresh_file("--requests", "20", "--zeroed")
     assert done.code == 0, done.err
-    zero = blocks_of_units(u for u, entry in enumerate(disk.allowed()) if entry[3] and not entry[2])
-    assert disk.verify().code == 0
-    disk.put(zero, b"x" * UNIT)
-    assert disk.verify().code == 4
+    zero = first_of_units(u for u, entry in enumerate(torture_file.allowed_generations())
+                          if entry[3] and not entry[2])
+    assert torture_file.verify_file().code == 0
+    torture_file.write_block(zero, b"x" * UNIT)
+    assert torture_file.verify_file().code == 4

@@ -54,7 +54,7 @@ def run_trace_ok(*arguments: str | Path, stdin: bytes = b"") -> Done:
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb, check its JSON against the schema, and return it."""
     result: Json = json.loads(run_trace_ok(verb, *arguments, "--json", stdin=stdin).out)
-    assert SCHEMA.errors(result) == []
+    assert SCHEMA.find_errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result
 
@@ -74,7 +74,7 @@ class Event:
     error: int = 0
     extra: bytes = b""
 
-    def pack(self, version: int = 7, order: str = "<") -> bytes:
+    def pack_event(self, version: int = 7, order: str = "<") -> bytes:
         """Return the event in the kernel's binary format."""
         magic = 0x65617400 | version
         head = struct.pack(
@@ -98,22 +98,23 @@ def request_event(
     return Event(t_ns, what | kind, sector, size, **rest)
 
 
-def make_note(t_ns: int, what: int, extra: bytes, *, group: bool = False, **rest: Any) -> Event:
+def make_trace_note(t_ns: int, what: int, extra: bytes, *, group: bool = False,
+                    **rest: Any) -> Event:
     """Return a note; one with a control group begins with the group's number."""
     action = what | IS_NOTE << 16 | (CGROUP if group else 0)
     return Event(t_ns, action, extra=(bytes(8) if group else b"") + extra, **rest)
 
 
-def class_note(t_ns: int, sector: int, size: int, name: str, by: str = "file",
-               **rest: Any) -> Event:
+def make_write_class_note(t_ns: int, sector: int, size: int, name: str, by: str = "file",
+                          **rest: Any) -> Event:
     """Return the note with the class of a write."""
     text = f"approxftl write {sector} {size // 512} {name} {by}"
-    return make_note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
+    return make_trace_note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
 
 
 def pack_events(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
     """Return the bytes of a file."""
-    return b"".join(event.pack(version, order) for event in events)
+    return b"".join(event.pack_event(version, order) for event in events)
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Seen:
     extra: bytes
 
 
-def parse_simply(data: bytes) -> Iterator[Seen]:
+def parse_events_simply(data: bytes) -> Iterator[Seen]:
     """Parse a file of version 7 as simply as possible."""
     at = 0
     while at + 48 <= len(data):
@@ -174,7 +175,7 @@ def trace_rows(*arguments: str | Path, stdin: bytes = b"") -> list[Row]:
     return result
 
 
-def write_named(path: Path, data: bytes | str) -> Path:
+def write_named_file(path: Path, data: bytes | str) -> Path:
     """Write a file, and return its name."""
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path

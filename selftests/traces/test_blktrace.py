@@ -27,17 +27,17 @@ from selftests.traces.support import (
     SPLIT,
     WRITE,
     Event,
-    class_note,
-    make_note,
+    make_trace_note,
+    make_write_class_note,
     pack_events,
-    parse_simply,
+    parse_events_simply,
     request_event,
     run_trace,
     run_trace_ok,
     sort_events,
     trace_json,
     trace_rows,
-    write_named,
+    write_named_file,
 )
 
 US = 1000
@@ -49,8 +49,9 @@ def random_capture(seed: int, requests: int = 400, processors: int = 3) -> list[
     files: list[list[Event]] = [[] for _ in range(processors)]
     now = 1_000_000
     for cpu in range(processors):
-        files[cpu].append(make_note(now, NOTE_PROCESS, f"writer{cpu}".encode().ljust(16, b"\0"),
-                                    pid=100 + cpu, cpu=cpu, group=seed % 2 == 1))
+        files[cpu].append(make_trace_note(now, NOTE_PROCESS,
+                                          f"writer{cpu}".encode().ljust(16, b"\0"),
+                                          pid=100 + cpu, cpu=cpu, group=seed % 2 == 1))
     for number in range(requests):
         now += draw.randrange(1, 50 * US)
         op = draw.choice([READ, WRITE, WRITE, DISCARD])
@@ -73,13 +74,13 @@ def write_capture(directory: Path, files: list[list[Event]], version: int = 7,
                   order: str = "<") -> Path:
     """Write a capture, and return its name."""
     for cpu, events in enumerate(files):
-        write_named(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
+        write_named_file(directory / f"cap.blktrace.{cpu}", pack_events(events, version, order))
     return directory / "cap"
 
 
-def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
+def pair_events_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
     """Pair begin and end as simply as possible; return time, sector, size, latency."""
-    events = sorted((seen for one in data for seen in parse_simply(one)),
+    events = sorted((seen for one in data for seen in parse_events_simply(one)),
                     key=lambda seen: seen.t_ns)
     ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE
             and not e.action >> 16 & 1024}
@@ -94,7 +95,8 @@ def test_pairs_equal_those_of_a_simple_implementation(
     tmp_path: Path, seed: int, requests: int, processors: int
 ) -> None:
     name = write_capture(tmp_path, random_capture(seed, requests, processors))
-    expected = pair_in_python([f.read_bytes() for f in sorted(tmp_path.glob("cap.blktrace.*"))])
+    expected = pair_events_in_python([f.read_bytes()
+                                      for f in sorted(tmp_path.glob("cap.blktrace.*"))])
     found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(name)]
     assert len(found) == requests
     assert found == expected
@@ -105,7 +107,7 @@ def test_requests_are_found_among_many_other_events(tmp_path: Path) -> None:
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
     ends = [request_event(50_000, QUEUE, READ, 8, 512),
             request_event(60_000, COMPLETE, READ, 8, 512)]
-    (row,) = trace_rows(write_named(tmp_path / "t", pack_events([*plugs, *ends], version=8)))
+    (row,) = trace_rows(write_named_file(tmp_path / "t", pack_events([*plugs, *ends], version=8)))
     assert row.latency_ns == 10_000
 
 
@@ -116,9 +118,9 @@ def test_deep_queue_ends_in_any_order(tmp_path: Path) -> None:
               sector in enumerate(sectors)]
     ends = [request_event(200_000 + i, COMPLETE, WRITE, sector, 512)
             for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
-    file = write_named(tmp_path / "t", pack_events(begins + ends))
+    file = write_named_file(tmp_path / "t", pack_events(begins + ends))
     found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in trace_rows(file)]
-    assert found == pair_in_python([file.read_bytes()])
+    assert found == pair_events_in_python([file.read_bytes()])
 
 
 def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
@@ -173,7 +175,7 @@ def test_events_equal_blkparses(tmp_path: Path) -> None:
     assert len(queued) == 400
     assert [(int(c[0].replace(".", "")), int(c[2]), int(c[5]), int(c[6])) for c in queued] == [
         (r.t_ns - first, r.pid, r.offset // 512, r.size) for r in ours]
-    text = write_named(tmp_path / "text", said)
+    text = write_named_file(tmp_path / "text", said)
     again = trace_rows("--from", "blkparse", "--columns", spec, text)
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns) for r in again] == [
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
@@ -182,7 +184,7 @@ def test_events_equal_blkparses(tmp_path: Path) -> None:
 def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> None:
     name = write_capture(tmp_path, random_capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
-    text = write_named(tmp_path / "text", said)
+    text = write_named_file(tmp_path / "text", said)
     ours, again = trace_rows(name), trace_rows(text)
     assert trace_json("info", text)["losses"]["dropped_lines"] == 0
     assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process)
@@ -191,7 +193,7 @@ def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> Non
 
 
 def test_completion_of_merged_requests_ends_all(tmp_path: Path) -> None:
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, WRITE, 8, 4096), request_event(20, QUEUE, WRITE, 0, 4096),
         request_event(30, QUEUE, WRITE, 16, 4096), request_event(90, COMPLETE, WRITE, 0, 12288)]))
     assert [(r.t_ns, r.latency_ns) for r in trace_rows(file)] == [(10, 80), (20, 70), (30, 60)]
@@ -199,7 +201,7 @@ def test_completion_of_merged_requests_ends_all(tmp_path: Path) -> None:
 
 def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
     front = (255).to_bytes(8, "big")
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 131072),
                                                     request_event(11, SPLIT, READ, 0, 255 * 512,
                                                                   extra=front),
@@ -207,7 +209,7 @@ def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
                                                     request_event(90, COMPLETE, READ, 0,
                                                                   255 * 512)]))
     assert [(r.t_ns, r.size, r.latency_ns) for r in trace_rows(file)] == [(10, 131072, 80)]
-    partly = write_named(tmp_path / "u", pack_events([
+    partly = write_named_file(tmp_path / "u", pack_events([
         request_event(10, QUEUE, READ, 0, 8192), request_event(30, COMPLETE, READ, 0, 4096),
         request_event(60, COMPLETE, READ, 8, 4096)]))
     assert [(r.size, r.latency_ns) for r in trace_rows(partly)] == [(8192, 50)]
@@ -215,7 +217,7 @@ def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
 
 def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
     """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, WRITE, 0, 65536),
         request_event(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
         request_event(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
@@ -226,7 +228,7 @@ def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
 
 
 def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 4096), request_event(25, ISSUE, READ, 0, 4096),
         request_event(60, COMPLETE, READ, 0, 4096)]))
     assert trace_rows(file)[0].latency_ns == 50
@@ -234,7 +236,7 @@ def test_latency_is_measured_from_issue_to_completion(tmp_path: Path) -> None:
 
 
 def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 4096), request_event(20, QUEUE, READ, 0, 8192),
         request_event(30, COMPLETE, READ, 0, 8192), request_event(40, COMPLETE, READ, 0, 4096)]))
     assert [(r.size, r.latency_ns) for r in trace_rows(file)] == [(4096, 30), (8192, 10)]
@@ -242,7 +244,7 @@ def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
 
 def test_flushes_fua_and_zeroes_are_recognised(tmp_path: Path) -> None:
     zeroes = request_event(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, FLUSH, 0, 0),
                                                     request_event(20, QUEUE, WRITE, 8, 4096,
                                                                   flags=IS_FUA),
@@ -262,12 +264,12 @@ def test_tags_reach_their_writes(tmp_path: Path) -> None:
     events = [
         request_event(10, QUEUE, WRITE, 0, 4096, cpu=0),
               request_event(11, QUEUE, WRITE, 8, 4096, cpu=1),
-        class_note(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
-        class_note(13, 8, 4096, "precise", "tag", cpu=1),
+        make_write_class_note(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
+        make_write_class_note(13, 8, 4096, "precise", "tag", cpu=1),
         request_event(14, QUEUE, WRITE, 16, 4096, cpu=0),
               request_event(15, COMPLETE, WRITE, 0, 4096),
-        class_note(16, 999, 4096, "approximate", cpu=0)]
-    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
+        make_write_class_note(16, 999, 4096, "approximate", cpu=0)]
+    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.name, r.by) for r in found] == [
         ("approximate", "buffer"), ("precise", "tag"), ("precise", "nobody")]
     assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
@@ -278,11 +280,11 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
             request_event(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
-            make_note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
+            make_trace_note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
             request_event(12, QUEUE, WRITE, 4096, 4096),
                   request_event(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
             request_event(40, COMPLETE, WRITE, 4096, 4096)]
-        file = write_named(tmp_path / "t", pack_events(events, version=version))
+        file = write_named_file(tmp_path / "t", pack_events(events, version=version))
         assert [(r.op, r.size, r.latency_ns) for r in trace_rows(file)] == [
             ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
         assert trace_json("pair", file)["losses"]["untagged_notes"] == 0
@@ -290,22 +292,25 @@ def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
 
 def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
     events = [
-        request_event(10, QUEUE, WRITE, 0, 32768), class_note(11, 0, 8192, "precise", "tag"),
-        request_event(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
-        class_note(13, 16, 8192, "approximate"),
-        request_event(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
-        class_note(15, 32, 8192, "approximate"),
-        request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
-        request_event(90, COMPLETE, WRITE, 48, 8192)]
-    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
+        request_event(10, QUEUE, WRITE, 0, 32768),
+        make_write_class_note(11, 0, 8192, "precise", "tag"),
+  request_event(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
+  make_write_class_note(13, 16, 8192, "approximate"),
+  request_event(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
+  make_write_class_note(15, 32, 8192, "approximate"),
+  request_event(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
+  request_event(90, COMPLETE, WRITE, 48, 8192)]
+    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
 
 def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
-    events = [request_event(10, QUEUE, WRITE, 0, 24576), class_note(11, 0, 8192, "approximate"),
-              class_note(12, 32, 8192, "approximate"), request_event(90, COMPLETE, WRITE, 0, 24576)]
-    found = trace_rows(write_named(tmp_path / "t", pack_events(events)))
+    events = [request_event(10, QUEUE, WRITE, 0, 24576),
+              make_write_class_note(11, 0, 8192, "approximate"),
+              make_write_class_note(12, 32, 8192, "approximate"),
+              request_event(90, COMPLETE, WRITE, 0, 24576)]
+    found = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     assert [(r.offset, r.size, r.name) for r in found] == [
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
 
@@ -313,8 +318,8 @@ def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
 def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
     texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
              "cfq 7 something else"]
-    file = write_named(tmp_path / "t", pack_events(
-        [make_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
+    file = write_named_file(tmp_path / "t", pack_events(
+        [make_trace_note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i,
          text in enumerate(texts)]
         + [request_event(20, QUEUE, READ, 0, 512)]))
     remarks = trace_json("pair", file)["remarks"]
@@ -323,7 +328,7 @@ def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
 
 
 def test_missing_events_are_counted(tmp_path: Path) -> None:
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 512, sequence=1),
                                                     request_event(20, COMPLETE, READ, 64, 512,
                                                                   sequence=2),
@@ -343,7 +348,7 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     good = [request_event(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
     data = pack_events(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack_events(good[2:])
     data += pack_events(good[:1])[:30]
-    file = write_named(tmp_path / "t", data)
+    file = write_named_file(tmp_path / "t", data)
     done = run_trace_ok("info", file, "--json")
     assert len(trace_rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
@@ -355,25 +360,26 @@ def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
 
 
 def test_every_truncation_is_noticed(tmp_path: Path) -> None:
-    data = pack_events([request_event(10, QUEUE, READ, 0, 512), class_note(20, 0, 512, "precise")])
+    data = pack_events([request_event(10, QUEUE, READ, 0, 512),
+                        make_write_class_note(20, 0, 512, "precise")])
     for size in range(1, len(data)):
-        done = run_trace("info", "--strict", write_named(tmp_path / "t", data[:size]))
+        done = run_trace("info", "--strict", write_named_file(tmp_path / "t", data[:size]))
         assert done.code == (0 if size == 48 else 1), size
         assert size == 48 or "byte" in done.err or "format" in done.err
 
 
 def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
     events = random_capture(12, processors=1)[0]
-    expected = trace_rows(write_named(tmp_path / "t", pack_events(events)))
+    expected = trace_rows(write_named_file(tmp_path / "t", pack_events(events)))
     shuffled = [Event(**{**event.__dict__, "sequence": 0}) for event in events]
     random.Random(1).shuffle(shuffled)
-    assert trace_rows(write_named(tmp_path / "u", pack_events(shuffled))) == expected
+    assert trace_rows(write_named_file(tmp_path / "u", pack_events(shuffled))) == expected
 
 
 def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
     events = [request_event(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
-    file = write_named(tmp_path / "t",
-                       pack_events([*events, request_event(5, QUEUE, READ, 0, 512)]))
+    file = write_named_file(tmp_path / "t",
+                            pack_events([*events, request_event(5, QUEUE, READ, 0, 512)]))
     assert trace_json("info", file)["losses"]["late_items"] == 1
     out = tmp_path / "out.aft"
     run_trace_ok("convert", "-q", file, out)
@@ -383,7 +389,7 @@ def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
 def test_processors_without_events_are_accepted(tmp_path: Path) -> None:
     name = write_capture(tmp_path, [[], *random_capture(14), []])
     assert len(trace_rows(name)) == 400
-    write_named(tmp_path / "cap.blktrace.0", b"")
+    write_named_file(tmp_path / "cap.blktrace.0", b"")
     alone = run_trace("info", tmp_path / "cap.blktrace.0")
     assert alone.code == 1
     assert "empty" in alone.err
@@ -398,7 +404,7 @@ def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
 
 def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
     other = DEVICE + 1
-    file = write_named(tmp_path / "t", pack_events([
+    file = write_named_file(tmp_path / "t", pack_events([
         request_event(10, QUEUE, READ, 0, 512),
                                                     request_event(20, QUEUE, READ, 0, 512,
                                                                   device=other),
@@ -420,7 +426,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     for i in range(300_000):
         events.append(request_event(10 + 2 * i, QUEUE, READ, i, 512))
         events.append(request_event(11 + 2 * i, COMPLETE, READ, i, 512))
-    file = write_named(tmp_path / "t", pack_events(events))
+    file = write_named_file(tmp_path / "t", pack_events(events))
     result = trace_json("info", file)
     assert result["requests"]["all"]["requests"] == 300_001
     assert result["requests"]["all"]["latency"]["known"] == 300_000

@@ -18,23 +18,23 @@ from selftests.traces.support import (
     QUEUE,
     WRITE,
     aft_records,
-    make_note,
+    make_trace_note,
     pack_events,
-    parse_simply,
+    parse_events_simply,
     request_event,
     run_trace,
     run_trace_ok,
     trace_json,
     trace_rows,
-    write_named,
+    write_named_file,
 )
 
 MIB = 1 << 20
 
 
-def write_spc(path: Path, requests: int = 2000) -> Path:
+def write_spc_trace(path: Path, requests: int = 2000) -> Path:
     """Write a trace of writes, one in each mebibyte."""
-    return write_named(path, "".join(
+    return write_named_file(path, "".join(
         f"0,{i * MIB // 512},{512 * (1 + i % 128)},W,{i / 1000:.3f}\n" for i in range(requests)))
 
 
@@ -56,13 +56,14 @@ def test_misspelt_options_are_corrected_in_messages() -> None:
 
 
 def test_json_of_every_verb_matches_its_schema(tmp_path: Path) -> None:
-    source, rule = write_spc(tmp_path / "s"), ("--rule", "approximate:size=4KiB..")
+    source, rule = write_spc_trace(tmp_path / "s"), ("--rule", "approximate:size=4KiB..")
     assert trace_json("convert", source, tmp_path / "a.aft")["written"]["requests"] == 2000
     assert trace_json("tag", *rule, source, tmp_path / "b.aft")["written"]["format"] == "aft"
     left = trace_json("convert", "--sample", "1:0.1", source, tmp_path / "c.csv")["written"]
     assert left["requests"] + left["not_in_sample"] == 2000
     assert len(trace_json("formats")["formats"]) > 10
-    blktrace = write_named(tmp_path / "t", pack_events([request_event(1, QUEUE, WRITE, 0, 512)]))
+    blktrace = write_named_file(tmp_path / "t",
+                                pack_events([request_event(1, QUEUE, WRITE, 0, 512)]))
     assert trace_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
 
 
@@ -81,18 +82,19 @@ def test_formats_are_listed() -> None:
 
 
 def test_conversion_first_prints_the_detected_format(tmp_path: Path) -> None:
-    done = run_trace_ok("convert", write_spc(tmp_path / "t"), tmp_path / "out.aft")
+    done = run_trace_ok("convert", write_spc_trace(tmp_path / "t"), tmp_path / "out.aft")
     lines = done.err.splitlines()
     assert "spc" in lines[0]
     assert "times in s" in lines[0]
     assert lines[1].startswith("the first 1024 requests: span 1.02")
     assert lines[-1].startswith("2000 requests written")
-    assert run_trace_ok("convert", "-q", write_spc(tmp_path / "t"), tmp_path / "out2.aft").err == ""
+    assert run_trace_ok("convert", "-q", write_spc_trace(tmp_path / "t"),
+                        tmp_path / "out2.aft").err == ""
 
 
 def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
-    source = write_spc(tmp_path / "t")
-    out = write_named(tmp_path / "out.aft", "precious")
+    source = write_spc_trace(tmp_path / "t")
+    out = write_named_file(tmp_path / "out.aft", "precious")
     assert run_trace("convert", source, out).code == 1
     assert out.read_text() == "precious"
     run_trace_ok("convert", "--force", source, out)
@@ -100,7 +102,7 @@ def test_existing_files_are_kept_without_force(tmp_path: Path) -> None:
 
 
 def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
-    done = run_trace("convert", write_spc(tmp_path / "t"), tmp_path / "out.xyz")
+    done = run_trace("convert", write_spc_trace(tmp_path / "t"), tmp_path / "out.xyz")
     assert done.code == 2
     assert "--to" in done.err
     read_only = run_trace("convert", "--to", "spc", tmp_path / "t", tmp_path / "out")
@@ -108,7 +110,7 @@ def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_times_begin_at_zero_unless_kept(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
+    source = write_named_file(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
     run_trace_ok("convert", source, tmp_path / "a.aft")
     run_trace_ok("convert", "--keep-time", source, tmp_path / "b.aft")
     assert [r[0] for r in aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
@@ -117,7 +119,7 @@ def test_times_begin_at_zero_unless_kept(tmp_path: Path) -> None:
 
 
 def test_folding_splits_requests_at_the_end(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
+    source = write_named_file(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
     run_trace_ok("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
     assert [r[1:3] for r in aft_records(tmp_path / "a.aft")] == [(0, 2), (2047, 1), (0, 1), (2, 1)]
     assert run_trace("convert", "--fold", "512", source, tmp_path / "b.aft").code == 1
@@ -125,14 +127,14 @@ def test_folding_splits_requests_at_the_end(tmp_path: Path) -> None:
 
 
 def test_addresses_are_scaled_in_steps(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
+    source = write_named_file(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
     run_trace_ok("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
     assert [r[1] for r in aft_records(tmp_path / "a.aft")] == [8, 9]
     assert run_trace("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
 
 
 def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "t", "0,2048,512,w,1\n")
+    source = write_named_file(tmp_path / "t", "0,2048,512,w,1\n")
     done = run_trace("convert", "--device-bytes", "1MiB", source, tmp_path / "a.aft")
     assert done.code == 1
     assert "--fold" in done.err
@@ -141,7 +143,7 @@ def test_requests_beyond_the_device_are_refused(tmp_path: Path) -> None:
 
 
 def test_samples_depend_on_their_seed_alone(tmp_path: Path) -> None:
-    source = write_spc(tmp_path / "t", 4000)
+    source = write_spc_trace(tmp_path / "t", 4000)
     found = []
     for name, sample in (("a", "1:0.25"), ("b", "1:0.25"), ("c", "2:0.25"), ("d", "1:1")):
         run_trace_ok("convert", "--sample", sample, source, tmp_path / f"{name}.aft")
@@ -153,7 +155,7 @@ def test_samples_depend_on_their_seed_alone(tmp_path: Path) -> None:
 
 
 def test_provenance_names_command_and_source(tmp_path: Path) -> None:
-    run_trace_ok("convert", write_spc(tmp_path / "t"), tmp_path / "a.aft")
+    run_trace_ok("convert", write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
     assert data[1088:1152].rstrip(b"\0") == b"spc"
     assert data[1152:1216].startswith(b"approxftl-trace ")
@@ -164,7 +166,7 @@ def test_provenance_names_command_and_source(tmp_path: Path) -> None:
 
 def test_origin_and_about_are_stored(tmp_path: Path) -> None:
     run_trace_ok("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no", "--about",
-                 'url="a=b"', write_spc(tmp_path / "t"), tmp_path / "a.aft")
+                 'url="a=b"', write_spc_trace(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
     assert data[1088:1152].rstrip(b"\0") == b"MSR Cambridge, hm_0"
     said = json.loads(data[1216:4092].rstrip(b"\0"))
@@ -181,21 +183,21 @@ def test_origin_and_about_are_stored(tmp_path: Path) -> None:
 ])
 def test_information_that_a_format_cannot_store_is_refused(
         arguments: list[str], out: str, sentence: str, tmp_path: Path) -> None:
-    done = run_trace("convert", *arguments, write_spc(tmp_path / "t", 3), tmp_path / out)
+    done = run_trace("convert", *arguments, write_spc_trace(tmp_path / "t", 3), tmp_path / out)
     assert done.code == 2
     assert sentence in done.err
     assert not (tmp_path / out).exists()
 
 
 def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
-    parts = [write_spc(tmp_path / ("x" * 200 + str(i)), 3) for i in range(30)]
+    parts = [write_spc_trace(tmp_path / ("x" * 200 + str(i)), 3) for i in range(30)]
     run_trace_ok("convert", *parts, tmp_path / "a.aft")
     json.loads((tmp_path / "a.aft").read_bytes()[1216:4092].rstrip(b"\0"))
 
 
 # ---- rules
 
-def class_counts(path: Path) -> list[int]:
+def classes_of_records(path: Path) -> list[int]:
     return [r[4] for r in aft_records(path)]
 
 
@@ -203,11 +205,11 @@ def tag_by_rules(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> li
     out = tmp_path / "tagged.aft"
     arguments = [word for rule in rules for word in ("--rule", rule)]
     run_trace_ok("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
-    return class_counts(out)
+    return classes_of_records(out)
 
 
 def test_rules_match_place_and_size(tmp_path: Path) -> None:
-    source = write_spc(tmp_path / "t", 512)
+    source = write_spc_trace(tmp_path / "t", 512)
     assert sum(tag_by_rules(tmp_path, source, "approximate")) == 512
     assert sum(tag_by_rules(tmp_path, source, "precise")) == 0
     in_range = tag_by_rules(tmp_path, source, "approximate:range=100MiB+10MiB")
@@ -224,7 +226,7 @@ def test_rules_match_place_and_size(tmp_path: Path) -> None:
 def test_shares_select_addresses_by_seed(tmp_path: Path) -> None:
     lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
              for i in range(2000) for j in (0, 8)]
-    source = write_named(tmp_path / "t", "".join(lines))
+    source = write_named_file(tmp_path / "t", "".join(lines))
     one = tag_by_rules(tmp_path, source, "approximate:share=0.3")
     assert one == tag_by_rules(tmp_path, source, "approximate:share=0.3")
     assert one != tag_by_rules(tmp_path, source, "approximate:share=0.3", seed=2)
@@ -239,16 +241,16 @@ def test_shares_select_addresses_by_seed(tmp_path: Path) -> None:
 
 
 def test_rules_match_processes(tmp_path: Path) -> None:
-    events = [make_note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
-              make_note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
+    events = [make_trace_note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
+              make_trace_note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
     for i, pid in enumerate((5, 6, 7)):
         events += [request_event(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
                    request_event(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
-    source = write_named(tmp_path / "t", pack_events(events))
+    source = write_named_file(tmp_path / "t", pack_events(events))
     assert tag_by_rules(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
     assert tag_by_rules(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
     assert tag_by_rules(tmp_path, source, "approximate:process=*") == [1, 1, 0]
-    refused = run_trace("tag", "--rule", "approximate:process=x", write_spc(tmp_path / "s"),
+    refused = run_trace("tag", "--rule", "approximate:process=x", write_spc_trace(tmp_path / "s"),
                         tmp_path / "o.aft")
     assert refused.code == 2
     assert "names of processes" in refused.err
@@ -260,7 +262,7 @@ def test_rules_match_processes(tmp_path: Path) -> None:
     "approximate:stream=x", "approximate:share=0.5x",
 ])
 def test_wrong_rules_are_refused(tmp_path: Path, rule: str) -> None:
-    done = run_trace("tag", "--rule", rule, write_spc(tmp_path / "t"), tmp_path / "o.aft")
+    done = run_trace("tag", "--rule", rule, write_spc_trace(tmp_path / "t"), tmp_path / "o.aft")
     assert done.code == 2
     assert "--rule" in done.err
 
@@ -268,16 +270,16 @@ def test_wrong_rules_are_refused(tmp_path: Path, rule: str) -> None:
 # ---- fix
 
 def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
-    events = [make_note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
+    events = [make_trace_note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
               request_event(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
-              make_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,
-                        group=True),
+              make_trace_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,
+                              group=True),
               request_event(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
-    source = write_named(tmp_path / "a.blktrace.0", pack_events(events))
-    write_named(tmp_path / "a.blktrace.1", b"")
+    source = write_named_file(tmp_path / "a.blktrace.0", pack_events(events))
+    write_named_file(tmp_path / "a.blktrace.1", b"")
     result = trace_json("fix", tmp_path / "a", tmp_path / "b")
     assert (result["events"], result["changed_notes"]) == (4, 2)
-    seen = list(parse_simply((tmp_path / "b.blktrace.0").read_bytes()))
+    seen = list(parse_events_simply((tmp_path / "b.blktrace.0").read_bytes()))
     assert not any(event.action & CGROUP for event in seen)
     assert [event.extra for event in seen] == [
         b"fio".ljust(16, b"\0"), b"", b"approxftl write 0 8 approximate file", b""]
@@ -289,13 +291,14 @@ def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
 
 
 def test_fix_refuses_unknown_versions(tmp_path: Path) -> None:
-    other = write_named(tmp_path / "a",
-                        pack_events([request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
+    other = write_named_file(tmp_path / "a",
+                             pack_events([request_event(2, QUEUE, WRITE, 0, 4096)], version=8))
     assert "version 8" in run_trace("fix", other, tmp_path / "b").err
-    cut = write_named(tmp_path / "c", pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
+    cut = write_named_file(tmp_path / "c",
+                           pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])[:40])
     assert "byte 0" in run_trace("fix", cut, tmp_path / "b").err
-    padded = write_named(tmp_path / "d", pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])
-                         + bytes(4096))
+    padded = write_named_file(tmp_path / "d", pack_events([request_event(2, QUEUE, WRITE, 0, 4096)])
+                              + bytes(4096))
     assert "byte 48: zeroes where an event should begin" in run_trace("fix", padded,
                                                                       tmp_path / "b").err
     assert not (tmp_path / "b").exists()
@@ -304,14 +307,14 @@ def test_fix_refuses_unknown_versions(tmp_path: Path) -> None:
 # ---- exit
 
 def test_a_dash_writes_to_standard_output(tmp_path: Path) -> None:
-    source = write_spc(tmp_path / "t", 100)
+    source = write_spc_trace(tmp_path / "t", 100)
     out = tmp_path / "a.csv"
     run_trace_ok("convert", "-q", source, out)
     assert run_trace_ok("convert", "-q", "--to", "csv", source, "-").out == out.read_text()
 
 
 def test_summary_counts_everything_once(tmp_path: Path) -> None:
-    result = trace_json("pair", write_spc(tmp_path / "t"))["requests"]
+    result = trace_json("pair", write_spc_trace(tmp_path / "t"))["requests"]
     assert result["all"]["requests"] == 2000
     assert result["operations"]["write"]["requests"] == 2000
     assert result["write_classes"]["precise"]["bytes"] == result["all"]["bytes"]
@@ -321,7 +324,7 @@ def test_summary_counts_everything_once(tmp_path: Path) -> None:
 
 def test_summary_has_latencies_and_depth(tmp_path: Path) -> None:
     lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
-    result = trace_json("pair", write_named(tmp_path / "t", "".join(lines)))["requests"]
+    result = trace_json("pair", write_named_file(tmp_path / "t", "".join(lines)))["requests"]
     latency = result["all"]["latency"]
     assert (latency["min_ns"], latency["max_ns"]) == (100, 10_000)
     assert latency["mean_ns"] == 5050

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from selftests.lib.programs import run_program, without_module
-from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_named
+from selftests.lib.programs import install_without_module, run_program
+from selftests.traces.support import BINARY, run_trace, run_trace_ok, write_named_file
 from selftests.traces.test_round_trips import Request, random_stream, stream_as_csv
 
 parquet: Any = import_module("pyarrow.parquet")
@@ -22,10 +22,10 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
          "latency_ns": "uint64", "pid": "uint32", "stream": "uint16", "class": "string"}
 
 
-def parquet_of(directory: Path, stream: list[Request]) -> Any:
+def convert_to_parquet(directory: Path, stream: list[Request]) -> Any:
     """Convert a stream to Parquet and return it as a table."""
-    source, out = write_named(directory / "source",
-                              stream_as_csv(stream)), directory / "out.parquet"
+    source, out = write_named_file(directory / "source",
+                                   stream_as_csv(stream)), directory / "out.parquet"
     run_trace_ok("convert", "-q", "--keep-time", source, out)
     return parquet.read_table(out)
 
@@ -35,7 +35,7 @@ def parquet_of(directory: Path, stream: list[Request]) -> Any:
 @given(random_stream())
 def test_every_field_is_kept(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        table = parquet_of(Path(name), stream)
+        table = convert_to_parquet(Path(name), stream)
         assert {field.name: str(field.type) for field in table.schema} == TYPES
         assert [tuple(row.values()) for row in table.to_pylist()] == stream
         assert sorted(f.name for f in Path(name).iterdir()) == ["out.parquet", "source"]
@@ -45,11 +45,12 @@ def test_largest_numbers_and_many_blocks_are_kept(tmp_path: Path) -> None:
     # More than one block of CSV, and numbers that overflow signed columns.
     stream = [(i, "write", 2**50 + 512 * i, 512, 2**40, 2**32 - 1, 2**16 - 1, "approximate")
               for i in range(60_000)]
-    assert [tuple(row.values()) for row in parquet_of(tmp_path, stream).to_pylist()] == stream
+    assert [tuple(row.values())
+            for row in convert_to_parquet(tmp_path, stream).to_pylist()] == stream
 
 
 def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
+    source = write_named_file(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
     done = run_trace("convert", "-q", "--from", "spc", "--strict", source, tmp_path / "o.parquet")
     assert done.code == 1
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
@@ -58,9 +59,9 @@ def test_a_failed_conversion_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_a_missing_library_is_reported(tmp_path: Path) -> None:
-    without_module(tmp_path / "place", "parquet", "pyarrow")
+    install_without_module(tmp_path / "place", "parquet", "pyarrow")
     program = shutil.copy(BINARY, tmp_path / "place/bin")
-    source, out = write_named(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    source, out = write_named_file(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
     done = run_program(program, "convert", "-q", "--from", "spc", source, out)
     assert done.code == 1
     assert "pip install pyarrow" in done.err
@@ -71,10 +72,10 @@ def test_a_failing_program_is_reported(tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
     (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())
-    other = write_named(alone / "approxftl-parquet", "#!/bin/sh\nexit 3\n")
+    other = write_named_file(alone / "approxftl-parquet", "#!/bin/sh\nexit 3\n")
     for file in (alone / "approxftl-trace", other):
         file.chmod(file.stat().st_mode | stat.S_IXUSR)
-    source, out = write_named(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    source, out = write_named_file(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
     done = run_program(alone / "approxftl-trace", "convert", "-q", "--from", "spc", source, out)
     assert done.code == 1
     assert "approxftl-parquet" in done.err

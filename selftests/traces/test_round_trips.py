@@ -10,7 +10,13 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_trace
-from selftests.traces.support import aft_records, run_trace, run_trace_ok, trace_rows, write_named
+from selftests.traces.support import (
+    aft_records,
+    run_trace,
+    run_trace_ok,
+    trace_rows,
+    write_named_file,
+)
 
 CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
 OPS = ("read", "write", "flush", "discard", "write_zeroes")
@@ -41,11 +47,11 @@ def stream_as_csv(stream: list[Request]) -> str:
     return HEADER + "".join(",".join(map(str, request)) + "\n" for request in stream)
 
 
-def write_and_read(stream: list[Request], form: str, *options: str) -> list[Request]:
+def convert_and_read_back(stream: list[Request], form: str, *options: str) -> list[Request]:
     """Write the stream in that format, and read it back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        source = write_named(directory / "source", stream_as_csv(stream))
+        source = write_named_file(directory / "source", stream_as_csv(stream))
         out = directory / "out"
         run_trace_ok("convert", "-q", "--keep-time", "--to", form, source, out)
         if not out.stat().st_size:
@@ -57,8 +63,8 @@ def write_and_read(stream: list[Request], form: str, *options: str) -> list[Requ
 @settings(max_examples=20, deadline=None)
 @given(random_stream())
 def test_csv_and_record_files_keep_everything(stream: list[Request]) -> None:
-    assert write_and_read(stream, "csv") == stream
-    assert write_and_read(stream, "aft") == stream
+    assert convert_and_read_back(stream, "csv") == stream
+    assert convert_and_read_back(stream, "aft") == stream
 
 
 @settings(max_examples=20, deadline=None)
@@ -67,7 +73,7 @@ def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
         run_trace_ok("convert", "-q", "--keep-time",
-                     write_named(Path(name) / "source", stream_as_csv(stream)), out)
+                     write_named_file(Path(name) / "source", stream_as_csv(stream)), out)
         assert aft_records(out) == [
             (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
@@ -78,10 +84,10 @@ def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
 @given(random_stream())
 def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] in {"read", "write"}]
-    assert write_and_read(stream, "msr") == [
+    assert convert_and_read_back(stream, "msr") == [
         (t // 100 * 100, op, offset, size, latency, 0, disk, "precise")
         for t, op, offset, size, latency, _, disk, _ in held]
-    assert write_and_read(stream, "mqsim") == [
+    assert convert_and_read_back(stream, "mqsim") == [
         (t, op, offset, size, 0, 0, device, "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
@@ -91,7 +97,7 @@ def test_msr_and_mqsim_keep_reads_and_writes(stream: list[Request]) -> None:
 def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
     held = [r for r in stream if r[1] != "write_zeroes"]
     names = list(dict.fromkeys(r[6] for r in held))
-    assert write_and_read(stream, "iolog") == [
+    assert convert_and_read_back(stream, "iolog") == [
         (t // 1000 * 1000, op, offset, size, 0, 0, names.index(device), "precise")
         for t, op, offset, size, _, _, device, _ in held]
 
@@ -104,13 +110,13 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
            for i, (t, op, _, size, latency, pid, _, kind) in enumerate(stream)
            if op not in {"write_zeroes", "flush"}]
     if one:
-        assert write_and_read(one, "blktrace") == one
+        assert convert_and_read_back(one, "blktrace") == one
 
 
 def test_blkparse_reads_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
-    run_trace_ok("convert", write_named(tmp_path / "source", stream_as_csv(stream)), out)
+    run_trace_ok("convert", write_named_file(tmp_path / "source", stream_as_csv(stream)), out)
     said = subprocess.run(["blkparse", "-i", tmp_path / "x", "-q", "-f", r"%t %a %d %S %N\n"],
                           check=True, capture_output=True, text=True).stdout.splitlines()
     queued = [line.split() for line in said if " Q " in line]
@@ -124,7 +130,7 @@ def test_fio_replays_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
     run_trace_ok("convert", "--to", "iolog",
-                 write_named(tmp_path / "source", stream_as_csv(stream)), log)
+                 write_named_file(tmp_path / "source", stream_as_csv(stream)), log)
     done = subprocess.run(
         ["fio", "--name=x", "--ioengine=null", f"--read_iolog={log}", "--size=1g",
          f"--replay_redirect={tmp_path / 'target'}", "--output-format=terse"],
@@ -135,7 +141,8 @@ def test_fio_replays_our_output(tmp_path: Path) -> None:
 
 
 def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "source", HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
+    source = write_named_file(tmp_path / "source",
+                              HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
     done = run_trace_ok("convert", "--to", "msr", source, tmp_path / "out")
     assert "1 requests left out, which msr cannot hold: flush" in done.err
     assert "1 requests written" in done.err
@@ -145,7 +152,7 @@ def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> Non
 
 
 def test_bytes_are_rounded_to_sectors(tmp_path: Path) -> None:
-    source = write_named(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
+    source = write_named_file(tmp_path / "source", HEADER + "1,read,700,400,0,0,0,\n")
     out = tmp_path / "out.aft"
     run_trace_ok("convert", source, out)
     assert aft_records(out)[0][1:3] == (1, 2)

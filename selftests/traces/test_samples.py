@@ -8,19 +8,19 @@ import lzma
 from pathlib import Path
 
 import pytest
-from selftests.traces.support import SAMPLES, Json, trace_json, write_named
+from selftests.traces.support import SAMPLES, Json, trace_json, write_named_file
 
 pytestmark = pytest.mark.skipif(not SAMPLES, reason="AFTL_TRACE_SAMPLES is not set")
 HERE = Path(SAMPLES or "")
 
 
-def published_sample(tmp_path: Path, name: str) -> Path:
+def write_published_sample(tmp_path: Path, name: str) -> Path:
     data = (HERE / name).read_bytes()
     if name.endswith(".xz"):
         data = lzma.decompress(data)
     elif name.endswith(".bz2"):
         data = bz2.decompress(data)
-    return write_named(tmp_path / "sample", data)
+    return write_named_file(tmp_path / "sample", data)
 
 
 @pytest.mark.parametrize(("name", "form", "requests", "writes_per_mille"), [
@@ -35,7 +35,7 @@ def published_sample(tmp_path: Path, name: str) -> Path:
 ])
 def test_published_samples_are_read(tmp_path: Path, name: str, form: str, requests: int,
                                     writes_per_mille: int) -> None:
-    result: Json = trace_json("info", published_sample(tmp_path, name))
+    result: Json = trace_json("info", write_published_sample(tmp_path, name))
     assert result["files"][0]["format"] == form
     assert result["losses"]["dropped_lines"] == result["losses"]["skipped_bytes"] == 0
     assert result["requests"]["all"]["requests"] == requests

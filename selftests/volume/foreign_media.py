@@ -75,24 +75,24 @@ def probe_offset(size: int, index: int) -> int:
 def program_maker(size: int, *command: str) -> Callable[[Path], None]:
     """Return a function that makes a medium by running a program."""
 
-    def make(path: Path) -> None:
+    def make_medium(path: Path) -> None:
         make_sparse(path, size)
         subprocess.run(
             [*command, str(path)], check=True, capture_output=True, input=b"pass",
             env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})  # fmt: skip
 
-    return make
+    return make_medium
 
 
-def by_hand(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
+def medium_from_pieces(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
     """Return a function that writes pieces at their offsets."""
 
-    def make(path: Path) -> None:
+    def make_medium(path: Path) -> None:
         make_sparse(path, size)
         for offset, data in pieces:
             put_bytes_at(path, offset, data)
 
-    return make
+    return make_medium
 
 
 def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
@@ -104,7 +104,7 @@ def raid_superblock(at: int, offset: int) -> Callable[[Path], None]:
     struct.pack_into("<Q", block, 144, offset // 512)
     words = sum(struct.unpack("<64I", block))
     struct.pack_into("<I", block, 216, ((words & 0xFFFFFFFF) + (words >> 32)) & 0xFFFFFFFF)
-    return by_hand((at, bytes(block)))
+    return medium_from_pieces((at, bytes(block)))
 
 
 def lvm_label() -> bytes:
@@ -166,8 +166,8 @@ MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
     "md 1.0": ("linux_raid_member", raid_superblock(SIZE - 8192, SIZE - 8192)),
     "md 1.2": ("linux_raid_member", raid_superblock(4096, 4096)),
-    "LVM": ("LVM2_member", by_hand((512, lvm_label()))),
-    "GPT": ("gpt", by_hand(*gpt_pieces())),
-    "GPT, its backup alone": ("gpt", by_hand(*gpt_pieces()[-2:])),
-    "MBR": ("dos", by_hand((0, partition_table(0x83)))),
+    "LVM": ("LVM2_member", medium_from_pieces((512, lvm_label()))),
+    "GPT": ("gpt", medium_from_pieces(*gpt_pieces())),
+    "GPT, its backup alone": ("gpt", medium_from_pieces(*gpt_pieces()[-2:])),
+    "MBR": ("dos", medium_from_pieces((0, partition_table(0x83)))),
 }  # fmt: skip

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import run
+from selftests.sim.support import run_approxftl
 from selftests.volume.foreign_media import (
     END,
     MEDIA,
@@ -24,10 +24,10 @@ SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
 LARGE = 256 << 20
 
 
-def check_refused(path: Path, *parts: str) -> None:
+def check_format_refused(path: Path, *parts: str) -> None:
     before = nonzero_digest(path)
     for arguments in ((), SMALL, ("--dry-run",)):
-        done = run("format", path, *arguments)
+        done = run_approxftl("format", path, *arguments)
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
         assert "approxftl format --force if nobody needs it" in done.err
         assert not [part for part in parts if part not in done.err], done.err
@@ -38,25 +38,25 @@ def check_refused(path: Path, *parts: str) -> None:
 def test_foreign_content_is_named_and_kept(tmp_path: Path, name: str) -> None:
     kind, make = MEDIA[name]
     make(tmp_path / "disk")
-    check_refused(tmp_path / "disk", f" {kind}" if kind else "")
+    check_format_refused(tmp_path / "disk", f" {kind}" if kind else "")
 
 
 @pytest.mark.parametrize("name", ["ext4", "f2fs", "swap", "btrfs", "xfs"])
 def test_label_and_uuid_are_reported(tmp_path: Path, name: str) -> None:
     MEDIA[name][1](tmp_path / "disk")
-    check_refused(tmp_path / "disk", 'label "pictures"', "UUID ")
+    check_format_refused(tmp_path / "disk", 'label "pictures"', "UUID ")
 
 
 @pytest.mark.parametrize("name", ["md 1.0", "md 1.2"])
 def test_a_member_of_a_raid_has_its_array_named(tmp_path: Path, name: str) -> None:
     MEDIA[name][1](tmp_path / "disk")
-    check_refused(tmp_path / "disk", 'label "array"', str(NAME))
+    check_format_refused(tmp_path / "disk", 'label "array"', str(NAME))
 
 
 def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
     MEDIA["LVM"][1](tmp_path / "disk")
     put_bytes_at(tmp_path / "disk", 512 + 100, b"\x55")
-    check_refused(tmp_path / "disk", "LVM2_member")
+    check_format_refused(tmp_path / "disk", "LVM2_member")
 
 
 ENDS = (0, 4095, END - 1, SIZE + 512 - END, SIZE - 4096, SIZE + 511)
@@ -68,7 +68,7 @@ def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
     """A non-zero byte is found up to either end, and at each probe between them."""
     make_sparse(tmp_path / "disk", SIZE + 512)
     put_bytes_at(tmp_path / "disk", at, b"\1")
-    check_refused(tmp_path / "disk", "is not empty" if at else "")
+    check_format_refused(tmp_path / "disk", "is not empty" if at else "")
 
 
 def test_a_thousand_probes_cover_a_large_device(tmp_path: Path) -> None:
@@ -80,22 +80,22 @@ def test_a_thousand_probes_cover_a_large_device(tmp_path: Path) -> None:
 
 def test_random_data_are_kept(tmp_path: Path) -> None:
     (tmp_path / "disk").write_bytes(os.urandom(SIZE))
-    check_refused(tmp_path / "disk", "is not empty")
+    check_format_refused(tmp_path / "disk", "is not empty")
 
 
 def test_only_force_formats_a_device_with_content(tmp_path: Path) -> None:
     make_sparse(tmp_path / "disk", SIZE)
-    assert run("format", tmp_path / "disk", *SMALL).code == 0
-    check_refused(tmp_path / "disk", "is a volume already")
+    assert run_approxftl("format", tmp_path / "disk", *SMALL).code == 0
+    check_format_refused(tmp_path / "disk", "is a volume already")
     MEDIA["ext4"][1](tmp_path / "disk")
-    assert run("format", tmp_path / "disk", *SMALL, "--force").code == 0
-    assert run("check", tmp_path / "disk").code == 0
+    assert run_approxftl("format", tmp_path / "disk", *SMALL, "--force").code == 0
+    assert run_approxftl("check", tmp_path / "disk").code == 0
 
 
 @pytest.mark.parametrize("at", [300, 8, 40])
 def test_a_damaged_or_newer_volume_is_recognised(tmp_path: Path, at: int) -> None:
     make_sparse(tmp_path / "disk", SIZE)
-    assert run("format", tmp_path / "disk", *SMALL).code == 0
+    assert run_approxftl("format", tmp_path / "disk", *SMALL).code == 0
     for copy in (0, 4096):
         put_bytes_at(tmp_path / "disk", copy + at, b"\x77\x77")
-    check_refused(tmp_path / "disk", "is a volume (")
+    check_format_refused(tmp_path / "disk", "is a volume (")

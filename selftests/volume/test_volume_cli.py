@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import PROGRAM, TOP, run_program
-from selftests.sim.support import crc32c, run
+from selftests.sim.support import crc32c, run_approxftl
 
 UUID = "8e41f2c6-0b3a-4d5e-9f70-123456789abc"
 SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
@@ -26,24 +26,24 @@ Json = dict[str, Any]
 
 
 def make_volume(path: Path, *arguments: str) -> None:
-    done = run("format", path, "--uuid", UUID, *SMALL, *arguments)
+    done = run_approxftl("format", path, "--uuid", UUID, *SMALL, *arguments)
     assert (done.code, done.err) == (0, "")
 
 
 @pytest.fixture
-def image(tmp_path: Path) -> Path:
+def volume_image(tmp_path: Path) -> Path:
     path = tmp_path / "volume"
     make_volume(path)
     return path
 
 
-def check_answer(*arguments: str | Path, code: int = 0) -> Json:
-    done = run(*arguments, "--json")
+def check_verb_json(*arguments: str | Path, code: int = 0) -> Json:
+    done = run_approxftl(*arguments, "--json")
     assert done.code == code, done.err
-    return document_of("userspace/approxftl/verbs-output.fields", done.out)
+    return parse_document("userspace/approxftl/verbs-output.fields", done.out)
 
 
-def change_byte(path: Path, offset: int, flip: int = 0x40) -> None:
+def change_byte_at(path: Path, offset: int, flip: int = 0x40) -> None:
     with path.open("r+b") as file:
         file.seek(offset)
         byte = file.read(1)[0]
@@ -51,31 +51,31 @@ def change_byte(path: Path, offset: int, flip: int = 0x40) -> None:
         file.write(bytes([byte ^ flip]))
 
 
-def first_frames(path: Path) -> dict[str, int]:
-    frames: dict[str, int] = check_answer("dump", path)["superblock"]["first_frames"]
+def first_frame_offsets(path: Path) -> dict[str, int]:
+    frames: dict[str, int] = check_verb_json("dump", path)["superblock"]["first_frames"]
     return frames
 
 
-def test_format_creates_a_valid_volume(image: Path) -> None:
-    found = check_answer("check", image)
+def test_format_creates_a_valid_volume(volume_image: Path) -> None:
+    found = check_verb_json("check", volume_image)
     assert found["sound"] and not found["closed"]
     assert (found["mapped_units"], found["programmed_pages"], found["findings"]) == (0, 0, 0)
     assert found["superblock"]["uuid"] == UUID
-    assert found["superblock"]["bytes"] == image.stat().st_size
+    assert found["superblock"]["bytes"] == volume_image.stat().st_size
 
 
 def test_format_prints_a_summary(tmp_path: Path) -> None:
-    done = run("format", tmp_path / "v", "--profile", "demo", "--policy", "vth_b", *SMALL)
+    done = run_approxftl("format", tmp_path / "v", "--profile", "demo", "--policy", "vth_b", *SMALL)
     assert done.code == 0
     assert "policy vth_b" in done.out and "blocks=40" in done.out
-    done = run("check", tmp_path / "v")
+    done = run_approxftl("check", tmp_path / "v")
     assert (done.code, "is sound" in done.out) == (0, True)
 
 
-def test_the_format_has_not_changed(image: Path) -> None:
+def test_the_format_has_not_changed(volume_image: Path) -> None:
     """A difference means that the format has changed: raise its version, then record it."""
-    data = image.read_bytes()
-    frames = first_frames(image)
+    data = volume_image.read_bytes()
+    frames = first_frame_offsets(volume_image)
     assert data[:48].hex() == (
         "894146560d0a1a0a0100000000100000" + UUID.replace("-", "") +
         "0100000000000000" + struct.pack("<Q", len(data)).hex()
@@ -86,8 +86,8 @@ def test_the_format_has_not_changed(image: Path) -> None:
     assert not any(data[frames["snapshot"] * FRAME :])
 
 
-def test_parameters_are_stored_by_name(image: Path) -> None:
-    data = image.read_bytes()
+def test_parameters_are_stored_by_name(volume_image: Path) -> None:
+    data = volume_image.read_bytes()
     assert b"\x06blocks" + struct.pack("<Q", 40) in data[:FRAME]
     assert data[: FRAME - 4] == data[FRAME : 2 * FRAME - 4]
 
@@ -97,8 +97,8 @@ def test_a_volume_uses_the_whole_size_of_its_file(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with path.open("r+b") as file:
         file.truncate(64 << 20)
-    assert run("format", path, "--set", "layers=2", "--policy=baseline").code == 0
-    size = check_answer("check", path)["superblock"]["bytes"]
+    assert run_approxftl("format", path, "--set", "layers=2", "--policy=baseline").code == 0
+    size = check_verb_json("check", path)["superblock"]["bytes"]
     assert 0.9 * (64 << 20) < size <= 64 << 20
 
 
@@ -107,9 +107,9 @@ def test_a_file_that_is_too_small_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "volume"
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
         path.write_bytes(content)
-        done = run("format", path)
+        done = run_approxftl("format", path)
         assert done.code == 1 and "fits" in done.err
-        done = run("format", path, *SMALL)
+        done = run_approxftl("format", path, *SMALL)
         assert done.code == 1 and "needs" in done.err
         assert path.read_bytes() == content
 
@@ -120,21 +120,21 @@ def test_a_device_with_data_is_not_formatted(tmp_path: Path, offset: int) -> Non
     content = bytearray(64 << 20)
     content[offset] = 0x53
     path.write_bytes(content)
-    done = run("format", path, *SMALL)
+    done = run_approxftl("format", path, *SMALL)
     assert done.code == 1 and "--force" in done.err
     assert path.read_bytes() == content
-    assert run("format", path, *SMALL, "--force").code == 0
-    assert run("check", path).code == 0
+    assert run_approxftl("format", path, *SMALL, "--force").code == 0
+    assert run_approxftl("check", path).code == 0
 
 
-def test_an_existing_volume_is_not_formatted(image: Path) -> None:
-    done = run("format", image)
+def test_an_existing_volume_is_not_formatted(volume_image: Path) -> None:
+    done = run_approxftl("format", volume_image)
     assert done.code == 1 and UUID in done.err and "--force" in done.err
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "volume"
-    found = check_answer("format", path, *SMALL, "--dry-run", "--uuid", UUID)
+    found = check_verb_json("format", path, *SMALL, "--dry-run", "--uuid", UUID)
     assert not found["made"] and found["superblock"]["uuid"] == UUID
     assert not path.exists()
 
@@ -154,7 +154,7 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
 )
 def test_wrong_usage_is_refused(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
     path = tmp_path / "volume"
-    done = run("format", path, "op=60", *arguments)
+    done = run_approxftl("format", path, "op=60", *arguments)
     assert done.code == 2 and part in done.err and done.err.count("\n") == 1
     assert not path.exists()
 
@@ -164,28 +164,28 @@ def test_files_without_a_volume_are_refused(tmp_path: Path) -> None:
     for content, part in ((bytes(1 << 20), "zero"), (b"x" * (1 << 20), "not a volume")):
         path.write_bytes(content)
         for verb in ("check", "dump"):
-            done = run(verb, path)
+            done = run_approxftl(verb, path)
             assert done.code == 1 and part in done.err and not done.out
     path.write_bytes(b"")
-    assert run("check", path).code == 1
-    assert run("check", tmp_path / "nosuch").code == 3
-    assert run("dump", tmp_path).code == 3
+    assert run_approxftl("check", path).code == 1
+    assert run_approxftl("check", tmp_path / "nosuch").code == 3
+    assert run_approxftl("dump", tmp_path).code == 3
 
 
-def test_a_newer_volume_is_refused(image: Path) -> None:
-    data = bytearray(image.read_bytes())
+def test_a_newer_volume_is_refused(volume_image: Path) -> None:
+    data = bytearray(volume_image.read_bytes())
     data[8] = 9
     data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c(data[: FRAME - 4]))
-    image.write_bytes(data)
-    done = run("check", image)
+    volume_image.write_bytes(data)
+    done = run_approxftl("check", volume_image)
     assert done.code == 1 and "format 9" in done.err
 
 
 @pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
-def test_damaged_tables_are_reported(image: Path, table: str) -> None:
-    offset = first_frames(image)[table] * FRAME + SECTOR + 17
-    change_byte(image, offset)
-    found = check_answer("check", image, code=4)
+def test_damaged_tables_are_reported(volume_image: Path, table: str) -> None:
+    offset = first_frame_offsets(volume_image)[table] * FRAME + SECTOR + 17
+    change_byte_at(volume_image, offset)
+    found = check_verb_json("check", volume_image, code=4)
     assert not found["sound"]
     assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
 
@@ -193,68 +193,70 @@ def test_damaged_tables_are_reported(image: Path, table: str) -> None:
 SHARDS = ("channels=2", "shards=2")
 
 
-def second_of(path: Path) -> int:
+def second_shard_offset(path: Path) -> int:
     """Return the offset of the second of two shards."""
-    length: int = check_answer("dump", path)["superblock"]["bytes"]
+    length: int = check_verb_json("dump", path)["superblock"]["bytes"]
     return -(-length // 2**20) * 2**20
 
 
 @pytest.fixture
-def shards(tmp_path: Path) -> Path:
+def sharded_image(tmp_path: Path) -> Path:
     path = tmp_path / "shards"
     make_volume(path, *SHARDS)
     return path
 
 
-def test_each_shard_has_a_volume(shards: Path) -> None:
-    length = check_answer("dump", shards)["superblock"]["bytes"]
-    assert shards.stat().st_size == second_of(shards) + length
-    found = check_answer("check", shards)
+def test_each_shard_has_a_volume(sharded_image: Path) -> None:
+    length = check_verb_json("dump", sharded_image)["superblock"]["bytes"]
+    assert sharded_image.stat().st_size == second_shard_offset(sharded_image) + length
+    found = check_verb_json("check", sharded_image)
     assert found["sound"] and found["superblock"]["uuid"] == UUID
-    own = check_answer("dump", shards, "--shard", "1")["superblock"]
+    own = check_verb_json("dump", sharded_image, "--shard", "1")["superblock"]
     assert (own["shard"], own["uuid"][8:]) == (1, UUID[8:]) and own["uuid"] != UUID
     assert own["parameters"] == found["superblock"]["parameters"]
     assert own["parameters"]["shards"] == 2
-    assert "--shard 2: the last one is 1" in run("dump", shards, "--shard", "2").err
+    assert "--shard 2: the last one is 1" in run_approxftl("dump", sharded_image, "--shard",
+                                                           "2").err
 
 
 def test_shards_share_the_available_space(tmp_path: Path) -> None:
     path = tmp_path / "v"
     path.touch()
     os.truncate(path, 256 * 2**20 + 5)
-    done = run("format", path, "--uuid", UUID, *SHARDS, "word_lines=2")
+    done = run_approxftl("format", path, "--uuid", UUID, *SHARDS, "word_lines=2")
     assert (done.code, done.err) == (0, "")
-    found = check_answer("check", path)["superblock"]
-    used = second_of(path) + found["bytes"]
+    found = check_verb_json("check", path)["superblock"]
+    used = second_shard_offset(path) + found["bytes"]
     blocks = found["parameters"]["blocks"]
     assert 0 <= 256 * 2**20 - used < 2 * used / blocks
 
 
-def test_damage_of_a_shard_is_reported(shards: Path) -> None:
-    begin = second_of(shards)
-    offset = first_frames(shards)["spare_table"] * FRAME + SECTOR + 17
-    change_byte(shards, begin + offset)
-    change_byte(shards, first_frames(shards)["erase_table"] * FRAME + 9)
-    found = check_answer("check", shards, code=4)
+def test_damage_of_a_shard_is_reported(sharded_image: Path) -> None:
+    begin = second_shard_offset(sharded_image)
+    offset = first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17
+    change_byte_at(sharded_image, begin + offset)
+    change_byte_at(sharded_image, first_frame_offsets(sharded_image)["erase_table"] * FRAME + 9)
+    found = check_verb_json("check", sharded_image, code=4)
     assert f"shard 1: sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
     assert any(one.startswith("shard 0: ") for one in found["listed_findings"])
-    found = check_answer("check", shards, "--repair", "--give-up")
-    assert found["repaired"] and check_answer("check", shards)["sound"]
+    found = check_verb_json("check", sharded_image, "--repair", "--give-up")
+    assert found["repaired"] and check_verb_json("check", sharded_image)["sound"]
 
 
-def test_a_long_finding_is_printed_completely(shards: Path) -> None:
+def test_a_long_finding_is_printed_completely(sharded_image: Path) -> None:
     """The end of the finding is the remedy."""
-    change_byte(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR
-                + 17)
-    findings = check_answer("check", shards, code=4)["listed_findings"]
+    change_byte_at(sharded_image, second_shard_offset(sharded_image)
+                   + first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
+    findings = check_verb_json("check", sharded_image, code=4)["listed_findings"]
     assert findings[1].startswith("shard 1: the volume is damaged")
     assert findings[1].endswith("see approxftl check --repair")
 
 
-def test_repairing_one_shard_leaves_the_others(shards: Path) -> None:
-    change_byte(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
-    change_byte(shards, second_of(shards) + FRAME + 300)
-    assert not check_answer("check", shards, "--repair", code=4)["repaired"]
+def test_repairing_one_shard_leaves_the_others(sharded_image: Path) -> None:
+    change_byte_at(sharded_image,
+                   first_frame_offsets(sharded_image)["spare_table"] * FRAME + SECTOR + 17)
+    change_byte_at(sharded_image, second_shard_offset(sharded_image) + FRAME + 300)
+    assert not check_verb_json("check", sharded_image, "--repair", code=4)["repaired"]
 
 
 @pytest.mark.parametrize(("what", "sentence"), [
@@ -262,56 +264,58 @@ def test_repairing_one_shard_leaves_the_others(shards: Path) -> None:
     ("first", "shard 1: it is of another device"),
     ("other", "shard 1: it is of another device"),
 ])
-def test_a_shard_of_another_device_is_refused(tmp_path: Path, shards: Path, what: str,
+def test_a_shard_of_another_device_is_refused(tmp_path: Path, sharded_image: Path, what: str,
                                               sentence: str) -> None:
-    begin = second_of(shards)
+    begin = second_shard_offset(sharded_image)
     other = tmp_path / "other"
-    done = run("format", other, *SMALL, *SHARDS)
+    done = run_approxftl("format", other, *SMALL, *SHARDS)
     assert done.code == 0
-    data = shards.read_bytes()
+    data = sharded_image.read_bytes()
     put = {"nothing": bytes(begin), "first": data[:begin], "other": other.read_bytes()[begin:]}
-    shards.write_bytes(data[:begin] + put[what])
-    done = run("check", shards)
+    sharded_image.write_bytes(data[:begin] + put[what])
+    done = run_approxftl("check", sharded_image)
     assert done.code == 4 and sentence in done.err
-    shards.write_bytes(data[begin:])
-    done = run("check", shards)
+    sharded_image.write_bytes(data[begin:])
+    done = run_approxftl("check", sharded_image)
     assert done.code == 4 and "this is shard 1 of a device" in done.err
 
 
-def test_format_removes_the_previous_shards(shards: Path) -> None:
+def test_format_removes_the_previous_shards(sharded_image: Path) -> None:
     """Use the previous volume's name, and a file that ends where the second shard begins."""
-    limited = run_program("prlimit", f"--fsize={second_of(shards)}", PROGRAM, "format", shards,
-                          "--uuid", UUID, *SMALL, *SHARDS, "--force")
+    limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image)}", PROGRAM,
+                          "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
-    assert ": there is no volume" in run("check", shards).err
+    assert ": there is no volume" in run_approxftl("check", sharded_image).err
 
 
-def test_a_write_error_of_a_later_shard_is_reported(shards: Path) -> None:
-    limited = run_program("prlimit", f"--fsize={second_of(shards) + 4 * FRAME}", PROGRAM, "format",
-                          shards, "--uuid", UUID, *SMALL, *SHARDS, "--force")
+def test_a_write_error_of_a_later_shard_is_reported(sharded_image: Path) -> None:
+    limited = run_program("prlimit", f"--fsize={second_shard_offset(sharded_image) + 4 * FRAME}",
+                          PROGRAM, "format", sharded_image, "--uuid", UUID, *SMALL, *SHARDS,
+                          "--force")
     assert limited.code != 0 and "File too large" in limited.err
 
 
-def test_a_damaged_state_is_reported(image: Path) -> None:
-    change_byte(image, 2 * FRAME + 20)
-    done = run("check", image)
+def test_a_damaged_state_is_reported(volume_image: Path) -> None:
+    change_byte_at(volume_image, 2 * FRAME + 20)
+    done = run_approxftl("check", volume_image)
     assert done.code == 4 and "state" in done.out
-    states = check_answer("dump", image, "--state")["states"]
+    states = check_verb_json("dump", volume_image, "--state")["states"]
     assert [state["sound"] for state in states] == [False, True]
 
 
-def test_a_damaged_copy_is_reported(image: Path) -> None:
-    change_byte(image, FRAME + 300)
-    found = check_answer("check", image, code=4)
+def test_a_damaged_copy_is_reported(volume_image: Path) -> None:
+    change_byte_at(volume_image, FRAME + 300)
+    found = check_verb_json("check", volume_image, code=4)
     assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
-    assert check_answer("dump", image)["superblock"]["uuid"] == UUID
+    assert check_verb_json("dump", volume_image)["superblock"]["uuid"] == UUID
 
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
-def test_headers_are_written_in_order(image: Path, frame: int, more: int, sound: bool) -> None:
+def test_headers_are_written_in_order(volume_image: Path, frame: int, more: int,
+                                      sound: bool) -> None:
     """A power failure between the two headers does no damage; other orders are damage."""
-    data = bytearray(image.read_bytes())
+    data = bytearray(volume_image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]
     generation = int.from_bytes(super_block[32:40], "little") + more
     super_block[32:40] = generation.to_bytes(8, "little")
@@ -319,35 +323,35 @@ def test_headers_are_written_in_order(image: Path, frame: int, more: int, sound:
         super_block[4000] ^= 1  # behind the parameters
     super_block[4092:] = crc32c(super_block[:4092]).to_bytes(4, "little")
     data[frame * FRAME:(frame + 1) * FRAME] = super_block
-    image.write_bytes(data)
-    found = check_answer("check", image, code=0 if sound else 4)
+    volume_image.write_bytes(data)
+    found = check_verb_json("check", volume_image, code=0 if sound else 4)
     assert found["listed_findings"] == ([] if sound else ["the volume header and its copy differ"])
 
 
-def test_a_shrunk_backing_device_is_refused(image: Path) -> None:
-    with image.open("r+b") as file:
-        file.truncate(image.stat().st_size - FRAME)
-    done = run("check", image)
+def test_a_shrunk_backing_device_is_refused(volume_image: Path) -> None:
+    with volume_image.open("r+b") as file:
+        file.truncate(volume_image.stat().st_size - FRAME)
+    done = run_approxftl("check", volume_image)
     assert done.code == 4 and "bytes" in done.err
 
 
-def test_dump_prints_header_and_tables(image: Path) -> None:
-    assert len(check_answer("dump", image, "--blocks")["blocks"]) == 160
-    assert check_answer("dump", image, "--pages")["pages"] == []
-    assert check_answer("dump", image, "--block", "3")["pages"] == []
-    found = check_answer("dump", image, "--unit", "0")
+def test_dump_prints_header_and_tables(volume_image: Path) -> None:
+    assert len(check_verb_json("dump", volume_image, "--blocks")["blocks"]) == 160
+    assert check_verb_json("dump", volume_image, "--pages")["pages"] == []
+    assert check_verb_json("dump", volume_image, "--block", "3")["pages"] == []
+    found = check_verb_json("dump", volume_image, "--unit", "0")
     assert (found["discard_sequence"], found["pages"]) == (0, [])
-    assert run("dump", image, "--block", "160").code == 2
-    assert run("dump", image, "--unit", "x").code == 2
-    assert "commit 2" in run("dump", image, "--state").out
+    assert run_approxftl("dump", volume_image, "--block", "160").code == 2
+    assert run_approxftl("dump", volume_image, "--unit", "x").code == 2
+    assert "commit 2" in run_approxftl("dump", volume_image, "--state").out
 
 
 CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f45381"
 
 
-def content_of(path: Path) -> str:
+def checksums_of_units(path: Path) -> str:
     """Return a checksum of each unit's contents: its number, in the first word written."""
-    pages = check_answer("dump", path, "--pages")["pages"]
+    pages = check_verb_json("dump", path, "--pages")["pages"]
     newest: dict[int, tuple[int, int]] = {}
     for page in pages:
         for slot in page["slots"]:
@@ -355,7 +359,8 @@ def content_of(path: Path) -> str:
                 found = (page["sequence"], slot["slot"])
                 newest[slot["unit"]] = max(newest.get(slot["unit"], (0, 0)), found)
     data = path.read_bytes()
-    start, discards = (first_frames(path)[area] * FRAME for area in ("data", "discard_table"))
+    start, discards = (first_frame_offsets(path)[area] * FRAME
+                       for area in ("data", "discard_table"))
     total = hashlib.sha256()
     for unit, (sequence, slot) in sorted(newest.items()):
         discard = discards + unit // 63 * SECTOR + unit % 63 * 8
@@ -370,15 +375,15 @@ def content_of(path: Path) -> str:
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     """Version 0.2.0 made it: 250 random requests in 40 blocks, a flush, then `end`."""
-    path = unpack_image(tmp_path, end)
-    found = check_answer("check", path)
+    path = unpack_volume_image(tmp_path, end)
+    found = check_verb_json("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
     assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
     assert found["programmed_pages"] == (253 if end == "closed" else 257)
-    assert content_of(path) == CONTENT_OF_0_2_0
+    assert checksums_of_units(path) == CONTENT_OF_0_2_0
 
 
-def seal_sector(sector: bytes, number: int) -> bytes:
+def seal_sector_checksum(sector: bytes, number: int) -> bytes:
     """Return the sector with the checksum of its payload and nonce."""
     crc = 0xFFFFFFFF
     for byte in sector[:508] + struct.pack("<Q", number):
@@ -392,55 +397,56 @@ def mark_units_lost(path: Path, page: Json, slots: int) -> None:
     """Make the spare entry of a page say that its units are lost."""
     size = 40 + 8 * len(page["slots"])
     number = page["slots"][0]["slot"] // len(page["slots"])
-    sector = first_frames(path)["spare_table"] * 8 + number // (504 // size)
+    sector = first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
     data = bytearray(path.read_bytes())
     old = data[sector * SECTOR : (sector + 1) * SECTOR]
-    assert seal_sector(bytes(old), sector) == old
+    assert seal_sector_checksum(bytes(old), sector) == old
     struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
-    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector(bytes(old), sector)
+    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(bytes(old), sector)
     path.write_bytes(data)
 
 
 def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     """Copy an entry of a data unit whose number is, in this volume, that of a translation page."""
     path = tmp_path / "volume"
-    assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
-    old = unpack_image(tmp_path, "closed")
+    assert run_approxftl("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
+    old = unpack_volume_image(tmp_path, "closed")
     units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units per page, and 1 - op
-    frame = first_frames(old)["spare_table"] * FRAME
+    frame = first_frame_offsets(old)["spare_table"] * FRAME
     entry = bytearray(old.read_bytes()[frame : frame + 56])
     struct.pack_into("<I", entry, 40, units)
     struct.pack_into("<I", entry, 48, units + 1)
     data = bytearray(path.read_bytes())
-    sector = first_frames(path)["spare_table"] * 8
+    sector = first_frame_offsets(path)["spare_table"] * 8
     data[sector * SECTOR : sector * SECTOR + 56] = entry
-    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector(
+    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(
         bytes(data[sector * SECTOR : (sector + 1) * SECTOR]), sector
     )
     path.write_bytes(data)
-    slots = check_answer("dump", path, "--block", "0")["pages"][0]["slots"]
+    slots = check_verb_json("dump", path, "--block", "0")["pages"][0]["slots"]
     assert [(slot["unit"], slot["sheet"]) for slot in slots] == [(None, 0), (None, 1)]
-    assert " translation-page-0 translation-page-1\n" in run("dump", path, "--block", "0").out
+    assert " translation-page-0 translation-page-1\n" in run_approxftl("dump", path, "--block",
+                                                                       "0").out
 
 
 def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
-    path = unpack_image(tmp_path, "crashed")
-    page = max(check_answer("dump", path, "--pages")["pages"],
+    path = unpack_volume_image(tmp_path, "crashed")
+    page = max(check_verb_json("dump", path, "--pages")["pages"],
                key=lambda page: int(page["sequence"]))
     lost = [slot["unit"] for slot in page["slots"] if slot["mapped"]]
-    assert lost and check_answer("check", path)["lost_units"] == 0
+    assert lost and check_verb_json("check", path)["lost_units"] == 0
     mark_units_lost(path, page, (1 << len(page["slots"])) - 1)
-    found = check_answer("check", path)
+    found = check_verb_json("check", path)
     assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)
     listed = [run_["unit"] + i for run_ in found["lost"] for i in range(run_["units"])]
     assert listed == sorted(lost)
-    said = run("check", path).out
+    said = run_approxftl("check", path).out
     assert f"{len(lost)} units are lost: reads of them fail until they are written\n" in said
     assert f"lost: {found['lost'][0]['units']} units from unit {lost[0]} on\n" in said
-    assert "!" in run("dump", path, "--pages").out
+    assert "!" in run_approxftl("dump", path, "--pages").out
 
 
-def unpack_image(tmp_path: Path, end: str) -> Path:
+def unpack_volume_image(tmp_path: Path, end: str) -> Path:
     path = tmp_path / f"volume-{end}"
     packed = TOP / f"selftests/volume/data/made-by-0.2.0-{end}.xz"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -452,44 +458,44 @@ def unpack_image(tmp_path: Path, end: str) -> Path:
     "area", ["superblock", "copy", "even", "odd", "erase_table", "spare_table", "discard_table"]
 )
 def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> None:
-    path = unpack_image(tmp_path, end)
+    path = unpack_volume_image(tmp_path, end)
     fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
-    frame = fixed[area] if area in fixed else first_frames(path)[area]
-    change_byte(path, frame * FRAME + 200)
+    frame = fixed[area] if area in fixed else first_frame_offsets(path)[area]
+    change_byte_at(path, frame * FRAME + 200)
     damaged = path.read_bytes()
-    found = check_answer("check", path, code=4)
+    found = check_verb_json("check", path, code=4)
     assert not found["sound"] and "repaired" not in found and path.read_bytes() == damaged
     known = end == "closed" or area not in ("spare_table", "discard_table")
-    found = check_answer("check", path, "--repair", code=0 if known else 4)
+    found = check_verb_json("check", path, "--repair", code=0 if known else 4)
     assert found["repaired"] == known
     if not known:
         assert path.read_bytes() == damaged
-        said = run("check", path, "--repair")
+        said = run_approxftl("check", path, "--repair")
         assert said.code == 4 and re.search(r"not repaired: .*sector \d+, of a table", said.out)
-        assert check_answer("check", path, "--repair", "--give-up")["repaired"]
-    found = check_answer("check", path)
+        assert check_verb_json("check", path, "--repair", "--give-up")["repaired"]
+    found = check_verb_json("check", path)
     assert (found["sound"], found["lost_units"]) == (True, 0)
     if known:
-        assert (found["mapped_units"], content_of(path)) == (210, CONTENT_OF_0_2_0)
+        assert (found["mapped_units"], checksums_of_units(path)) == (210, CONTENT_OF_0_2_0)
 
 
 def test_large_tables_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "large"
-    done = run("format", path, "blocks=600", "layers=128", "page=4096", "errors=off")
+    done = run_approxftl("format", path, "blocks=600", "layers=128", "page=4096", "errors=off")
     assert done.code == 0, done.err
     assert path.stat().st_size > 19 << 30
     assert path.stat().st_blocks * SECTOR < 1 << 20
-    assert "is sound" in run("check", path).out
-    for block in check_answer("dump", path, "--blocks")["blocks"]:
+    assert "is sound" in run_approxftl("check", path).out
+    for block in check_verb_json("dump", path, "--blocks")["blocks"]:
         assert block["sound"]
         assert block["programmed_pages"] == 0
     # The table of lazily initialised extents, and its copy
-    for frame in (4, (4 + first_frames(path)["erase_table"]) // 2):
+    for frame in (4, (4 + first_frame_offsets(path)["erase_table"]) // 2):
         with path.open("r+b") as file:
             file.seek(frame * FRAME + 7)
             file.write(b"x")
-        said = run("check", path, "--repair")
+        said = run_approxftl("check", path, "--repair")
         assert said.code == 0
         assert f"sector {frame * 8} has a wrong checksum" in said.out
         assert "repaired: 1 sectors of tables" in said.out
-        assert "is sound" in run("check", path).out
+        assert "is sound" in run_approxftl("check", path).out

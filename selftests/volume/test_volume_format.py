@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from selftests.lib.programs import TOP
-from selftests.sim.support import run
+from selftests.sim.support import run_approxftl
 
 HEADER = TOP / "dm-approxftl/core/persist/volume-format.h"
 DOCUMENT = TOP / "docs/volume-format.md"
@@ -26,7 +26,7 @@ def documented_tables() -> list[str]:
     return [re.sub(r"^ \*\t", "", table, flags=re.M).expandtabs() for table in found]
 
 
-def table_fields(index: int) -> list[Field]:
+def fields_of_table(index: int) -> list[Field]:
     found = re.findall(r"^ *(\d+) +(\d+)  (.*)$", documented_tables()[index], re.M)
     return [(int(offset), int(size), what) for offset, size, what in found]
 
@@ -37,14 +37,15 @@ def field_value(data: bytes, table: list[Field], start: str) -> int:
 
 
 def dump_volume(path: Path, *options: str) -> dict[str, Any]:
-    done = run("dump", path, *options, "--json")
+    done = run_approxftl("dump", path, *options, "--json")
     assert done.code == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
     return found
 
 
 def make_small_volume(path: Path) -> bytes:
-    done = run("format", path, "--policy=vth_b", "blocks=40", "layers=2", "op=40", "cycles=7")
+    done = run_approxftl("format", path, "--policy=vth_b", "blocks=40", "layers=2", "op=40",
+                         "cycles=7")
     assert done.code == 0, done.err
     return path.read_bytes()
 
@@ -59,7 +60,7 @@ def test_the_document_has_every_table() -> None:
 def test_fields_do_not_overlap() -> None:
     for index in (0, 2, 3, 4, 5, 6, 7, 8):
         end = 0
-        for offset, size, what in table_fields(index):
+        for offset, size, what in fields_of_table(index):
             assert offset >= end, what
             end = offset + size
 
@@ -67,7 +68,7 @@ def test_fields_do_not_overlap() -> None:
 def test_the_documented_header_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
     told = dump_volume(tmp_path / "volume")["superblock"]
-    table = table_fields(2)
+    table = fields_of_table(2)
     assert field_value(data, table, "format version, major") == 1
     assert field_value(data, table, "bytes of a frame") == FRAME
     assert field_value(data, table, "generation") == told["generation"]
@@ -80,7 +81,7 @@ def test_the_documented_header_is_read(tmp_path: Path) -> None:
 
 def test_the_documented_state_is_read(tmp_path: Path) -> None:
     data = make_small_volume(tmp_path / "volume")
-    table = table_fields(3)
+    table = fields_of_table(3)
     for state in dump_volume(tmp_path / "volume", "--state")["states"]:
         payload = data[state["frame"] * FRAME :][:504]
         assert state["sound"]
@@ -95,6 +96,6 @@ def test_the_documented_erase_table_is_read(tmp_path: Path) -> None:
     first = dump_volume(tmp_path / "volume")["superblock"]["first_frames"]["erase_table"] * FRAME
     for block in (0, 30, 31, 159):
         entry = data[first + block // 31 * 512 + block % 31 * 16 :][:16]
-        assert field_value(entry, table_fields(4), "erases") == 7
-        assert field_value(entry, table_fields(4), "wear") == 70000
+        assert field_value(entry, fields_of_table(4), "erases") == 7
+        assert field_value(entry, fields_of_table(4), "wear") == 70000
     assert dump_volume(tmp_path / "volume", "--blocks")["blocks"][31]["erases"] == 7

@@ -56,13 +56,13 @@ class RecordFile:
             marked = False
         return f"{self.path.name} (interrupted)" if marked else self.path.name
 
-    def column(self, name: str) -> NDArray[Any]:
+    def field_of_records(self, name: str) -> NDArray[Any]:
         """Return a field of all records."""
         return np.asarray(self.records[name])
 
-    def operations(self) -> NDArray[Any]:
+    def operations_without_flags(self) -> NDArray[Any]:
         """Return the operations without their flags."""
-        return self.column("op") & np.uint8(OPERATION)
+        return self.field_of_records("op") & np.uint8(OPERATION)
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,22 @@ class ReplayLog:
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def field_of_entries(self, name: str) -> NDArray[Any]:
         """Return a field of all entries."""
         return np.asarray(self.entries[name])
 
-    def operations(self) -> NDArray[Any]:
+    def operations_without_flags(self) -> NDArray[Any]:
         """Return the operations without their flags."""
-        return self.column("op") & np.uint8(OPERATION)
+        return self.field_of_entries("op") & np.uint8(OPERATION)
 
-    def latencies_ns(self) -> NDArray[Any]:
+    def request_latencies_ns(self) -> NDArray[Any]:
         """Return the latency of each request (ns)."""
-        return np.asarray(self.column("complete_ns") - self.column("submit_ns"))
+        return np.asarray(self.field_of_entries("complete_ns") - self.field_of_entries("submit_ns"))
 
-    def lags_ns(self) -> NDArray[Any]:
+    def request_lags_ns(self) -> NDArray[Any]:
         """Return the delay (ns) of each request behind its due time; never negative."""
-        begin = self.column("submit_ns")
-        return np.asarray(begin - np.minimum(self.column("due_ns"), begin))
+        begin = self.field_of_entries("submit_ns")
+        return np.asarray(begin - np.minimum(self.field_of_entries("due_ns"), begin))
 
 
 def text_before_zero(data: bytes) -> str:
@@ -157,7 +157,7 @@ def read_header(path: Path) -> Shape:
     return Shape(head, header_bytes, record_bytes, fields, device_bytes, classes)
 
 
-def class_names(head: bytes, count: int) -> tuple[str, ...]:
+def read_class_names(head: bytes, count: int) -> tuple[str, ...]:
     """Return the names of tag classes."""
     return tuple(text_before_zero(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
                  for i in range(min(count, 16)))
@@ -179,7 +179,7 @@ def open_records(path: Path) -> RecordFile:
         raise Refusal(f"{path}: {size} bytes are no whole number of records of "
                       f"{shape.record_bytes}; the file is cut off")
     head = shape.head
-    return RecordFile(path, shape.device_bytes, class_names(head, shape.classes),
+    return RecordFile(path, shape.device_bytes, read_class_names(head, shape.classes),
                       text_before_zero(head[NAMES_AT:][:64]),
                       text_before_zero(head[NAMES_AT + 64:][:64]),
                       text_before_zero(head[PROVENANCE_AT:4092]),
@@ -193,7 +193,7 @@ def open_replay_log(path: Path) -> ReplayLog:
     (planned,) = LOG_PLANNED.unpack_from(head, LOG_PLANNED_AT)
     (classes,) = LOG_CLASSES.unpack_from(head, LOG_CLASSES_AT)
     count = (path.stat().st_size - shape.header_bytes) // shape.record_bytes
-    return ReplayLog(path, planned, class_names(head, classes),
+    return ReplayLog(path, planned, read_class_names(head, classes),
                      text_before_zero(head[NAMES_AT:][:64]),
                      text_before_zero(head[NAMES_AT + 64:][:64]),
                      text_before_zero(head[PROVENANCE_AT:4092]),

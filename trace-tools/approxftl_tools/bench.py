@@ -27,19 +27,19 @@ class Bench:
     store: Store
     progress: bool = False
 
-    def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
+    def results_of_runs(self, runs: Iterable[Options]) -> dict[Options, Json]:
         """Return the results of runs by their options."""
         points = {options: make_point(simulator_and_digest(self.program),
                                       options) for options in runs}
-        return dict(zip(points, self.run_missing(list(points.values())), strict=True))
+        return dict(zip(points, self.run_missing_points(list(points.values())), strict=True))
 
-    def run_missing(self, points: Sequence[Point]) -> list[Json]:
+    def run_missing_points(self, points: Sequence[Point]) -> list[Json]:
         """Run the missing points, in this order, and return the results of all."""
         require_results(points, self.store, Processes(self.program, self.jobs), self.progress)
-        return [self.run_document(self.store.result(point)) for point in points]
+        return [self.result_with_geometry(self.store.read_point_result(point)) for point in points]
 
     @staticmethod
-    def run_document(whole: Json) -> Json:
+    def result_with_geometry(whole: Json) -> Json:
         """Return the result of a run together with its geometry and parameters."""
         result: Json = whole["runs"][0]
         return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],

@@ -59,9 +59,9 @@ def parse_drive_size(text: str) -> int:
 
 def calibrate_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser("calibrate",
-                                 "Finds the parameters of a drive in what fio has measured "
-                                 "of it.", EPILOG)
+    parser = command.make_verb_parser("calibrate",
+                                      "Finds the parameters of a drive in what fio has measured "
+                                      "of it.", EPILOG)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of fio")
     parser.add_argument("--capacity", type=parse_drive_size, metavar="SIZE", default=0,
                         help="of the drive (default: what the job wrote that filled it)")
@@ -100,10 +100,10 @@ def parameter_row(known: Known) -> list[str]:
             known.basis_measurements]
 
 
-def compared_row(row: Compared) -> list[str]:
+def compared_figure_row(row: Compared) -> list[str]:
     """Return the table row of a compared figure."""
     load, figure, ours = row
-    return [load.name, f"{figure.name()}, {'1/s' if figure.what == 'rate' else 'us'}",
+    return [load.name, f"{figure.figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
@@ -122,10 +122,11 @@ def report_as_text(found: Found, output: Output, against: Sequence[Compared]
                    ) -> str:
     """Return the report."""
     text = align_columns([HEAD, *(parameter_row(known) for known in found.known)])
-    text += "\n" + align_columns([COMPARED, *(compared_row(row) for row in found.comparison)])
+    text += "\n" + align_columns([COMPARED,
+                                  *(compared_figure_row(row) for row in found.comparison)])
     text += f"median error of what was fitted: {median_error(found.comparison)}\n"
     if against:
-        text += "\n" + align_columns([COMPARED, *(compared_row(row) for row in against)])
+        text += "\n" + align_columns([COMPARED, *(compared_figure_row(row) for row in against)])
         text += f"median error of what was not: {median_error(against)}\n"
     return text + "".join(f"{line}\n" for line in unused_job_lines(output.unused))
 
@@ -134,7 +135,7 @@ def profile_as_text(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.is_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
-                found.model.parameters(found.model.least_rewritten()).items()]
+                found.model.device_parameters(found.model.least_rewritten_bytes()).items()]
     return "\n".join([
         "# A drive, as approxftl calibrate has found it. Policy: baseline.",
         *(line for known, line in settings if known),
@@ -155,13 +156,13 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
     """Return the whole answer as a JSON object."""
-    return {**command.document_head("calibrate", argv),
+    return {**command.json_document_head("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_determined else None,
                             "high": known.high if known.is_determined else None,
                             "determined": known.is_determined, "rests_on": known.basis_measurements}
                            for known in found.known],
-            "profile": found.model.parameters(found.model.least_rewritten()),
+            "profile": found.model.device_parameters(found.model.least_rewritten_bytes()),
             "fitted": comparison_as_json(found.comparison),
             "against": comparison_as_json(against),
             "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
@@ -199,7 +200,8 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         bench = Bench(command.simulator_path(), arguments.jobs, Store(Path(folder)))
         trial = Trial(bench, output.capacity, tuple(output.loads))
         found = find_drive_model(trial, make_step_reporter(arguments.progress))
-        rows = compare_figures(trial.of(others.loads), found.model) if others.loads else []
+        rows = compare_figures(trial.restrict_to_loads(others.loads),
+                               found.model) if others.loads else []
     output.unused += others.unused
     if arguments.json:
         command.write_json_answer(arguments.json, calibration_as_json(found, output, rows, argv))

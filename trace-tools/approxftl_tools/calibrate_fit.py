@@ -40,7 +40,7 @@ UNFINISHED = 1.5
 WIDEST = 1e20
 
 
-def first_measure(load: Measured, kind: str, *measures: str) -> float:
+def first_available_measure(load: Measured, kind: str, *measures: str) -> float:
     """Return the first of these measures that the load has; 0 if it has none."""
     for what in measures:
         for figure in load.figures:
@@ -67,17 +67,17 @@ def is_informative_figure(load: Measured, figure: Figure) -> bool:
     depends on details of garbage collection.
     """
     if figure.what == "rate":
-        return not first_measure(load, figure.kind, "mean")
+        return not first_available_measure(load, figure.kind, "mean")
     return figure.kind == "read" or figure.what == "mean" or shows_buffer_latency(load)
 
 
-def log_errors(rows: Sequence[Compared]) -> Vector:
+def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
     """Return the logarithms of simulated over measured values, in standard deviations."""
     return np.array([math.log(max(ours, 1e-9) / figure.value) / EXACT[figure.what]
                      for load, figure, ours in rows if is_informative_figure(load, figure)])
 
 
-def noticeable_changes(rows: Sequence[Compared]) -> Vector:
+def least_noticeable_changes(rows: Sequence[Compared]) -> Vector:
     """Return the least change of each figure beyond chance or one bin, in standard deviations."""
     return np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
                      EXACT[figure.what] for load, figure, _ in rows
@@ -96,10 +96,11 @@ def weighted_misfit(errs: Vector) -> float:
 
 def error_slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
     """Return the errors, and their slopes over the logarithm of each parameter."""
-    moved = [model.with_values({name: model.values[name] * math.exp(NUDGE)}) for name in names]
+    moved = [model.model_with_values({name: model.values[name] * math.exp(NUDGE)})
+             for name in names]
     rows = trial.simulated_values([model, *moved])
-    base, *others = map(log_errors, rows)
-    least = noticeable_changes(rows[0])
+    base, *others = map(logarithmic_errors, rows)
+    least = least_noticeable_changes(rows[0])
     columns = [np.where(np.abs(other - base) > least, other - base, 0.0) / NUDGE
                for other in others]
     return base, np.array(columns).T.reshape(len(base), len(names))
@@ -116,8 +117,8 @@ def damped_step(base: Vector, slope: Vector, force: float) -> Vector:
 def improve_model(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
     """Return the best model that one round finds, and the share by which its misfit is smaller."""
     base, slope = error_slopes(trial, model, names)
-    tries = [model.with_values({name: model.values[name] * math.exp(move) for name, move in
-                                zip(names, damped_step(base, slope, force), strict=True)})
+    tries = [model.model_with_values({name: model.values[name] * math.exp(move) for name, move in
+                                      zip(names, damped_step(base, slope, force), strict=True)})
              for force in FORCES]
     (cost, best), *_ = rank_models(trial, tries)
     gain = 1 - cost / max(weighted_misfit(base), 1e-9)
@@ -135,7 +136,7 @@ def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4)
 
 def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
     """Return the models with their misfits, the best first."""
-    costs = [weighted_misfit(log_errors(rows)) for rows in trial.simulated_values(models)]
+    costs = [weighted_misfit(logarithmic_errors(rows)) for rows in trial.simulated_values(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 

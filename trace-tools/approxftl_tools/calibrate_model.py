@@ -40,13 +40,13 @@ UNITS: dict[str, tuple[str, float, float]] = {
 class Device(Protocol):
     """A device that loads run on."""
 
-    def options(self, least: int) -> Options:
+    def device_options(self, least: int) -> Options:
         """Return the simulator's options for a device of at least so many bytes."""
 
-    def capacity(self, least: int) -> float:
+    def capacity_bytes(self, least: int) -> float:
         """Return the approximate capacity (bytes) of such a device."""
 
-    def least_rewritten(self) -> int:
+    def least_rewritten_bytes(self) -> int:
         """Return the least size (bytes) at which rewrites collect blocks one by one."""
 
 
@@ -61,7 +61,7 @@ class Model:
     one_shot: bool
     values: Mapping[str, float]
 
-    def with_values(self, values: Mapping[str, float]) -> Model:
+    def model_with_values(self, values: Mapping[str, float]) -> Model:
         """Return a copy with some values changed, limited to their bounds."""
         bounded = {name: min(max(value, UNITS[name][1]), UNITS[name][2])
                    for name, value in values.items()}
@@ -71,7 +71,7 @@ class Model:
         """Return the integer parameters."""
         return self.dies, self.stripe, self.one_shot
 
-    def shape(self, least: int) -> dict[str, str | int]:
+    def device_geometry(self, least: int) -> dict[str, str | int]:
         """Return the geometry of a device of at least so many bytes."""
         channels = next(n for n in range(min(CHANNELS, self.dies), 0, -1) if self.dies % n == 0)
         page = min(self.stripe, PAGE)
@@ -87,37 +87,38 @@ class Model:
         """Return the bytes of one layer over all blocks."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
-    def least_rewritten(self) -> int:
+    def least_rewritten_bytes(self) -> int:
         """Return the bytes of a device with blocks long enough to be collected one by one.
 
         A block is worth collecting if it has at least one program's pages less than it could have.
         """
         return max(LEAST, self.layer_bytes() * (8 if self.one_shot else 3))
 
-    def op_percent(self, least: int) -> float:
+    def over_provisioning_percent(self, least: int) -> float:
         """Return over-provisioning (%); a constant for devices that are never rewritten."""
-        return self.values["op"] if least >= self.least_rewritten() else PLENTY
+        return self.values["op"] if least >= self.least_rewritten_bytes() else PLENTY
 
-    def parameters(self, least: int) -> dict[str, str]:
+    def device_parameters(self, least: int) -> dict[str, str]:
         """Return all parameters of the device."""
         settings: dict[str, str | int] = {
-            **self.shape(least), "word_lines": 4, "bits": 3, "gc": "1%", "allocate": "least_busy",
-            "buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
-            "erase": "500us"}
-        for name, value in {**self.values, "op": self.op_percent(least)}.items():
+            **self.device_geometry(least), "word_lines": 4, "bits": 3, "gc": "1%",
+            "allocate": "least_busy",
+"buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
+"erase": "500us"}
+        for name, value in {**self.values, "op": self.over_provisioning_percent(least)}.items():
             unit = UNITS[name][0]
             settings[name] = f"{value:.2f}%" if unit == "%" else f"{round(value)}{unit}"
         return {key: str(value) for key, value in settings.items()}
 
-    def options(self, least: int) -> Options:
+    def device_options(self, least: int) -> Options:
         """Return the simulator's options for the device."""
-        return tuple(f"--{key}={value}" for key, value in self.parameters(least).items())
+        return tuple(f"--{key}={value}" for key, value in self.device_parameters(least).items())
 
-    def capacity(self, least: int) -> float:
+    def capacity_bytes(self, least: int) -> float:
         """Return the approximate capacity (bytes) of the simulated device."""
-        shape = self.shape(least)
+        shape = self.device_geometry(least)
         pages = self.dies * int(shape["planes"]) * int(shape["layers"]) * IN_LAYER * BLOCKS
-        return pages * int(shape["page"]) * (1 - self.op_percent(least) / 100)
+        return pages * int(shape["page"]) * (1 - self.over_provisioning_percent(least) / 100)
 
 
 def share_as_percent(share: float) -> str:
@@ -128,7 +129,7 @@ def share_as_percent(share: float) -> str:
 def least_device_bytes(load: Measured, device: Device, capacity: int) -> int:
     """Return the least size (bytes) of the device so that only this load triggers GC."""
     if load.writes and load.order == "random":
-        return device.least_rewritten()
+        return device.least_rewritten_bytes()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
                             and load.bytes < 0.5 * capacity):
         return ROOMY * LEAST
@@ -179,10 +180,10 @@ def simulator_options(load: Measured, device: Device, capacity: int) -> Options:
         options += [f"--requests={READS}"]
         options += ["--workload=sequential"] if load.order == "sequential" else []
     elif load.order == "sequential":
-        options += sequential_write_options(load, device.capacity(least), capacity)
+        options += sequential_write_options(load, device.capacity_bytes(least), capacity)
     else:
-        options += random_write_options(load, device.capacity(least), capacity)
-    return (*device.options(least), *options)
+        options += random_write_options(load, device.capacity_bytes(least), capacity)
+    return (*device.device_options(least), *options)
 
 
 def simulated_value(figure: Figure, result: Json) -> float:
@@ -206,7 +207,7 @@ class Trial:
     capacity: int
     loads: Sequence[Measured]
 
-    def of(self, loads: Iterable[Measured]) -> Trial:
+    def restrict_to_loads(self, loads: Iterable[Measured]) -> Trial:
         """Return a trial of these loads only."""
         return replace(self, loads=tuple(loads))
 
@@ -214,7 +215,7 @@ class Trial:
         """Return for each model its simulated value of each figure."""
         runs = {(index, load): simulator_options(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
-        results = self.bench.results(runs.values())
+        results = self.bench.results_of_runs(runs.values())
         return [[(load, figure, simulated_value(figure, results[runs[index, load]]))
                  for load in self.loads for figure in load.figures]
                 for index in range(len(models))]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from approxftl_tools.calibrate_fit import (
     confidence_intervals,
     equally_good_models,
-    first_measure,
+    first_available_measure,
     fit_model,
     has_queue_depth_1,
     is_informative_figure,
@@ -128,61 +128,61 @@ def load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
 # ---------------------------------------------------------------- first guesses
 
 
-def guess_controller(loads: Sequence[Measured]) -> float:
+def guess_controller_time(loads: Sequence[Measured]) -> float:
     """Return the controller's time (ns): a buffered write takes little else."""
     found, lone = load_with_shortest_requests(filter(shows_buffer_latency,
                                                      loads)), shortest_single_reads(loads)
     if found:
-        return 900.0 * first_measure(found, "write", "p50", "mean")
-    return min(8e3, 100.0 * first_measure(lone, "read", "mean")) if lone else 8e3
+        return 900.0 * first_available_measure(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * first_available_measure(lone, "read", "mean")) if lone else 8e3
 
 
-def guess_link(loads: Sequence[Measured]) -> float:
+def guess_link_rate(loads: Sequence[Measured]) -> float:
     """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(first_measure(load, kind, "rate") * load.size / 1e6
+    return max(first_available_measure(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
-def guess_read(loads: Sequence[Measured], controller: float) -> float:
+def guess_read_time(loads: Sequence[Measured], controller: float) -> float:
     """Return a guess of the time (ns) of a read that waits for nothing."""
     lone = shortest_single_reads(loads)
-    times = [first_measure(load, "read", "p50", "mean") for load in ([lone] if lone else loads)
-             if load.writes < 1]
+    times = [first_available_measure(load, "read", "p50", "mean")
+             for load in ([lone] if lone else loads) if load.writes < 1]
     return max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
 
 
-def guess_dies(loads: Sequence[Measured], occupied: float) -> int:
+def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [first_measure(load, "read", "rate") for load in loads
+    rates = [first_available_measure(load, "read", "rate") for load in loads
              if has_reads_only(load) and load.order == "random" and load.size <= PAGE]
-    return nearest_in_list(DIES, max(rates, default=0.0) * occupied / 1e9)
+    return nearest_number_in_list(DIES, max(rates, default=0.0) * occupied / 1e9)
 
 
-def guess_row(loads: Sequence[Measured]) -> int:
+def guess_die_stride(loads: Sequence[Measured]) -> int:
     """Return the stride (bytes) at which all reads hit one die; 0 if strides were not measured.
 
     This is the smallest stride that is about as slow as the slowest.
     """
-    strides = sorted((load.stride, first_measure(load, "read", "rate")) for load in loads
+    strides = sorted((load.stride, first_available_measure(load, "read", "rate")) for load in loads
                      if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
     return next((stride for stride, rate in strides if rate <= 1.15 * slow), 0)
 
 
-def first_guess(loads: Sequence[Measured]) -> Model:
+def guess_first_model(loads: Sequence[Measured]) -> Model:
     """Return a model that is guessed from the measurements without simulation."""
-    controller = guess_controller(loads)
-    read = guess_read(loads, controller)
-    dies, row = guess_dies(loads, read + WAY), guess_row(loads)
-    stripe = nearest_in_list(STRIPES, row / dies) if row else PAGE
-    values = {"controller": controller, **guess_times(loads, read), "bus": 1200.0,
-              "link": max(guess_link(loads) * 1.5, 1000.0),
+    controller = guess_controller_time(loads)
+    read = guess_read_time(loads, controller)
+    dies, row = guess_die_count(loads, read + WAY), guess_die_stride(loads)
+    stripe = nearest_number_in_list(STRIPES, row / dies) if row else PAGE
+    values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,
+              "link": max(guess_link_rate(loads) * 1.5, 1000.0),
               "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
               "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
-    return Model(dies, stripe, False, {}).with_values(values)
+    return Model(dies, stripe, False, {}).model_with_values(values)
 
 
-def nearest_in_list(known: Sequence[int], wanted: float) -> int:
+def nearest_number_in_list(known: Sequence[int], wanted: float) -> int:
     """Return the number of the list that is nearest on a logarithmic scale."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
@@ -193,10 +193,10 @@ def neighbours_in_list(known: Sequence[int], middle: int, reach: int) -> tuple[i
     return tuple(known[max(0, at - reach):at + reach + 1])
 
 
-def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
+def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     """Return guesses of the read times (ns) of page types, from the spread of single reads."""
     lone = shortest_single_reads(loads)
-    half, most, mean = (1e3 * first_measure(lone, "read", what) if lone else 0.0
+    half, most, mean = (1e3 * first_available_measure(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
     if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
         return {"read": read}
@@ -206,7 +206,8 @@ def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
 
 def highest_request_rate(loads: Sequence[Measured]) -> float:
     """Return the highest request rate of all loads (1/s)."""
-    return max(first_measure(load, kind, "rate") for load in loads for kind in ("read", "write"))
+    return max(first_available_measure(load, kind, "rate") for load in loads
+               for kind in ("read", "write"))
 
 
 def limiting_command_ns(loads: Sequence[Measured]) -> float:
@@ -215,7 +216,7 @@ def limiting_command_ns(loads: Sequence[Measured]) -> float:
     Commands are the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
-    deep = sorted((load.depth, first_measure(load, "read", "rate")) for load in loads
+    deep = sorted((load.depth, first_available_measure(load, "read", "rate")) for load in loads
                   if not load.stride and not load.rate and load.size == short)
     flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
     return 1e9 / deep[-1][1] if flat else 0.0
@@ -225,7 +226,7 @@ def models_with_limits(shape: Model, limit: float) -> list[Model]:
     """Return variants in which dies, commands, or each of them in turn limit short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
-    return [shape.with_values({"link_command": share * limit}) for share in shares] \
+    return [shape.model_with_values({"link_command": share * limit}) for share in shares] \
         if limit else [shape]
 
 
@@ -253,7 +254,7 @@ class Search:
 
     def trial_of_loads(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return a trial of the loads that satisfy a condition."""
-        return self.trial.of(filter(wanted, self.trial.loads))
+        return self.trial.restrict_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
         """Tell whether the loads include reads at strides."""
@@ -282,7 +283,7 @@ class Search:
             self.counted["one_shot"] = {0, 1}
         return found
 
-    def fit_reads(self, model: Model) -> Model:
+    def fit_read_parameters(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
         quick = self.trial_of_loads(lambda load: has_queue_depth_1(load) and
                                     (has_reads_only(load) or shows_buffer_latency(load)))
@@ -307,10 +308,10 @@ class Search:
         model = rank_models(whole, [model, fit_model(whole, model, self.free, 2)])[0][1]
         # The measurements do not tell which page type has which time, so assign them in ascending
         # order.
-        return model.with_values(dict(zip(times, sorted(model.values[name] for name in times),
-                                          strict=True)))
+        return model.model_with_values(dict(zip(times, sorted(model.values[name] for name in times),
+                                                strict=True)))
 
-    def fit_writes(self, model: Model) -> Model:
+    def fit_write_parameters(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads beside them, determine."""
         ordered = self.trial_of_loads(lambda load: load.writes == 1 and load.order == "sequential"
                                       and not shows_buffer_latency(load))
@@ -318,17 +319,18 @@ class Search:
         if not ordered.loads:
             return model
         self.say("programs")
-        whole = self.trial.of((*ordered.loads, *besides.loads))
+        whole = self.trial.restrict_to_loads((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
-        each = model.dies * model.stripe * 1e9 / (first_measure(fill, "write", "rate") * fill.size)
+        each = model.dies * model.stripe * 1e9 / (first_available_measure(fill, "write",
+                                                                          "rate") * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
-        tries = [replace(model, one_shot=three).with_values(
+        tries = [replace(model, one_shot=three).model_with_values(
             {"program": each * (3 if three else 1), "buffer": size})
             for three in sorted(kinds) for size in BUFFERS]
         self.free += ["program", "buffer"]
         return fit_model(whole, rank_models(whole, tries)[0][1], ["program", "buffer"])
 
-    def fit_op(self, model: Model) -> Model:
+    def fit_over_provisioning(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""
         aged = self.trial_of_loads(lambda load: load.writes > 0 and load.order == "random"
                                    and not shows_buffer_latency(load)
@@ -336,11 +338,11 @@ class Search:
         if not aged.loads:
             return model
         self.say("over-provisioning")
-        ranked = rank_models(aged, [model.with_values({"op": op}) for op in SPARES])
+        ranked = rank_models(aged, [model.model_with_values({"op": op}) for op in SPARES])
         self.free.append("op")
         return fit_model(aged, ranked[0][1], ["op"], 3)
 
-    def fit_all(self, model: Model) -> Model:
+    def fit_all_parameters(self, model: Model) -> Model:
         """Fit all parameters again: a later step may have distorted an earlier one."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
@@ -383,8 +385,9 @@ def compare_figures(trial: Trial, model: Model) -> list[Compared]:
 def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:
     """Return the drive that explains the measurements best."""
     search = Search(trial, say)
-    model = first_guess(trial.loads)
-    for part in (search.fit_reads, search.fit_writes, search.fit_op, search.fit_all):
+    model = guess_first_model(trial.loads)
+    for part in (search.fit_read_parameters, search.fit_write_parameters,
+                 search.fit_over_provisioning, search.fit_all_parameters):
         model = part(model)
     say("what the measurements leave open")
     return Found(model, search.parameter_results(model), compare_figures(trial, model))

@@ -27,8 +27,8 @@ class Children:
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopped: bool = False
 
-    def run(self, arguments: Sequence[str | Path],
-            timeout: float | None = None, memory: int = 0) -> tuple[int, str, str]:
+    def run_program(self, arguments: Sequence[str | Path],
+                    timeout: float | None = None, memory: int = 0) -> tuple[int, str, str]:
         """Run a program with a memory limit in bytes; return its exit status, stdout and stderr."""
         with self.lock:
             if self.stopped:
@@ -51,7 +51,7 @@ class Children:
                 self.running.discard(process)
         return process.returncode, out, err
 
-    def stop(self) -> None:
+    def stop_programs(self) -> None:
         """Start no more programs and end the running ones: two SIGTERMs, then SIGKILL."""
         with self.lock:
             self.stopped = True

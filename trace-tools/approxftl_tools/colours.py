@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import cycle
 
 from approxftl_tools.figure import Figure, Hue, Panels, Plot, coloured_names
-from approxftl_tools.figure_runs import compares_policies, distinct_inputs, ordered_policies
+from approxftl_tools.figure_runs import are_policies_compared, distinct_inputs, ordered_policies
 from approxftl_tools.inputs import Inputs
 
 #: Number of colours of policies and of parts, and of shades of each colour.
@@ -28,7 +28,7 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
-def part_colour(index: int, shade: int = 0) -> Hue:
+def palette_colour(index: int, shade: int = 0) -> Hue:
     """Return a colour from the palette of parts."""
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
@@ -37,13 +37,13 @@ def colour_of_part(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
-        return part_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
+        return palette_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
     for table in (CAUSES, STATISTICS):
         if name in table:
-            return part_colour(table[name])
+            return palette_colour(table[name])
     class_, _, mode = name.partition(", ")
     if class_ in CLASSES:
-        return part_colour(CLASSES[class_], MODES.get(mode, 0))
+        return palette_colour(CLASSES[class_], MODES.get(mode, 0))
     return None
 
 
@@ -51,7 +51,7 @@ def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     """Return the colours of runs; inputs that are workloads get shades of their policy's colour."""
     order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
     shades = {name: i for i, name in enumerate(distinct_inputs(inputs.runs))}
-    if compares_policies(inputs):
+    if are_policies_compared(inputs):
         known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
         return known | {run.label: replace(known[run.policy], shade=(
             known[run.policy].shade + shades[run.group]) % SHADES) for run in inputs.runs}
@@ -67,7 +67,7 @@ def colour_figure(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = {name: hue or part_colour(next(free)) for name, hue in own.items()}
+    hues = {name: hue or palette_colour(next(free)) for name, hue in own.items()}
 
     def colour_plot(plot: Plot) -> Plot:
         if isinstance(plot, Panels):

@@ -46,13 +46,13 @@ __all__ = [
     "USAGE",
     "Refusal",
     "add_json_option",
-    "document_head",
+    "json_document_head",
+    "make_verb_parser",
     "output_path",
     "refuse_bad_values",
     "run_command",
     "suggest_word",
     "temporary_output",
-    "verb_parser",
     "wrap_help_text",
     "write_file",
     "write_json_answer",
@@ -102,7 +102,7 @@ class Parser(argparse.ArgumentParser):
         """Accept an option's name of the last release as well; --help does not list it."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
-    def wants_json(self) -> bool:
+    def is_json_help_wanted(self) -> bool:
         """Tell whether --help=json is for this command and not for one of its verbs."""
         for word in self.words:
             if word == "--" or (self._subparsers and not word.startswith("-")):
@@ -128,7 +128,7 @@ class Parser(argparse.ArgumentParser):
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse the words; refuse unknown ones."""
         self.words = list(self.join_dashed_values(sys.argv[1:] if args is None else args))
-        if self.wants_json():
+        if self.is_json_help_wanted():
             print(json.dumps(self.options_as_json(), indent=1))
             sys.exit(DONE)
         found, others = super().parse_known_args(self.words, namespace)
@@ -149,7 +149,7 @@ class Parser(argparse.ArgumentParser):
                 return f'unknown option "{word}"'
         return ""
 
-    def apart_file_error(self, others: Sequence[str]) -> str:
+    def separate_file_error(self, others: Sequence[str]) -> str:
         """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
@@ -160,17 +160,17 @@ class Parser(argparse.ArgumentParser):
         """Print a one-line error and exit; report an unknown option before a missing argument."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
-            message = self.unknown_option_error(others) or self.apart_file_error(others) or \
+            message = self.unknown_option_error(others) or self.separate_file_error(others) or \
                 message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
 
 
-def verb_parser(verb: str, summary: str, epilog: str = "") -> Parser:
+def make_verb_parser(verb: str, summary: str, epilog: str = "") -> Parser:
     """Return a parser for `approxftl VERB`."""
     return Parser(prog=f"approxftl {verb}", description=summary, epilog=epilog,
-                  formatter_class=wide_help, allow_abbrev=False)
+                  formatter_class=fixed_width_help, allow_abbrev=False)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -206,7 +206,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
             f"[={action.metavar}]" if action.nargs == "?" else f" {value}")
 
 
-def wide_help(prog: str) -> argparse.HelpFormatter:
+def fixed_width_help(prog: str) -> argparse.HelpFormatter:
     """Return a help formatter with a fixed width."""
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
@@ -256,7 +256,7 @@ def print_message(verb: str, sentence: str) -> None:
         sys.stderr.flush()
 
 
-def exit_status_of(verb: str, body: Callable[[], int]) -> int:
+def run_for_exit_status(verb: str, body: Callable[[], int]) -> int:
     """Run `body` and return its exit status; print a message if it fails."""
     try:
         for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
@@ -305,12 +305,12 @@ def status_of_failed_write(verb: str, status: int, error: OSError) -> int:
 
 def run_command(verb: str, body: Callable[[], int]) -> int:
     """Run a command and return its exit status; `body` also parses the options."""
-    CLAIMS.forget()
+    CLAIMS.forget_claims()
     sys.stdin = byte_safe_stream(0, sys.stdin)
     sys.stdout = byte_safe_stream(1, sys.stdout)
     sys.stderr = byte_safe_stream(2, sys.stderr)
     try:
-        status = exit_status_of(verb, body)
+        status = run_for_exit_status(verb, body)
     except OSError as error:
         if error.filename is None:
             return status_of_failed_write(verb, DONE, error)
@@ -338,7 +338,7 @@ def simulator_version() -> str:
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else "unknown"
 
 
-def document_head(verb: str, argv: Sequence[str]) -> dict[str, Any]:
+def json_document_head(verb: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the keys that every JSON document begins with."""
     return {
         "approxftl_json_format": JSON_FORMAT,

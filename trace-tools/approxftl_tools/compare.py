@@ -13,7 +13,7 @@ from typing import Any
 from approxftl_tools import aft, command, row_list
 from approxftl_tools import measured as outside
 from approxftl_tools.figure import Cell
-from approxftl_tools.figure_runs import compares_policies
+from approxftl_tools.figure_runs import are_policies_compared
 from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read_inputs
 from approxftl_tools.measured import flatten_document, key_title_and_unit, value_with_unit
 from approxftl_tools.measures import (
@@ -34,12 +34,12 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 def comparable_groups(inputs: Inputs) -> list[list[Run]]:
     """Return groups of runs that are compared: one per input if several policies ran."""
-    if compares_policies(inputs):
-        return [inputs.group(name) for name in inputs.groups()]
+    if are_policies_compared(inputs):
+        return [inputs.runs_of_group(name) for name in inputs.group_names()]
     return [inputs.runs] if inputs.runs else []
 
 
-def run_measures(run: Run) -> dict[str, float | None]:
+def measures_of_run(run: Run) -> dict[str, float | None]:
     """Return the measures of a run."""
     return all_measures(run.data, run.geometry.get("unit_bytes"))
 
@@ -64,7 +64,7 @@ def value_with_ratio(measure: Measure, value: float | None, base: float | None, 
 
 def comparison_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return the rows of a table, its header first."""
-    tables = [run_measures(run) for run in runs]
+    tables = [measures_of_run(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in shown_measures(tables, every):
         base = tables[0][measure.key]
@@ -99,21 +99,21 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
     return facts
 
 
-def fact_row(key: str, value: Cell) -> list[str]:
+def fact_table_row(key: str, value: Cell) -> list[str]:
     """Return a table row: the fact's name, and its value in a readable unit."""
     name, unit = key_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
 
-def fact_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
+def fact_table_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
     """Return the rows of a table of facts."""
-    return [["", label], *(fact_row(key, value) for key, value in facts)]
+    return [["", label], *(fact_table_row(key, value) for key, value in facts)]
 
 
 def device_rows(device: Device) -> list[list[str]]:
     """Return the rows of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = fact_rows(device.label, device_facts(device))
+    lines = fact_table_rows(device.label, device_facts(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
@@ -126,8 +126,8 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
         ("device_bytes", file.device_bytes)]
     if not len(file.records):
         return facts
-    operations, classes = file.operations(), file.column("class")
-    t_ns, sectors = file.column("t_ns"), file.column("nsect").astype("u8")
+    operations, classes = file.operations_without_flags(), file.field_of_records("class")
+    t_ns, sectors = file.field_of_records("t_ns"), file.field_of_records("nsect").astype("u8")
     facts.append(("span_ns", int(t_ns.max()) - int(t_ns.min())))
     for i, name in enumerate(aft.OPERATIONS):
         chosen = operations == i
@@ -146,15 +146,15 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
                                      ("done_requests", len(log.entries))]
     if not len(log.entries):
         return facts
-    facts += [("failed_requests", int((log.column("error") != 0).sum())),
-              ("lag_mean_ns", float(log.lags_ns().mean())),
-              ("lag_max_ns", int(log.lags_ns().max()))]
+    facts += [("failed_requests", int((log.field_of_entries("error") != 0).sum())),
+              ("lag_mean_ns", float(log.request_lags_ns().mean())),
+              ("lag_max_ns", int(log.request_lags_ns().max()))]
     for i, name in enumerate(aft.OPERATIONS):
-        chosen = log.latencies_ns()[log.operations() == i]
+        chosen = log.request_latencies_ns()[log.operations_without_flags() == i]
         if len(chosen):
             facts += [(f"{name}_requests", len(chosen)), (f"{name}_mean_ns", float(chosen.mean()))]
     for kind in ("precise", "approx"):
-        facts += [(f"{kind}_{what}", int(log.column(f"{kind}_{what}").sum()))
+        facts += [(f"{kind}_{what}", int(log.field_of_entries(f"{kind}_{what}").sum()))
                   for what in ("units", "flips")]
     return facts
 
@@ -176,7 +176,7 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
 def replay_headline(replay: Run) -> list[list[str]]:
     """Return the rows of a short table of a replay."""
     known = dict(replay_facts(replay))
-    rows = [fact_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
+    rows = [fact_table_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
             *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
               for name, said in rows)]
@@ -192,13 +192,13 @@ def replay_latencies(replay: Run) -> list[list[str]]:
         return []
     return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
             *([f"{row['op']} {row.get('class', '')}".strip(),
-               *(fact_row(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
+               *(fact_table_row(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
 
 
 # ---------------------------------------------------------------- text
 
 
-def text_table(lines: Sequence[Sequence[str]]) -> str:
+def align_text_table(lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned table: names to the left, values to the right."""
     return row_list.align_columns(lines, [False, *[True] * (len(lines[0]) - 1)])
 
@@ -209,24 +209,26 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
     groups = comparable_groups(inputs)
     for runs in groups:
         head = f"{runs[0].group}\n" if len(groups) > 1 else ""
-        parts.append(head + text_table(comparison_rows(runs, every)))
+        parts.append(head + align_text_table(comparison_rows(runs, every)))
     if inputs.failures:
         parts.append("".join(f"{line}\n" for line in failure_lines(inputs)))
-    parts += [text_table(table.rows()) for table in outside.measured_tables(inputs)]
-    parts += [text_table(device_rows(device)) for device in inputs.devices
+    parts += [align_text_table(table.rows_as_text()) for table in outside.measured_tables(inputs)]
+    parts += [align_text_table(device_rows(device)) for device in inputs.devices
               if every or not outside.is_compared_device(inputs, device)]
-    parts += [text_table(fact_rows(one.label, replay_facts(one))) for one in inputs.replays]
-    parts += [text_table(fact_rows(one.label, record_facts(one))) for one in inputs.records]
-    parts += [text_table(fact_rows(one.label, log_facts(one))) for one in inputs.logs]
+    parts += [align_text_table(fact_table_rows(one.label, replay_facts(one)))
+              for one in inputs.replays]
+    parts += [align_text_table(fact_table_rows(one.label, record_facts(one)))
+              for one in inputs.records]
+    parts += [align_text_table(fact_table_rows(one.label, log_facts(one))) for one in inputs.logs]
     return "\n".join(parts)
 
 
 # ---------------------------------------------------------------- JSON
 
 
-def run_json(run: Run, base: Run) -> Json:
+def run_as_json(run: Run, base: Run) -> Json:
     """Return a run and its ratios to the base as a JSON object."""
-    values, bases = run_measures(run), run_measures(base)
+    values, bases = measures_of_run(run), measures_of_run(base)
     known = {key: value for key, value in values.items() if value is not None}
     return {
         "label": run.label,
@@ -243,7 +245,7 @@ def run_json(run: Run, base: Run) -> Json:
     }
 
 
-def facts_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
+def facts_as_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
     """Return facts as a JSON object."""
     return {"label": name, "file": str(path),
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
@@ -252,19 +254,19 @@ def facts_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json
 def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
     """Return the whole comparison as a JSON object."""
     return {
-        **command.document_head("compare", argv),
-        "runs": [run_json(run, runs[0]) for runs in comparable_groups(inputs) for run in runs],
+        **command.json_document_head("compare", argv),
+        "runs": [run_as_json(run, runs[0]) for runs in comparable_groups(inputs) for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
                    for failure in inputs.failures],
         "tables": [{"title": table.title, "columns": list(table.labels),
                     "rows": [{"name": line.title, "values": list(line.values)}
                              for line in table.lines]}
                    for table in outside.measured_tables(inputs)],
-        "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
+        "devices": [facts_as_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
-        "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
-        "logs": [facts_json(g.label, g.path, log_facts(g)) for g in inputs.logs],
-        "records": [facts_json(f.label, f.path, record_facts(f)) for f in inputs.records],
+        "replays": [facts_as_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
+        "logs": [facts_as_json(g.label, g.path, log_facts(g)) for g in inputs.logs],
+        "records": [facts_as_json(f.label, f.path, record_facts(f)) for f in inputs.records],
     }
 
 
@@ -285,10 +287,10 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
            *map(measure_column, MEASURES))
 
 
-def run_row(run: Run) -> Json:
+def list_row_of_run(run: Run) -> Json:
     """Return the row of a run in the list."""
     return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
-            "seed": run.document.get("seed"), "file": str(run.path), **run_measures(run)}
+            "seed": run.document.get("seed"), "file": str(run.path), **measures_of_run(run)}
 
 
 def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
@@ -296,8 +298,9 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
     """Print the output that the options ask for."""
     if choice.chosen:
         if not inputs.runs:
-            raise command.Refusal(f"--show and --sort are for runs; found {inputs.summary()}")
-        choice.print_rows(args, "compare", given, [run_row(run) for run in inputs.runs])
+            raise command.Refusal(
+                f"--show and --sort are for runs; found {inputs.count_inputs_as_text()}")
+        choice.print_rows(args, "compare", given, [list_row_of_run(run) for run in inputs.runs])
     elif args.json:
         command.write_json_answer(args.json, comparison_document(inputs, given))
     else:
@@ -309,7 +312,7 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
 
 def compare_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser(
+    parser = command.make_verb_parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
         WHAT_FILES_ARE)
@@ -333,8 +336,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         inputs = read_inputs(args.files)
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
                 or inputs.records or inputs.programs or inputs.fio):
-            raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
-                                  "approxftl report draws it")
+            raise command.Refusal(
+                f"found {inputs.count_inputs_as_text()}, which has no numbers to compare; "
+                "approxftl report draws it")
         with command.refuse_bad_values(args.files):
             print_comparison(args, given, inputs, choice)
         return command.DONE

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from approxftl.models import parse
+from approxftl.models import parse_model
 from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
 from approxftl_tools.arrays import np
@@ -33,10 +33,10 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
     for seed in range(1, SEEDS + 1):
         layers, others = train_on_seed(seed)
         source = MemorySource(network.pack_network(layers, KINDS[kind], {}))
-        tensors, chance = parse(source).tensors, np.random.default_rng([seed, 3])
+        tensors, chance = parse_model(source).tensors, np.random.default_rng([seed, 3])
         found = []
         for _ in range(DRAWS):
-            data = [source.read(one.offset, one.length) for one in tensors]
+            data = [source.read_range(one.offset, one.length) for one in tensors]
             hit = lossy.flip_low_bits(tensors, data, [rate] * planes, chance)
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]

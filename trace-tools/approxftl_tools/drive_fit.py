@@ -46,7 +46,7 @@ def robust_misfit(errors: Vector) -> float:
     return float(np.sum(np.log1p(errors ** 2)))
 
 
-def stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
+def damped_stride_step(errors: Vector, slope: Vector, force: float) -> Vector:
     """Return the damped least-squares step, in strides of each parameter."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
@@ -71,20 +71,20 @@ class Search:
     tell: Callable[[int, float], None]
     seen: dict[Values, Vector] = field(default_factory=dict)
 
-    def errors_at(self, values: Values) -> Vector:
+    def errors_of_values(self, values: Values) -> Vector:
         """Return the errors of a set of values; evaluate each set once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
                 raise SpentError
             self.seen[values] = self.errors(values)
-            self.tell(len(self.seen), self.misfit_at(self.best_values()))
+            self.tell(len(self.seen), self.misfit_of_values(self.best_values_so_far()))
         return self.seen[values]
 
-    def misfit_at(self, values: Values) -> float:
+    def misfit_of_values(self, values: Values) -> float:
         """Return the misfit of a set of values."""
-        return robust_misfit(self.errors_at(values))
+        return robust_misfit(self.errors_of_values(values))
 
-    def best_values(self) -> Values:
+    def best_values_so_far(self) -> Values:
         """Return the best set of values so far."""
         return min(self.seen, key=lambda values: (robust_misfit(self.seen[values]), values))
 
@@ -93,21 +93,22 @@ class Search:
         changed = move_within_bounds(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
-    def slope(self, values: Values, which: int, stride: int) -> Vector:
+    def error_slope(self, values: Values, which: int, stride: int) -> Vector:
         """Return the change of the errors per stride of a parameter."""
         up, down = (self.shift_value(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
-        return (self.errors_at(other) - self.errors_at(values)) / way
+        return (self.errors_of_values(other) - self.errors_of_values(values)) / way
 
     def try_least_squares_steps(self, values: Values, stride: int) -> None:
         """Evaluate the least-squares steps from these values."""
-        base = self.errors_at(values)
-        slopes = np.array([self.slope(values, which, stride) for which in range(len(self.free))]).T
+        base = self.errors_of_values(values)
+        slopes = np.array([self.error_slope(values, which, stride)
+                           for which in range(len(self.free))]).T
         for force in FORCES:
-            far = stride_step(base, slopes, force) * stride
-            self.errors_at(tuple(move_within_bounds(one, value, move) for one, value, move in
-                          zip(self.free, values, far.tolist(), strict=True)))
+            far = damped_stride_step(base, slopes, force) * stride
+            self.errors_of_values(tuple(move_within_bounds(one, value, move) for one, value, move in
+                                 zip(self.free, values, far.tolist(), strict=True)))
 
     def neighbouring_values(self, values: Values) -> Iterator[Values]:
         """Yield the sets of values that are one step away, within the bounds."""
@@ -118,30 +119,30 @@ class Search:
     def descend_by_single_steps(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
         for one in self.neighbouring_values(values):
-            if self.misfit_at(one) < self.misfit_at(values):
-                return self.descend_by_single_steps(self.best_values())
+            if self.misfit_of_values(one) < self.misfit_of_values(values):
+                return self.descend_by_single_steps(self.best_values_so_far())
         return None
 
-    def search_from(self, start: Values) -> None:
+    def search_from_values(self, start: Values) -> None:
         """Search until the misfit does not shrink or the budget is spent."""
         try:
-            self.errors_at(start)
+            self.errors_of_values(start)
             for stride in STRIDES:
                 for _ in count():
-                    best = self.best_values()
+                    best = self.best_values_so_far()
                     self.try_least_squares_steps(best, stride)
-                    if self.best_values() == best:
+                    if self.best_values_so_far() == best:
                         break
-            self.descend_by_single_steps(self.best_values())
+            self.descend_by_single_steps(self.best_values_so_far())
         except SpentError:
             pass
 
     def misfit_changes(self, values: Values, which: int) -> tuple[float | None, float | None]:
         """Return the change of the misfit by a step down and one up; None beyond a bound."""
-        here = self.misfit_at(values)
+        here = self.misfit_of_values(values)
         down, up = (self.shift_value(values, which, way) for way in (-1, 1))
-        return (None if down == values else self.misfit_at(down) - here,
-                None if up == values else self.misfit_at(up) - here)
+        return (None if down == values else self.misfit_of_values(down) - here,
+                None if up == values else self.misfit_of_values(up) - here)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Share:
     misfit: float
 
     @classmethod
-    def of(cls, errors: Vector) -> Share:
+    def summarise_errors(cls, errors: Vector) -> Share:
         """Return the summary of errors that are given in units of their tolerance bands."""
         sizes = sorted(np.abs(errors).tolist()) or [0.0]
         return cls(len(errors), int(np.sum(np.abs(errors) <= 1)), sizes[len(sizes) // 2],
@@ -181,7 +182,7 @@ class Fit:
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
 
-    def profile(self) -> str:
+    def profile_as_text(self) -> str:
         """Return the fitted parameters as a profile that is applied on top of the drive's own."""
         ended = "interrupted after" if self.interrupted else "after"
         lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
@@ -190,7 +191,7 @@ class Fit:
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):
             if self.is_undetermined(which):
                 lines.append("# Not determined:")
-            lines.append(f"{one.name}={one.text(value)}")
+            lines.append(f"{one.name}={one.value_as_text(value)}")
         return "\n".join(lines) + "\n"
 
 
@@ -205,36 +206,37 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def with_values(self, values: Values) -> Drive:
+    def drive_with_values(self, values: Values) -> Drive:
         """Return the drive with these values."""
-        return self.drive.with_options(*(
-            f"--{one.name}={one.text(value)}"
+        return self.drive.drive_with_options(*(
+            f"--{one.name}={one.value_as_text(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
 
     def errors_of_half(self, half: str, values: Values) -> Vector:
         """Return the errors of one half's points, in bands, without reading the other half."""
-        drive = self.with_values(values)
+        drive = self.drive_with_values(values)
         # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point
                  for point in drive_points(drive, drive_shape(drive, self.bench), self.tables, half)
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
-        loads = {load: (*drive.arguments(), *load.arguments) for point in found
+        loads = {load: (*drive.simulator_arguments(), *load.arguments) for point in found
                  for load in (point.load, point.base) if load}
-        results = self.bench.results(loads.values())
+        results = self.bench.results_of_runs(loads.values())
         by_load = {load: results[options] for load, options in loads.items()}
-        return np.array([point.error(point.simulated_value_in(by_load)) / point.band
+        return np.array([point.error_of_value(point.simulated_value_in(by_load)) / point.band
                          for point in found])
 
     def profile_values(self) -> Values:
         """Return the values of the profile; raise Refusal if one is out of its range."""
         parameters = device_parameters(self.drive, self.bench)
-        values = tuple(one.of(parameters) for one in self.drive.free)
+        values = tuple(one.value_in_parameters(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
             if value != move_within_bounds(one, value, 0):
-                raise Refusal(f"{self.drive.name}: {one.name} is {one.text(value)}, not from "
-                              f"{one.text(one.low)} to {one.text(one.high)}")
+                raise Refusal(
+                    f"{self.drive.name}: {one.name} is {one.value_as_text(value)}, not from "
+                    f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}")
         return values
 
 
@@ -245,21 +247,22 @@ def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> 
     start = judge.profile_values()
     found = Fit(judge.drive, start, start)
     try:
-        search.search_from(start)
+        search.search_from_values(start)
         search.budget += 2 * len(start)
-        found.values = search.best_values()
+        found.values = search.best_values_so_far()
         found.felt = [search.misfit_changes(found.values, which) for which in range(len(start))]
     except KeyboardInterrupt:
         found.interrupted = True
-        found.values = search.best_values() if search.seen else start
+        found.values = search.best_values_so_far() if search.seen else start
     found.evaluations = len(search.seen)
     if search.seen:
-        found.shares[FITTED] = (Share.of(search.seen[start]), Share.of(search.seen[found.values]))
+        found.shares[FITTED] = (Share.summarise_errors(search.seen[start]),
+                                Share.summarise_errors(search.seen[found.values]))
     return found
 
 
 def judge_held_half(judge: Judge, found: Fit) -> None:
     """Judge the fit by the other half, which is read only here, after the fit."""
-    before, after = (Share.of(judge.errors_of_half(OTHER[judge.half], values))
+    before, after = (Share.summarise_errors(judge.errors_of_half(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -75,11 +75,12 @@ def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
     for which, (one, before, after) in enumerate(
             zip(found.drive.free, found.start, found.values, strict=True)):
         felt = [misfit_change_text(way) for way in found.felt[which]] if found.felt else ["?", "?"]
-        yield [one.name, one.text(before), one.text(after),
-               f"{one.text(one.low)} to {one.text(one.high)}", one.text(one.step), *felt]
+        yield [one.name, one.value_as_text(before), one.value_as_text(after),
+               f"{one.value_as_text(one.low)} to {one.value_as_text(one.high)}",
+               one.value_as_text(one.step), *felt]
 
 
-def half_rows(found: Fit) -> Iterator[list[str]]:
+def table_rows_of_halves(found: Fit) -> Iterator[list[str]]:
     """Yield a table row for each half, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
@@ -105,7 +106,7 @@ def fit_remarks(found: Fit) -> Iterator[str]:
 def fit_as_text(found: Fit) -> str:
     """Return the report of a drive as text."""
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
-              ((SHARES, *half_rows(found)), [False, False] + [True] * 5))
+              ((SHARES, *table_rows_of_halves(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
         "".join(align_columns(rows, right) for rows, right in tables) + \
         "".join(f"{note}\n" for note in fit_remarks(found)) + "\n"
@@ -116,7 +117,7 @@ def fit_as_text(found: Fit) -> str:
 
 def fit_as_json(found: Fit) -> Json:
     """Return the report of a drive as a JSON object."""
-    def before_and_after(pair: tuple[Share, Share]) -> Json:
+    def pair_as_json(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
     return {"drive": found.drive.name, "evaluations": found.evaluations,
@@ -127,17 +128,18 @@ def fit_as_json(found: Fit) -> Json:
                             "determined": not found.is_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
-            "halves": {half: before_and_after(pair) for half, pair in found.shares.items()}}
+            "halves": {half: pair_as_json(pair) for half, pair in found.shares.items()}}
 
 
-def fit_one(judge: Judge, arguments: argparse.Namespace, path: Path | None, shown: bool) -> Fit:
+def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None,
+                  shown: bool) -> Fit:
     """Fit a drive, write its profile, then evaluate the other half."""
     found = fit_drive(judge, arguments.evaluations,
                       make_fit_reporter(judge.drive, arguments.evaluations, shown))
     if shown:
         sys.stderr.write("\n")
     if path and found.evaluations:
-        command.write_file(path, found.profile())
+        command.write_file(path, found.profile_as_text())
     try:
         if not found.interrupted:
             judge_held_half(judge, found)
@@ -156,19 +158,20 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
     paths = new_profile_paths(free, arguments.save) if arguments.save else {}
     half = HELD if arguments.swap else FITTED
 
-    def only(point: Point) -> bool:
-        return arguments.only in point.title()
+    def is_selected_point(point: Point) -> bool:
+        return arguments.only in point.point_title()
     fits: list[Fit] = []
     for drive in free:
-        judge = Judge(drive, replace(bench, progress=False), arguments.tables, only, half)
-        fits.append(fit_one(judge, arguments, paths.get(drive.name), bench.progress))
+        judge = Judge(drive, replace(bench, progress=False), arguments.tables, is_selected_point,
+                      half)
+        fits.append(fit_one_drive(judge, arguments, paths.get(drive.name), bench.progress))
         if arguments.json != command.STANDARD:
             sys.stdout.write(fit_as_text(fits[-1]))
             sys.stdout.flush()
         if fits[-1].interrupted:
             break
     if arguments.json:
-        command.write_json_answer(arguments.json, {**command.document_head("drives", argv),
+        command.write_json_answer(arguments.json, {**command.json_document_head("drives", argv),
                                                    "fits": [fit_as_json(found) for found in fits]})
     if fits[-1].interrupted:
         raise KeyboardInterrupt

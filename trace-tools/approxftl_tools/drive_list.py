@@ -26,11 +26,11 @@ class Free:
             raise ValueError(f"{self.name}: {self.low:g} to {self.high:g} by {self.step:g} is no "
                              "range to fit in")
 
-    def text(self, value: float) -> str:
+    def value_as_text(self, value: float) -> str:
         """Return a value in the simulator's syntax."""
         return f"{value:.6g}{self.unit}"
 
-    def of(self, parameters: Mapping[str, Any]) -> float:
+    def value_in_parameters(self, parameters: Mapping[str, Any]) -> float:
         """Return the value that a simulator reports among its parameters."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
@@ -55,17 +55,17 @@ class Drive:
     #: Options that replace the profile of this name, to try another profile.
     options: tuple[str, ...] = ()
 
-    def device(self) -> tuple[str, ...]:
+    def device_options(self) -> tuple[str, ...]:
         """Return the simulator's options for the device, without the policy."""
         return self.options or (f"--profile={self.name}",)
 
-    def with_options(self, *options: str) -> Drive:
+    def drive_with_options(self, *options: str) -> Drive:
         """Return a copy of the drive with more options."""
-        return replace(self, options=(*self.device(), *options))
+        return replace(self, options=(*self.device_options(), *options))
 
-    def arguments(self) -> tuple[str, ...]:
+    def simulator_arguments(self) -> tuple[str, ...]:
         """Return the simulator's options for the device and its policy."""
-        return (*self.device(), f"--policy={self.policy}")
+        return (*self.device_options(), f"--policy={self.policy}")
 
 
 #: Over-provisioning, which includes the few open and free blocks of a die.

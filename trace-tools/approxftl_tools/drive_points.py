@@ -82,7 +82,7 @@ class Point:
     #: The half of its table that the point is in.
     half: str = HELD
 
-    def title(self) -> str:
+    def point_title(self) -> str:
         """Return a title that distinguishes the point from others."""
         return f"{self.table} {self.what} {self.measure}"
 
@@ -91,13 +91,13 @@ class Point:
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
 
-    def target(self) -> float:
+    def target_value(self) -> float:
         """Return the target value."""
         return self.measured / self.base_measured
 
-    def error(self, ours: float) -> float:
+    def error_of_value(self, ours: float) -> float:
         """Return the error: a share, or microseconds if `absolute`."""
-        return ours - self.target() if self.absolute else ours / self.target() - 1
+        return ours - self.target_value() if self.absolute else ours / self.target_value() - 1
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,12 @@ class Shape:
     unit_bytes: int
     superblock: int
 
-    def requests(self, share: float, size: int = 4096) -> int:
+    def requests_for_share(self, share: float, size: int = 4096) -> int:
         """Return the number of requests that write this share of the capacity."""
         return max(1, int(self.units * self.unit_bytes * share / size))
 
 
-def throughput_mb_s(result: Json) -> float:
+def host_throughput_mb_s(result: Json) -> float:
     """Return the host's throughput in MB/s."""
     counters = result["counters"]
     volume = float(counters["host_write_bytes"] + counters["host_read_bytes"])
@@ -149,7 +149,7 @@ class Table:
                  others: dict[str, list[Row]]) -> None:
         self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
 
-    def points(self) -> Iterator[Point]:
+    def table_points(self) -> Iterator[Point]:
         """Yield the points of the table."""
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
@@ -180,25 +180,26 @@ class Table:
             return ["--fill=none"]
         return ["--fill=sequential", f"--fill_valid={self.filled_share(row) * 100:.4g}%"]
 
-    def write_run(self, row: Row, options: Sequence[str]) -> Load:
+    def load_of_row(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the row's volume and measures its last 30 %."""
         size = int(row["block_kib"]) << 10
-        count = self.shape.requests(self.filled_share(row) * float(row["written_capacities"]), size)
+        count = self.shape.requests_for_share(self.filled_share(row)
+                                              * float(row["written_capacities"]), size)
         return Load((*self.preconditioning_options(row), "--write-share=100%",
                      f"--footprint={share_as_text(self.filled_share(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
 
-    def relative_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
-                 ) -> Iterator[Point]:
+    def relative_rate_points(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
+                      ) -> Iterator[Point]:
         """Yield the rate relative to uniform writes, or absolute if those were not measured."""
         other = uniform_base_load(self.others, row)
         more: dict[str, Any] = {} if other is None else {
-            "base": self.write_run(other, ()), "base_measured": float(other["host_mbps"])}
+            "base": self.load_of_row(other, ()), "base_measured": float(other["host_mbps"])}
         title = "rate, of uniform" if other else "rate, MB/s"
         yield from self.measured_points(index, row, what, load, curve, x,
-                                        [(title, "host_mbps", 0.10, throughput_mb_s)], **more)
+                                        [(title, "host_mbps", 0.10, host_throughput_mb_s)], **more)
         if field_as_number(row, "wa_measured") and self.name == "write-zones":
             yield from self.measured_points(index, row, what, load, f"{curve}: amplification", x,
                                             [("write amplification", "wa_measured", 0.10,
@@ -213,14 +214,16 @@ class Table:
         pattern, full = row["pattern"], float(row["filled_gib"])
         if pattern == "sequential":
             # This is the fill itself: it starts empty and ends when the drive is full.
-            load = self.write_run({**row, "precondition": "none", "written_capacities": "0.9"},
-                               ["--workload=sequential"])
+            load = self.load_of_row({**row, "precondition": "none", "written_capacities": "0.9"},
+                                 ["--workload=sequential"])
             yield from self.measured_points(index, row, f"sequential, {full:g} GiB", load,
                                             "sequential",
                                             full,
-                                            [("rate, MB/s", "host_mbps", 0.05, throughput_mb_s)])
+                                            [("rate, MB/s", "host_mbps", 0.05,
+                                              host_throughput_mb_s)])
         elif pattern == "sequential-4k":
-            load = self.write_run({**row, "written_capacities": "0.02"}, ["--workload=sequential"])
+            load = self.load_of_row({**row, "written_capacities": "0.02"},
+                                    ["--workload=sequential"])
             yield from self.measured_points(index, row, "sequential 4 KiB, one at a time", load,
                                             "sequential", full,
                                             [("write p50, us", "write_p50_us", 1.0,
@@ -228,34 +231,34 @@ class Table:
         elif pattern == "uniform":
             what = f"uniform, {full:g} GiB" + (" after erase" if row["precondition"] == "none"
                                                else f", {row['queue_depth']} in flight")
-            yield from self.measured_points(index, row, what, self.write_run(row, ()), "uniform",
+            yield from self.measured_points(index, row, what, self.load_of_row(row, ()), "uniform",
                                             full, [
                 ("write amplification", "wa_measured", self.drive.band, self.total_amplification),
-                ("rate, MB/s", "host_mbps", 0.05, throughput_mb_s)])
+                ("rate, MB/s", "host_mbps", 0.05, host_throughput_mb_s)])
         elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
-            load = self.write_run(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
-            yield from self.relative_points(index, row, f"{pattern}, {row['parameter']}", load,
-                                            pattern, skew)
+            load = self.load_of_row(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
+            yield from self.relative_rate_points(index, row, f"{pattern}, {row['parameter']}", load,
+                                                 pattern, skew)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
-            load = self.write_run(row, ["--scatter", f"--hot-range={share_as_text(first)}",
-                                        f"--hot-share={share_as_text(asked)}"])
-            yield from self.relative_points(index, row, f"{pattern}, {row['parameter']}", load,
-                                            pattern, 1 - first if pattern == "read-only-part"
-                                            else parts[0])
+            load = self.load_of_row(row, ["--scatter", f"--hot-range={share_as_text(first)}",
+                                          f"--hot-share={share_as_text(asked)}"])
+            yield from self.relative_rate_points(index, row, f"{pattern}, {row['parameter']}", load,
+                                                 pattern, 1 - first if pattern == "read-only-part"
+                                                 else parts[0])
 
     def zone_write_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield points of zones written sequentially; their size scales with the superblock."""
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
-        load = self.write_run(row, ["--workload=zones", f"--open-zones={count}",
-                                 f"--zone-size={max(1, round(scaled / grain)) * grain}"])
-        yield from self.relative_points(index, row, f"zones {row['parameter']}", load,
-                                 f"zones, {count} open", float(size))
+        load = self.load_of_row(row, ["--workload=zones", f"--open-zones={count}",
+                                   f"--zone-size={max(1, round(scaled / grain)) * grain}"])
+        yield from self.relative_rate_points(index, row, f"zones {row['parameter']}", load,
+                                      f"zones, {count} open", float(size))
 
     # ------------------------------------------------------------ latency under load
 
@@ -328,13 +331,13 @@ class Table:
     def write_grid_points(self, index: int, row: Row) -> Iterator[Point]:
         """Yield the points of a table of writes over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
-        count = self.shape.requests(0.5, size << 10)
+        count = self.shape.requests_for_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
         load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
                      f"--depth={depth}", *order, f"--warmup={count // 4}",
                      f"--requests={count - count // 4}"))
         measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05,
-                                                          throughput_mb_s)]
+                                                          host_throughput_mb_s)]
         if depth == 1 and size == 4:
             measures.append(("write p50, us", "p50_us", 1.0, response_time_us("write", "p50")))
         yield from self.measured_points(
@@ -347,7 +350,7 @@ class Table:
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
-        count = self.shape.requests(0.5, int(size) << 10)
+        count = self.shape.requests_for_share(0.5, int(size) << 10)
         load = Load((fill, *options, f"--write-share={share_as_text(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
@@ -392,7 +395,7 @@ def is_emulated_load(name: str, row: Row) -> bool:
     return row.get("pattern", "") in PATTERNS or is_zipf_pattern(row.get("pattern", ""))
 
 
-def left_out_patterns(drive: Drive, folder: Path) -> Iterator[str]:
+def sentences_on_missing_patterns(drive: Drive, folder: Path) -> Iterator[str]:
     """Yield a sentence for each pattern of a drive's tables that is not emulated."""
     path = folder / f"{drive.name}-write-steady.csv"
     rows = read_table_rows(path) if path.exists() else []
@@ -423,7 +426,7 @@ def uniform_base_load(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | No
     return None
 
 
-def run_name(row: Row) -> tuple[str | int | None, ...]:
+def key_of_run(row: Row) -> tuple[str | int | None, ...]:
     """Return the key of a run; rows with the same key are always in the same half."""
     depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
@@ -442,7 +445,7 @@ def assign_halves(tables: Mapping[str, Sequence[Row]]) -> None:
             if row.get("saturated") == "yes" or any(row is base for base in bases):
                 row[HALF] = ANCHOR
             else:
-                row[HALF] = halves.setdefault(run_name(row), (FITTED, HELD)[len(halves) % 2])
+                row[HALF] = halves.setdefault(key_of_run(row), (FITTED, HELD)[len(halves) % 2])
 
 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
@@ -473,4 +476,4 @@ def drive_points(drive: Drive, shape: Shape, folder: Path, half: str = "") -> li
     """Return the points of a drive's tables, or of one half of them."""
     tables = read_drive_tables(drive, folder, half)
     return [point for name, rows in tables.items()
-            for point in Table(drive, shape, name, rows, tables).points()]
+            for point in Table(drive, shape, name, rows, tables).table_points()]

@@ -34,10 +34,10 @@ def drive_study_text(drive: Drive, loads: Mapping[str, Load]) -> str:
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
             f"text = {json.dumps(drive.about)}\nwarmup = \"ignore\"\n"
-            f"base = {{ {options_as_table(drive.arguments())} }}\n\n[vary.row]\n{rows}")
+            f"base = {{ {options_as_table(drive.simulator_arguments())} }}\n\n[vary.row]\n{rows}")
 
 
-def name_loads(points: Iterable[Point]) -> dict[str, Load]:
+def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
     """Return the loads of points, each named by its first row; a base has a row of its own."""
     names: dict[Load, str] = {}
     for point in points:
@@ -47,7 +47,7 @@ def name_loads(points: Iterable[Point]) -> dict[str, Load]:
 
 def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
     """Write the study of a drive, and return its runs."""
-    bench.store.prepare()
+    bench.store.create_directory()
     path = bench.store.root / f"{drive.name}.toml"
     write_file(path, drive_study_text(drive, loads))
     plan = study_plan.read_study(path, bench.program, sure=True)
@@ -56,8 +56,9 @@ def run_drive_study(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Ru
 
 def run_without_requests(drive: Drive, bench: Bench) -> dict[str, Any]:
     """Return the result of a run without requests, which describes the device."""
-    return replace(bench, progress=False).results([(*drive.arguments(), *NOTHING.arguments)]
-                                                  ).popitem()[1]
+    return replace(bench, progress=False).results_of_runs([(*drive.simulator_arguments(),
+                                                            *NOTHING.arguments)]
+                                                          ).popitem()[1]
 
 
 def device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:

@@ -23,9 +23,15 @@ from approxftl_tools.drive_points import (
     Point,
     drive_points,
     drives_without_profile,
-    left_out_patterns,
+    sentences_on_missing_patterns,
 )
-from approxftl_tools.drive_runs import Runs, drive_shape, enlarge_drive, name_loads, run_drive_study
+from approxftl_tools.drive_runs import (
+    Runs,
+    drive_shape,
+    enlarge_drive,
+    name_loads_of_points,
+    run_drive_study,
+)
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_template_data, render_page
 from approxftl_tools.refusal import FAILED, Refusal
@@ -68,20 +74,20 @@ class Verdict:
         """Tell whether the error is inside the tolerance band."""
         return abs(self.error) <= self.point.band
 
-    def cells(self) -> list[str]:
+    def table_row_cells(self) -> list[str]:
         """Return the table row."""
         point = self.point
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
-        return [point.table, point.unit, point.what, point.measure, f"{point.target():.4g}",
+        return [point.table, point.unit, point.what, point.measure, f"{point.target_value():.4g}",
                 f"{self.ours:.4g}", f"{self.error * scale:+.1f}{unit}",
                 f"{point.band * scale:g}{unit}", "within" if self.is_within_band else "missed",
                 self.use]
 
 
-    def row(self) -> Json:
+    def table_row_json(self) -> Json:
         """Return the table row with unformatted values."""
-        cells = dict(zip(HEAD, self.cells(), strict=True))
-        return {**cells, "drive": self.point.drive.name, "measured": self.point.target(),
+        cells = dict(zip(HEAD, self.table_row_cells(), strict=True))
+        return {**cells, "drive": self.point.drive.name, "measured": self.point.target_value(),
                 "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
                 "error": None, "band": None, "error_us": None, "band_us": None,
                 "error_us" if self.point.absolute else "error": self.error,
@@ -110,8 +116,9 @@ def parse_percentage(text: str) -> float:
 
 def drives_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser("drives", "Holds the emulation of real drives against published "
-                                 "measurements of them.", EPILOG)
+    parser = command.make_verb_parser("drives",
+                                      "Holds the emulation of real drives against published "
+                                      "measurements of them.", EPILOG)
     parser.add_argument("drives", nargs="*", type=parse_drive_name, metavar="DRIVE",
                         help=f"which: {', '.join(drive.name for drive in DRIVES)} (default: all)")
     parser.add_argument("--tables", type=Path, metavar="DIR", default=OWN_TABLES,
@@ -152,7 +159,7 @@ def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Dr
         drive = enlarge_drive(name, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
         if path and path.exists():
-            drive = drive.with_options(*drive_fit_report.read_profile_options(path))
+            drive = drive.drive_with_options(*drive_fit_report.read_profile_options(path))
         yield drive
 
 
@@ -163,10 +170,10 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     warnings = [] if arguments.tables == OWN_TABLES else \
         list(drives_without_profile(arguments.tables))
     for drive in requested_drives(arguments, bench):
-        warnings += left_out_patterns(drive, arguments.tables)
+        warnings += sentences_on_missing_patterns(drive, arguments.tables)
         found = drive_points(drive, drive_shape(drive, bench), arguments.tables)
-        runs |= run_drive_study(drive, name_loads(found), bench) if found else {}
-        points += [point for point in found if arguments.only in point.title()]
+        runs |= run_drive_study(drive, name_loads_of_points(found), bench) if found else {}
+        points += [point for point in found if arguments.only in point.point_title()]
     for sentence in warnings:
         sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
     if not points:
@@ -175,7 +182,7 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     return points, runs
 
 
-def use_in_fit(point: Point, tables: Path) -> str:
+def use_of_point_in_fit(point: Point, tables: Path) -> str:
     """Return the part of the point in the fit: fitted, held (out) or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
@@ -187,16 +194,18 @@ def judge_points(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
     # Start the longest runs first, so that none remains alone at the end.
     ordered = sorted(needed, key=lambda pair: -pair[1].request_count())
-    results = dict(zip(ordered, bench.run_missing([runs[pair] for pair in ordered]), strict=True))
+    results = dict(zip(ordered, bench.run_missing_points([runs[pair] for pair in ordered]),
+                       strict=True))
     verdicts = []
     for point in points:
         ours = point.simulated_value_in({load: results[point.drive, load]
                            for load in (point.load, point.base) if load})
-        verdicts.append(Verdict(point, ours, point.error(ours), use_in_fit(point, tables)))
+        verdicts.append(Verdict(point, ours, point.error_of_value(ours),
+                                use_of_point_in_fit(point, tables)))
     return verdicts
 
 
-def median(values: Sequence[float]) -> float:
+def median_of_values(values: Sequence[float]) -> float:
     """Return the median."""
     return sorted(values)[len(values) // 2]
 
@@ -209,7 +218,7 @@ def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
         if not found:
             continue
         shares = [abs(v.error) for v in found if not v.point.absolute]
-        middle = f"{median(shares) * 100:.1f} %" if shares else "\u2013"
+        middle = f"{median_of_values(shares) * 100:.1f} %" if shares else "\u2013"
         rows.append([what, f"{sum(v.is_within_band for v in found)} of {len(found)}", middle])
     return rows
 
@@ -220,7 +229,8 @@ def verdicts_as_text(verdicts: Sequence[Verdict]) -> str:
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
         lines.append(f"{name}: {rows[0].point.drive.about}")
-        lines.append(row_list.align_columns([HEAD, *(verdict.cells() for verdict in rows)],
+        lines.append(row_list.align_columns([HEAD,
+                                             *(verdict.table_row_cells() for verdict in rows)],
                                             [index >= 4
                                              for index in range(len(HEAD))]).rstrip("\n"))
         lines += [f"{half}: {count} within their bands, median error {middle}"
@@ -235,10 +245,10 @@ def points_as_json(verdicts: Sequence[Verdict]) -> list[Json]:
     """Return the points as JSON objects."""
     return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
-             "measured": v.point.target(), "ours": v.ours,
+             "measured": v.point.target_value(), "ours": v.ours,
              "error_us" if v.point.absolute else "error": v.error, "band": v.point.band,
              "within": v.is_within_band, "fitted": v.use == FITTED,
-             "arguments": ["sim", *v.point.drive.arguments(), *v.point.load.arguments]}
+             "arguments": ["sim", *v.point.drive.simulator_arguments(), *v.point.load.arguments]}
             for v in verdicts]
 
 
@@ -256,7 +266,7 @@ def curve_figures(verdicts: Sequence[Verdict]) -> list[Figure]:
                           key=lambda v: v.point.x)
             xs = [v.point.x for v in mine]
             label = " ".join(part for part in curve if part)
-            curves.append((f"{label}, measured", xs, [v.point.target() for v in mine]))
+            curves.append((f"{label}, measured", xs, [v.point.target_value() for v in mine]))
             curves.append((f"{label}, ours", xs, [v.ours for v in mine]))
         if any(len(xs) > 1 for _, xs, _ in curves):
             axis = AXES.get(kind, "")
@@ -278,7 +288,7 @@ def verdicts_as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
         rows = list(group)
         drives.append((rows[0].point.drive.about, name, summary_rows(rows),
                        [*map(figure_template_data, curve_figures(rows))],
-                       [verdict.cells() for verdict in rows]))
+                       [verdict.table_row_cells() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
@@ -303,9 +313,10 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                      verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
     """Write the outputs that the options ask for."""
     if choice.chosen:
-        choice.print_rows(arguments, "drives", argv, [verdict.row() for verdict in verdicts])
+        choice.print_rows(arguments, "drives", argv,
+                          [verdict.table_row_json() for verdict in verdicts])
     elif arguments.json:
-        command.write_json_answer(arguments.json, {**command.document_head("drives", argv),
+        command.write_json_answer(arguments.json, {**command.json_document_head("drives", argv),
                                                    "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, verdicts_as_html(verdicts, argv))

@@ -33,7 +33,7 @@ def judge_recall(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) 
                                                                                          int]:
     """Return the recall of the search, and the number of repaired values."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
-    return vectors.nearest_recall(arrays[NAME], setup["seed"]), repaired
+    return vectors.recall_of_nearest(arrays[NAME], setup["seed"]), repaired
 
 
 SUBJECT = Subject(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The data of a figure, independent of how it is drawn.
 
-Every renderer, SVG in a report or a file for a paper, draws the numbers that `rows()` returns.
+Every renderer, SVG in a report or a file for a paper, draws the numbers that `csv_rows()` returns.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Bars:
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return ["", *(name for name, _ in self.series)]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each category."""
         return [[category, *(values[i] for _, values in self.series)]
                 for i, category in enumerate(self.categories)]
@@ -59,11 +59,11 @@ class Dots:
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return ["", "of", self.unit, "low", "high", "runs"]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each mean."""
         return [[category, name, one.mean, one.low, one.high, one.count]
                 for i, category in enumerate(self.categories)
@@ -85,11 +85,11 @@ class Curves:
     points: bool = False
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return ["curve", self.x_label, self.y_label]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each point of a curve."""
         return [[name, x, y] for name, xs, ys in self.curves
                 for x, y in zip(xs, ys, strict=True)]
@@ -109,11 +109,11 @@ class Grid:
     words: Sequence[str] = ()
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return [self.row_label, self.column_label, self.value_label]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each cell of the map: row name, column name, value."""
         return [[row, column, value]
                 for row, values in zip(self.row_names, self.cells, strict=True)
@@ -141,11 +141,11 @@ class Spans:
     spans: Sequence[Span]
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each time span of an operation."""
         return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
 
@@ -188,33 +188,33 @@ class Means:
     log_y: bool = False
     hues: Sequence[Hue] = ()
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
         return [one.name for one in fields(Mark)]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return a CSV row for each mark."""
         return [[*vars(mark).values()] for mark in self.marks]
 
     @property
-    def is_numeric(self) -> bool:
+    def has_numeric_axis(self) -> bool:
         """Tell whether the x axis is numeric."""
         return self.kind in ("lines", "cdf")
 
     @property
-    def are_bars(self) -> bool:
+    def has_bars(self) -> bool:
         """Tell whether means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
     def x_position(self, mark: Mark) -> float | None:
         """Return the x position of a mark: its number or index; None if the axis lacks it."""
-        if self.is_numeric:
-            return as_number(mark.x)
+        if self.has_numeric_axis:
+            return axis_value_as_number(mark.x)
         names = [str(x) for x in self.xs]
         return names.index(str(mark.x)) if str(mark.x) in names else None
 
 
-def as_number(x: float | int | str) -> float | None:
+def axis_value_as_number(x: float | int | str) -> float | None:
     """Return an axis value such as 7, 0.5 or 7% as a number; None if it is none."""
     try:
         return float(str(x).removesuffix("%"))
@@ -232,13 +232,13 @@ class Panels:
 
     panels: Sequence[tuple[str, Panel]]
 
-    def head(self) -> list[str]:
+    def csv_head(self) -> list[str]:
         """Return the column names."""
-        return [*self.panels[0][1].head(), "panel"]
+        return [*self.panels[0][1].csv_head(), "panel"]
 
-    def rows(self) -> list[list[Cell]]:
+    def csv_rows(self) -> list[list[Cell]]:
         """Return the rows of all panels."""
-        return [[*row, name] for name, plot in self.panels for row in plot.rows()]
+        return [[*row, name] for name, plot in self.panels for row in plot.csv_rows()]
 
 
 Plot = Panel | Grid | Spans | Panels
@@ -298,8 +298,8 @@ class Figure:
 
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.plot.head())
-        writer.writerows([[csv_cell(cell) for cell in row] for row in self.plot.rows()])
+        writer.writerow(self.plot.csv_head())
+        writer.writerows([[csv_cell(cell) for cell in row] for row in self.plot.csv_rows()])
         return out.getvalue()
 
 
@@ -319,12 +319,12 @@ IN_US = ", us"
 TIME_LABEL = f"response time{IN_US}"
 
 
-def axis_name(label: str) -> str:
+def printed_axis_name(label: str) -> str:
     """Return the printed name of an axis; ticks of times carry their own unit."""
     return label.removesuffix(IN_US)
 
 
-def axis_number(value: float, label: str) -> str:
+def axis_tick_text(value: float, label: str) -> str:
     """Return the text of an axis tick."""
     if not label.endswith(IN_US) or not value:
         return number_as_text(value)

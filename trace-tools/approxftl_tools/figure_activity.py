@@ -18,11 +18,11 @@ from approxftl_tools.figure import (
     number_as_text,
 )
 from approxftl_tools.figure_runs import (
-    input_count_if_many,
     ordered_policies,
     plot_in_panels,
     require_figures,
-    source_files,
+    source_files_of_runs,
+    workload_count_if_many,
 )
 from approxftl_tools.inputs import Inputs, Run, Timeline
 
@@ -32,7 +32,7 @@ Json = dict[str, Any]
 TIMELINE_SPANS = 1200
 
 
-def label_lun(number: int | str) -> str:
+def name_of_lun(number: int | str) -> str:
     """Return the name of a LUN."""
     return f"LUN {number}"
 
@@ -42,7 +42,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
     if len(counts) != 1:
         return []
-    names = [label_lun(i) for i in range(counts.pop())]
+    names = [name_of_lun(i) for i in range(counts.pop())]
 
     def lun_utilisation(runs: Sequence[Run]) -> list[float]:
         every = zip(*(run.data["luns"]["utilisation"] for run in runs), strict=True)
@@ -51,7 +51,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     def utilisation_bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
         return Bars(names, [(name, lun_utilisation(runs)) for name, runs in found], "% of the time")
 
-    many = input_count_if_many(inputs)
+    many = workload_count_if_many(inputs)
     plot = utilisation_bars([(policy, [run for run in inputs.runs if run.policy == policy])
                              for policy in ordered_policies(inputs.runs)]) if many else \
         plot_in_panels(inputs, lambda runs, labels: utilisation_bars(
@@ -59,7 +59,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
     of = f", the mean of {many} inputs" if many else ""
     return [Figure("luns", "LUNs at work",
                    f"How long each LUN was busy, as a share of the run{of}.", plot,
-                   source_files(inputs.runs))]
+                   source_files_of_runs(inputs.runs))]
 
 
 def lun_figures(inputs: Inputs) -> list[Figure]:
@@ -70,8 +70,8 @@ def lun_figures(inputs: Inputs) -> list[Figure]:
             busy = [int(row[row.index("busy_ns") + 1]) / 1e9 for row in message.rows]
             found.append(Figure("luns", f"LUNs at work, {message.label}",
                                 "How long each LUN has been busy.",
-                                Bars([label_lun(row[0]) for row in message.rows], [("busy", busy)],
-                                     "s"),
+                                Bars([name_of_lun(row[0]) for row in message.rows],
+                                     [("busy", busy)], "s"),
                                 (str(message.path),)))
     return require_figures(found, 'approxftl sim --json=FILE has it; a device answers approxftl '
                            'message NAME "luns"; runs must have the same number of LUNs')
@@ -83,7 +83,7 @@ def operation_kind(event: Json) -> str:
     return operation if event["cat"] == "host" else f"{operation} ({event['cat']})"
 
 
-def ordered_kinds(events: Iterable[Json]) -> list[str]:
+def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
     """Return the kinds that occur in a fixed order, the host's first."""
     kinds_ = {operation_kind(event) for event in events}
     operations = ("program", "read", "erase")
@@ -100,13 +100,13 @@ def operation_span(event: Json, begin: float, names: dict[int, int]) -> Span:
     return Span(names[event["tid"]], start, start + event["dur"], operation_kind(event), text)
 
 
-def names_of_events(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
+def names_by_process_and_thread(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
     """Return the names of processes or threads by (pid, tid)."""
     return {(event["pid"], event["tid"]): event["args"]["name"]
             for event in timeline.document["traceEvents"] if event.get("name") == name}
 
 
-def window_us(lanes: Iterable[list[Json]]) -> float:
+def drawable_window_us(lanes: Iterable[list[Json]]) -> float:
     """Return a window (us) in which no device has more operations than can be drawn."""
     lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
                for events in lanes]
@@ -153,10 +153,11 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
     for events in devices.values():
         events.sort(key=lambda event: event["ts"])
     first = {pid: first_shown_operation(events) for pid, events in devices.items()}
-    window = window_us(events[first[pid]:] for pid, events in devices.items()) if devices else 0
-    order = ordered_kinds(event for events in devices.values() for event in events)
-    policies_ = names_of_events(timeline, "process_name")
-    threads = names_of_events(timeline, "thread_name")
+    window = drawable_window_us(events[first[pid]:]
+                                for pid, events in devices.items()) if devices else 0
+    order = ordered_operation_kinds(event for events in devices.values() for event in events)
+    policies_ = names_by_process_and_thread(timeline, "process_name")
+    threads = names_by_process_and_thread(timeline, "thread_name")
     result = []
     for pid, events in devices.items():
         begin = events[first[pid]]["ts"]
@@ -185,7 +186,7 @@ def timeline_of_luns(inputs: Inputs) -> list[Figure]:
     return require_figures(found, "approxftl sim --timeline FILE records it")
 
 
-def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
+def device_rate_figures(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
     """Return figures of a device's rates in each interval."""
     at = list(accumulate(sample["interval_ns"] / 1e9 for sample in samples))
 
@@ -209,7 +210,7 @@ def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figu
         "Units programmed for each unit written, in each interval.",
         Curves("s", "write amplification", written, steps=True), (source,))
     found = [throughput, *([amplification] if written else []),
-             *times_of_samples(name, at, samples, source)]
+             *interval_time_figures(name, at, samples, source)]
     if samples and all(sample.get("luns") for sample in samples):
         found.append(interval_utilisation(name, at, samples, source))
     return found
@@ -224,8 +225,8 @@ def curve_of_values(name: str, at: Sequence[float], values: Sequence[float | Non
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
 
 
-def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], source: str
-                     ) -> list[Figure]:
+def interval_time_figures(name: str, at: Sequence[float], samples: Sequence[Json], source: str
+                          ) -> list[Figure]:
     """Return figures of response times and lateness in each interval."""
     def interval_response(kind: str) -> list[float | None]:
         layers = [sample["block_layer"] for sample in samples]
@@ -255,12 +256,13 @@ def interval_utilisation(name: str, at: Sequence[float], samples: Sequence[Json]
     return Figure(
         "device-luns", f"LUNs at work over time, {name}",
         "How long each LUN was busy, as a share of the device's time.",
-        Grid("", "s", [label_lun(i) for i in range(count)], [number_as_text(t, 6) for t in at],
+        Grid("", "s", [name_of_lun(i) for i in range(count)], [number_as_text(t, 6) for t in at],
              cells, "% of the time"), (source,))
 
 
-def interval_figures(inputs: Inputs) -> list[Figure]:
+def device_interval_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of devices in each interval."""
     found = [figure for device in inputs.devices if device.data.get("samples")
-             for figure in samples_figure(device.label, device.data["samples"], str(device.path))]
+             for figure in device_rate_figures(device.label, device.data["samples"],
+                                               str(device.path))]
     return require_figures(found, "approxftl stat NAME -i 1s -j records it")

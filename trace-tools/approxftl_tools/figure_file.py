@@ -13,7 +13,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal, write_file
 from approxftl_tools.figure import Figure
 from approxftl_tools.page import HERE
-from approxftl_tools.study_plan import check_known, load_toml
+from approxftl_tools.study_plan import load_toml, refuse_unknown_words
 from approxftl_tools.svg import WIDTH, figure_as_svg
 
 FORMATS = ("svg", "pdf", "png")
@@ -30,7 +30,7 @@ VARIABLE = re.compile(r"var\(--(\w+)\)")
 
 
 @cache
-def page_style() -> tuple[dict[str, str], str]:
+def read_page_style() -> tuple[dict[str, str], str]:
     """Return the light colours of a page, and its CSS rules for figures."""
     text = (HERE / "page.css").read_text(encoding="utf-8")
     light = text[:text.index("@media")] + "--soft: #ffffff;"
@@ -57,7 +57,7 @@ class Style:
 
     def css_rules(self) -> str:
         """Return the CSS rules for figures with all variables replaced."""
-        known, rules = page_style()
+        known, rules = read_page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
 
@@ -85,7 +85,7 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     """Read a style file; the width of the command line takes precedence."""
     table = load_toml(path) if path else {}
     where = path or Path("--width")
-    check_known(where, "key", table, STYLE_KEYS)
+    refuse_unknown_words(where, "key", table, STYLE_KEYS)
     wide = width or table.get("width", own.width)
     palette = table.get("palette", [])
     if "palette" in table and not (isinstance(palette, list) and palette and all(

@@ -52,14 +52,14 @@ KINDS: tuple[Kind, ...] = (
     Kind("page-map", "class, mode and age of the pages of a block", figure_pages.page_map_figures),
     Kind("luns", "how busy each LUN was", figure_activity.lun_figures),
     Kind("timeline", "what each LUN did when", figure_activity.timeline_of_luns),
-    Kind("device", "a device from interval to interval", figure_activity.interval_figures),
+    Kind("device", "a device from interval to interval", figure_activity.device_interval_figures),
     Kind("replay", "latencies that a replay has measured", figure_times.replay_latency_figures),
     Kind("replay-lag", "how late a replay was", figure_times.lateness_figures),
-    Kind("records", "what record files are made of", figure_records.record_kinds),
+    Kind("records", "what record files are made of", figure_records.record_file_figures),
 )
 
 
-def draw_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
+def draw_figures_of_kind(kind: Kind, inputs: Inputs) -> list[Figure]:
     """Return the figures of a kind with unique names."""
     known = colours_of_runs(inputs)
     figures = [colour_figure(figure, known) for figure in kind.draw(inputs)]

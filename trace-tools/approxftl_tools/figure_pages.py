@@ -28,7 +28,7 @@ def page_states(page_map: Json) -> list[str]:
                                                   page_map["valid_units"], strict=True)]
 
 
-def ordered_states(page_maps: Iterable[Json]) -> list[str]:
+def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
     """Return the states that occur, the same for all blocks: valid, stale, erased."""
     words = {word for page_map in page_maps for word in page_states(page_map)}
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
@@ -48,7 +48,7 @@ def grid_by_layer(values: Sequence[Cell], row: int, value_label: str,
                 [str(i) for i in range(row)], rows_of_cells(padded, row), value_label, words)
 
 
-def age_sentence(ages: set[int]) -> str:
+def page_age_sentence(ages: set[int]) -> str:
     """Return a sentence about the age if all pages have the same, else an empty string."""
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
@@ -64,7 +64,7 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
     result = [Figure(
         "page-map", f"{title}: pages",
         "Class and program mode of each page, a row for each layer, the last layer on top. "
-        f"Stale pages have been overwritten elsewhere.{age_sentence(set(different))}",
+        f"Stale pages have been overwritten elsewhere.{page_age_sentence(set(different))}",
         grid_by_layer(page_states(page_map), row, "page", order), (source,))]
     if len(different) > 1:
         result.append(Figure(
@@ -110,7 +110,7 @@ def maps_of_devices(inputs: Inputs) -> list[Figure]:
             row = pages_in_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
             pages_ = parse_block_answer(message, pages)
-            result += page_figures(message.path.name, pages_, row, ordered_states([pages_]),
+            result += page_figures(message.path.name, pages_, row, ordered_page_states([pages_]),
                                    str(message.path))
     return result
 
@@ -118,7 +118,7 @@ def maps_of_devices(inputs: Inputs) -> list[Figure]:
 def page_map_figures(inputs: Inputs) -> list[Figure]:
     """Return figures of the pages of blocks."""
     found: list[Figure] = []
-    order = ordered_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
+    order = ordered_page_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
             figures = page_figures(run.label + seed_suffix(run.data), one,

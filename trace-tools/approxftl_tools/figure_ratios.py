@@ -9,10 +9,10 @@ from approxftl_tools.figure import Dots, Figure, Panels
 from approxftl_tools.figure_runs import (
     PANELS,
     Lacking,
-    compares_policies,
-    measure_ratio,
+    are_policies_compared,
+    ratio_of_measure,
     require_runs,
-    source_files,
+    source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
@@ -26,7 +26,7 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
 
 def ratio_dots(runs: Sequence[Run], names: Sequence[str]) -> Dots:
     """Return the ratios of runs to the first, a row for each measure."""
-    columns = [(name, [measure_ratio(run, runs[0], key) for key in COMPARED])
+    columns = [(name, [ratio_of_measure(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
     there = [i for i in range(len(COMPARED)) if any(column[i] for _, column in columns)]
     return Dots([BY_KEY[COMPARED[i]].title for i in there],
@@ -60,8 +60,8 @@ def ratio_figures(inputs: Inputs) -> list[Figure]:
     if not inputs.runs and (measured := measured_ratio_figures(inputs)):
         return measured
     runs = require_runs(inputs)
-    several = compares_policies(inputs)
-    groups = [inputs.group(name) for name in inputs.groups()] if several else [runs]
+    several = are_policies_compared(inputs)
+    groups = [inputs.runs_of_group(name) for name in inputs.group_names()] if several else [runs]
     dots = [(group[0].group, ratio_dots(group, [run.policy if several else run.label
                                                 for run in group])) for group in groups]
     found = [one for one in dots if one[1].categories]
@@ -77,4 +77,4 @@ def ratio_figures(inputs: Inputs) -> list[Figure]:
     return [Figure(
         "ratios", f"Ratios to {base}{', by input' if several else ''}",
         f"How many times that of {base} a measure is: {sure}.{more}",
-        Panels(found[:PANELS]) if several else found[0][1], source_files(runs))]
+        Panels(found[:PANELS]) if several else found[0][1], source_files_of_runs(runs))]

@@ -17,9 +17,9 @@ INTERVALS = 120
 ADDRESS_ROWS = 32
 
 
-def rate_figure(file: aft.RecordFile) -> Figure:
+def request_rate_figure(file: aft.RecordFile) -> Figure:
     """Return a figure of the request rate over time."""
-    t_ns, operations = file.column("t_ns"), file.operations()
+    t_ns, operations = file.field_of_records("t_ns"), file.operations_without_flags()
     end = max(int(t_ns.max()), 1)
     edges = np.linspace(0, end, INTERVALS + 1)
     seconds = (edges[1:] - edges[:-1]) / 1e9
@@ -35,8 +35,8 @@ def rate_figure(file: aft.RecordFile) -> Figure:
 
 def address_figure(file: aft.RecordFile) -> Figure:
     """Return a map of addresses over time."""
-    t_ns, sectors = file.column("t_ns"), file.column("off_sect")
-    moves = np.isin(file.operations(), (0, 1))
+    t_ns, sectors = file.field_of_records("t_ns"), file.field_of_records("off_sect")
+    moves = np.isin(file.operations_without_flags(), (0, 1))
     top = max(int(sectors[moves].max()) + 1, file.device_bytes // aft.SECTOR)
     end = max(int(t_ns[moves].max()), 1)
     counts, rows, columns = np.histogram2d(
@@ -51,9 +51,9 @@ def address_figure(file: aft.RecordFile) -> Figure:
                        cells, "requests"), (str(file.path),))
 
 
-def size_figure(file: aft.RecordFile) -> Figure:
+def request_size_figure(file: aft.RecordFile) -> Figure:
     """Return a figure of request lengths."""
-    operations, sizes = file.operations(), file.column("nsect")
+    operations, sizes = file.operations_without_flags(), file.field_of_records("nsect")
     moves = np.isin(operations, (0, 1))
     lengths = sorted(set(sizes[moves].tolist()), key=int)
     powers = sorted({int(size - 1).bit_length() if size else 0 for size in lengths})
@@ -68,14 +68,14 @@ def size_figure(file: aft.RecordFile) -> Figure:
                   Bars(names, series, "requests"), (str(file.path),))
 
 
-def record_kinds(inputs: Inputs) -> list[Figure]:
+def record_file_figures(inputs: Inputs) -> list[Figure]:
     """Return the figures of record files."""
     found: list[Figure] = []
     for file in inputs.records:
         if len(file.records):
-            found.append(rate_figure(file))
-            if np.isin(file.operations(), (0, 1)).any():
-                found += [address_figure(file), size_figure(file)]
+            found.append(request_rate_figure(file))
+            if np.isin(file.operations_without_flags(), (0, 1)).any():
+                found += [address_figure(file), request_size_figure(file)]
     return require_figures(found,
                            "approxftl trace convert and approxftl trace record write record files, "
                        "and so does approxftl sim --record FILE")

@@ -25,7 +25,7 @@ def require_figures(figures: list[Figure], lacking: str) -> list[Figure]:
     return figures
 
 
-def source_files(runs: Iterable[Run]) -> tuple[str, ...]:
+def source_files_of_runs(runs: Iterable[Run]) -> tuple[str, ...]:
     """Return the files that runs are from."""
     return tuple(dict.fromkeys(str(run.path) for run in runs))
 
@@ -45,20 +45,20 @@ def run_as_group(run: Run, varied: dict[str, Value] | None = None) -> Group:
     return Group(varied or {}, {seed: {**data, **bits} for seed, data in runs.items()})
 
 
-def measure_ratio(run: Run, yardstick: Run, key: str) -> Estimate | None:
+def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
     """Return a measure's ratio to another run, seed by seed if both have the same seeds."""
     one, base = run_as_group(run), run_as_group(yardstick)
     if set(one.runs) == set(base.runs):
-        return one.ratio(base, key)
-    found = relative_to_base(measure_mean(run, key), measure_mean(yardstick, key))
+        return one.estimate_ratio(base, key)
+    found = relative_to_base(mean_of_measure(run, key), mean_of_measure(yardstick, key))
     return None if found is None else Estimate(found, None, 1)
 
 
-def measure_mean(run: Run, key: str) -> float | None:
+def mean_of_measure(run: Run, key: str) -> float | None:
     """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
         return all_measures(run.data, run.geometry.get("unit_bytes"))[key]
-    found = run_as_group(run).estimate(key)
+    found = run_as_group(run).estimate_measure(key)
     return found.mean if found else None
 
 
@@ -90,19 +90,19 @@ def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[
 PANELS = 12
 
 
-def input_count_if_many(inputs: Inputs) -> int:
+def workload_count_if_many(inputs: Inputs) -> int:
     """Return the number of workloads if several policies ran too many for a panel each; else 0."""
-    count = len(inputs.groups())
-    return count if count > PANELS and compares_policies(inputs) else 0
+    count = len(inputs.group_names())
+    return count if count > PANELS and are_policies_compared(inputs) else 0
 
 
 def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                    ) -> Panel | Panels:
     """Return a plot of the runs: a panel for each workload, or for each policy if many."""
     runs = require_runs(inputs)
-    if not compares_policies(inputs):
+    if not are_policies_compared(inputs):
         return plot_of(runs, [run.label for run in runs])
-    many = input_count_if_many(inputs)
+    many = workload_count_if_many(inputs)
     panels: dict[str, list[Run]] = {}
     for run in runs:
         panels.setdefault(run.policy if many else run.group, []).append(run)
@@ -110,7 +110,7 @@ def plot_in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[st
                    for name, found in panels.items()])
 
 
-def compares_policies(inputs: Inputs) -> bool:
+def are_policies_compared(inputs: Inputs) -> bool:
     """Tell whether inputs are workloads that several policies ran."""
-    groups = [inputs.group(name) for name in inputs.groups()]
+    groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

@@ -9,10 +9,10 @@ from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import Bars, Figure
 from approxftl_tools.figure_runs import (
     Lacking,
-    measure_mean,
+    mean_of_measure,
     plot_in_panels,
     require_runs,
-    source_files,
+    source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run
 
@@ -39,7 +39,7 @@ def stacked_bars(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name:
         return Bars(names, series, unit, stacked=True)
 
     return [Figure(name, title, description, plot_in_panels(inputs, stacked_plot),
-                   source_files(inputs.runs))]
+                   source_files_of_runs(inputs.runs))]
 
 
 def block_kind_shares(inputs: Inputs) -> list[Figure]:
@@ -63,7 +63,7 @@ def program_mode_shares(inputs: Inputs) -> list[Figure]:
 def energy_shares(inputs: Inputs) -> list[Figure]:
     """Return a figure of energy by operation, relative to the first run."""
     runs = require_runs(inputs)
-    base = measure_mean(runs[0], "total_energy_pj")
+    base = mean_of_measure(runs[0], "total_energy_pj")
     if not base:
         raise Lacking("the first run has used no energy")
     return stacked_bars(
@@ -88,11 +88,11 @@ def amplification_by_cause(inputs: Inputs) -> list[Figure]:
 def bit_error_rates(inputs: Inputs) -> list[Figure]:
     """Return a figure of the bit error rate of approximate data."""
     runs = require_runs(inputs)
-    rates = {run.label: measure_mean(run, "bit_error_rate") for run in runs}
+    rates = {run.label: mean_of_measure(run, "bit_error_rate") for run in runs}
     if all(rate is None for rate in rates.values()):
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",
                    "Bits that came back wrong, of all bits of approximate data that were read.",
                    plot_in_panels(inputs, lambda some, names: Bars(
                        names, [("bit error rate", [rates[run.label] for run in some])],
-                       "bits per bit")), source_files(runs))]
+                       "bits per bit")), source_files_of_runs(runs))]

@@ -13,20 +13,20 @@ from approxftl_tools.arrays import np
 from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure, Panels
 from approxftl_tools.figure_runs import (
     Lacking,
-    compares_policies,
+    are_policies_compared,
     distinct_inputs,
     first_run_of_policy,
-    input_count_if_many,
-    measure_mean,
-    measure_ratio,
+    mean_of_measure,
     ordered_policies,
     pool_histograms,
+    ratio_of_measure,
     require_figures,
     require_runs,
-    source_files,
+    source_files_of_runs,
+    workload_count_if_many,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY, look_up
+from approxftl_tools.measures import BY_KEY, look_up_keys
 
 #: Time intervals of a replay; each shows its latest request.
 INTERVALS = 120
@@ -42,15 +42,15 @@ CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99
                    "write_approx_response_mean_ns", "write_approx_response_p99_ns")
 
 
-def mean_ratio(run: Run, yardstick: Run, key: str) -> float | None:
+def mean_ratio_of_measure(run: Run, yardstick: Run, key: str) -> float | None:
     """Return the mean ratio of a measure to that of another run."""
-    found = measure_ratio(run, yardstick, key)
+    found = ratio_of_measure(run, yardstick, key)
     return found.mean if found else None
 
 
 def relative_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
     """Return a measure of each run relative to the first run."""
-    return [(run.label, mean_ratio(run, runs[0], key)) for run in runs]
+    return [(run.label, mean_ratio_of_measure(run, runs[0], key)) for run in runs]
 
 
 def response_title(key: str) -> str:
@@ -62,7 +62,7 @@ def response_title(key: str) -> str:
 def responses_of_group(runs: Sequence[Run], name: str, title: str,
                        responses: Sequence[str]) -> list[Figure]:
     """Return a figure of bars by kind of time, one series for each run."""
-    keys = [key for key in responses if any(measure_mean(run, key) is not None for run in runs)]
+    keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in relative_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
     return [Figure(
@@ -71,28 +71,29 @@ def responses_of_group(runs: Sequence[Run], name: str, title: str,
         "the line is at 1.",
         Bars([response_title(key) for key in keys], series, f"times that of {runs[0].label}",
              mark=1.0),
-        source_files(runs))] if keys else []
+        source_files_of_runs(runs))] if keys else []
 
 
 def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
                         ) -> list[Figure]:
     """Return a figure with a panel for each kind of time and bars by workload."""
-    names = inputs.groups()
+    names = inputs.group_names()
     panels = []
     for key in responses:
         series = []
         for policy in ordered_policies(inputs.runs):
             values = []
-            for group in map(inputs.group, names):
+            for group in map(inputs.runs_of_group, names):
                 run = first_run_of_policy(group, policy)
-                values.append(mean_ratio(run, group[0], key) if run else None)
+                values.append(mean_ratio_of_measure(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
             panels.append((response_title(key),
                            Bars(names, series, "times that of the first", mark=1.0)))
     return [Figure(name, f"{title}, by input",
                    "Each group of bars is one input, relative to its first policy. Shorter is "
-                   "better; the line is at 1.", Panels(panels), source_files(inputs.runs))] \
+                   "better; the line is at 1.", Panels(panels),
+                   source_files_of_runs(inputs.runs))] \
         if panels else []
 
 
@@ -100,7 +101,7 @@ def response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
                      ) -> list[Figure]:
     """Return figures of response times relative to the first run."""
     runs = require_runs(inputs)
-    found = responses_of_groups(inputs, name, title, keys) if compares_policies(inputs) else \
+    found = responses_of_groups(inputs, name, title, keys) if are_policies_compared(inputs) else \
         responses_of_group(runs, name, title, keys)
     return require_figures(found, lacking)
 
@@ -114,7 +115,7 @@ def relative_response_times(inputs: Inputs) -> list[Figure]:
 def response_times_by_class(inputs: Inputs) -> list[Figure]:
     """Return figures of relative response times of writes by the class of their data."""
     lacking = "no approximate data were written; --approx-share above 0 does it"
-    if all(measure_mean(run, CLASS_RESPONSES[-1]) is None for run in require_runs(inputs)):
+    if all(mean_of_measure(run, CLASS_RESPONSES[-1]) is None for run in require_runs(inputs)):
         raise Lacking(lacking)
     return response_figures(inputs, "class-response", "Response times of writes by class",
                             CLASS_RESPONSES, lacking)
@@ -130,7 +131,8 @@ def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float]
 
 def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
     """Return the record files that have latencies."""
-    return [file for file in inputs.records if len(file.records) and file.column("lat_100ns").any()]
+    return [file for file in inputs.records if len(file.records)
+            and file.field_of_records("lat_100ns").any()]
 
 
 def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
@@ -169,10 +171,10 @@ def thin_curve(times_us: list[float], shares: list[float]) -> tuple[list[float],
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
     """Return distributions of runs by panel; the many inputs of a policy are pooled."""
-    several, many = compares_policies(inputs), input_count_if_many(inputs)
+    several, many = are_policies_compared(inputs), workload_count_if_many(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
-        found = look_up(run.data, "timing", f"{kind}_response", "bins")
+        found = look_up_keys(run.data, "timing", f"{kind}_response", "bins")
         if found:
             place = ("" if many else run.group, run.policy) if several else ("", run.label)
             bins.setdefault(place, []).append(found)
@@ -188,17 +190,18 @@ def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, li
 def response_distribution(inputs: Inputs, kind: str) -> Figure | None:
     """Return a figure of the response time distribution of reads or writes."""
     drawn: list[Path] = []
-    many = input_count_if_many(inputs)
+    many = workload_count_if_many(inputs)
     panels = curves_of_runs(inputs, kind, drawn)
     curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
-        chosen = file.column("lat_100ns")[file.operations() == number]
+        chosen = file.field_of_records("lat_100ns")[file.operations_without_flags() == number]
         if len(chosen):
             curves.append((file.path.stem, *percentage_of_slower(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
-        chosen = log.latencies_ns()[(log.operations() == number) & (log.column("error") == 0)]
+        chosen = log.request_latencies_ns()[(log.operations_without_flags() == number)
+                                            & (log.field_of_entries("error") == 0)]
         if len(chosen):
             curves.append((log.path.stem, *percentage_of_slower(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
@@ -238,7 +241,7 @@ def replay_latency_figures(inputs: Inputs) -> list[Figure]:
 
 def lag_figure(log: aft.ReplayLog) -> Figure:
     """Return a figure of the lateness of a replay's requests."""
-    due, lags = log.column("due_ns"), log.lags_ns()
+    due, lags = log.field_of_entries("due_ns"), log.request_lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
     places = np.clip(np.digitize(due, edges) - 1, 0, INTERVALS - 1)
     worst = np.zeros(INTERVALS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
-from approxftl_tools.figure_runs import Lacking, plot_in_panels, require_runs, source_files
+from approxftl_tools.figure_runs import Lacking, plot_in_panels, require_runs, source_files_of_runs
 from approxftl_tools.inputs import Inputs, Message
 
 #: Largest number of columns and cells of a map; more blocks share a cell.
@@ -24,7 +24,8 @@ def wear_distribution(inputs: Inputs) -> list[Figure]:
                    "is better.",
                    plot_in_panels(inputs, lambda some, names: Bars(names, [
                        (what, [run.data["blocks"]["wear"][what] for run in some])
-                       for what in ("min", "mean", "max")], "full erases")), source_files(runs))]
+                       for what in ("min", "mean", "max")], "full erases")),
+                   source_files_of_runs(runs))]
 
 
 def means_of_ranges(values: Sequence[float], columns: int) -> list[float]:
@@ -87,7 +88,7 @@ def wear_maps(inputs: Inputs) -> list[Figure]:
         raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')
     # Leave out a map of a single colour, which shows nothing.
-    uneven = [one for one in found if len({row[-1] for row in one.plot.rows()}) > 1]
+    uneven = [one for one in found if len({row[-1] for row in one.plot.csv_rows()}) > 1]
     if not uneven:
         raise Lacking("all blocks are equally worn")
     return uneven

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from approxftl_tools import command, figure_file, papers, row_list
 from approxftl_tools.figure_file import Style
-from approxftl_tools.figure_kinds import KINDS, Kind, draw_kind
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_kind
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read_inputs
 from approxftl_tools.row_list import Column
@@ -21,7 +21,7 @@ from approxftl_tools.study_streams import Setting
 
 def figures_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser(
+    parser = command.make_verb_parser(
         "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
         "they need.")
@@ -75,10 +75,11 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
     for one in kinds:
         try:
             with command.refuse_bad_values(run.path for run in inputs.runs):
-                figures = draw_kind(one, inputs)
+                figures = draw_figures_of_kind(one, inputs)
         except Lacking as reason:
             if args.kind:
-                raise command.Refusal(f"{one.name}: not in {inputs.summary()}: {reason}") from None
+                raise command.Refusal(
+                    f"{one.name}: not in {inputs.count_inputs_as_text()}: {reason}") from None
             continue
         for figure in figures:
             path = args.output / f"{figure.name}.{args.format}"
@@ -124,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = figures_parser().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)
         if not args.list:
-            row_list.require_list(args, "--list")
+            row_list.refuse_without_list(args, "--list")
             if args.json:
                 raise command.Refusal("--json needs --list", command.USAGE)
         for name in ("full", "traces", "seed", "seeds", "mounted"):
@@ -148,7 +149,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         except OSError as error:
             raise command.Refusal(f"{args.output}: cannot create: {error.strerror}") from error
         if not write_figures(inputs, kinds, args, style):
-            raise command.Refusal(f"found {inputs.summary()}, of which nothing can be drawn")
+            raise command.Refusal(
+                f"found {inputs.count_inputs_as_text()}, of which nothing can be drawn")
         return command.DONE
 
     return command.run_command("figures", run_figures)

@@ -53,7 +53,7 @@ class Figure:
     what: str
     value: float
 
-    def name(self) -> str:
+    def figure_name(self) -> str:
         """Return the figure's name."""
         return f"{self.kind} {self.what}"
 
@@ -112,7 +112,7 @@ def parse_fio_size(text: str) -> int:
     return int(found[1]) * (1 << 10 * SUFFIXES[found[2]])
 
 
-def measured_amount(found: Any) -> float:
+def checked_measurement(found: Any) -> float:
     """Return a measured value; raise ValueError if it is implausible."""
     value = float(found)
     if not 0 <= value <= MOST:
@@ -127,7 +127,7 @@ class Options:
         self.all: dict[str, str] = {**document.get("global options", {}),
                                     **job.get("job options", {})}
 
-    def get(self, *names: str, usual: str = "") -> str:
+    def first_given_option(self, *names: str, usual: str = "") -> str:
         """Return the first of these options that is given, or the default."""
         for name in names:
             if name in self.all:
@@ -135,34 +135,36 @@ class Options:
                 return self.all[name] or "1"
         return usual
 
-    def first(self, *names: str, usual: str) -> str:
+    def read_part_of_option(self, *names: str, usual: str) -> str:
         """Return the read part of an option that has separate values for reads and writes."""
-        return self.get(*names, usual=usual).split(",")[0]
+        return self.first_given_option(*names, usual=usual).split(",")[0]
 
-    def count(self, name: str, usual: int = 1) -> int:
+    def option_as_integer(self, name: str, usual: int = 1) -> int:
         """Return an option as an integer."""
-        return int(self.get(name, usual=str(usual)))
+        return int(self.first_given_option(name, usual=str(usual)))
 
-    def pattern(self) -> tuple[str, int]:
+    def access_pattern(self) -> tuple[str, int]:
         """Return the rw mode, and the bytes that the job skips after each request."""
-        word, _, hole = self.get("rw", "readwrite", usual="read").partition(":")
+        word, _, hole = self.first_given_option("rw", "readwrite", usual="read").partition(":")
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
-    def size(self) -> int:
+    def request_size_bytes(self) -> int:
         """Return the request size (bytes)."""
-        return parse_fio_size(self.first("bs", "blocksize", usual="4k"))
+        return parse_fio_size(self.read_part_of_option("bs", "blocksize", usual="4k"))
 
-    def depth(self) -> int:
+    def queue_depth(self) -> int:
         """Return the queue depth of one process."""
-        return 1 if self.get("ioengine", usual="psync") in ONE_BY_ONE else self.count("iodepth")
+        return 1 if self.first_given_option("ioengine", usual="psync") in ONE_BY_ONE \
+            else self.option_as_integer("iodepth")
 
-    def rate(self) -> float:
+    def arrival_rate(self) -> float:
         """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
-        asked = self.first("rate_iops", usual="0")
+        asked = self.read_part_of_option("rate_iops", usual="0")
         if asked and asked != "0":
             return float(parse_fio_size(asked))
-        volume = self.first("rate", usual="0")
-        return parse_fio_size(volume) / self.size() if volume not in ("", "0") else 0.0
+        volume = self.read_part_of_option("rate", usual="0")
+        return parse_fio_size(volume) / self.request_size_bytes() if volume not in ("",
+                                                                                    "0") else 0.0
 
 
 # ---------------------------------------------------------------- jobs
@@ -180,57 +182,60 @@ class Job:
 
     def requests_done(self, kind: str) -> int:
         """Return the number of requests of a kind."""
-        return int(measured_amount(self.data[kind]["total_ios"]))
+        return int(checked_measurement(self.data[kind]["total_ios"]))
 
     def bytes_done(self, kind: str) -> int:
         """Return the bytes of requests of a kind."""
-        return int(measured_amount(self.data[kind]["io_bytes"]))
+        return int(checked_measurement(self.data[kind]["io_bytes"]))
 
     def fills_drive(self) -> bool:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
-        return self.options.pattern() == ("write", 0) and \
-            not any(self.options.get(name) for name in bounds)
+        return self.options.access_pattern() == ("write", 0) and \
+            not any(self.options.first_given_option(name) for name in bounds)
 
     def unusable_reason(self) -> str:
         """Return the reason why the job cannot be used; empty if it can."""
-        word, _ = self.options.pattern()
+        word, _ = self.options.access_pattern()
         if self.data.get("error"):
             return f"ended with error {self.data['error']}"
         if word not in ORDERS:
             return f"rw={word} is not looked at"
-        if self.options.get("direct", usual="0") != "1":
+        if self.options.first_given_option("direct", usual="0") != "1":
             return "direct=1 is missing, so that most was done in the host's memory"
         if not self.requests_done("read") + self.requests_done("write"):
             return "has done nothing"
-        if not any(measured_amount(self.data[kind]["clat_ns"]["N"]) for kind in ("read", "write")):
+        if not any(checked_measurement(self.data[kind]["clat_ns"]["N"])
+                   for kind in ("read", "write")):
             return "fio was told to measure no latencies"
         return self.unusable_sizes() or self.unusable_pattern()
 
     def unusable_sizes(self) -> str:
         """Return the reason why its request sizes or rates cannot be used; empty if they can."""
-        options, size = self.options, self.options.size()
-        if any(options.get(name) for name in ("bssplit", "bsrange", "blocksize_range")) or \
-                len(set(options.get("bs", "blocksize").split(","))) > 1:
+        options, size = self.options, self.options.request_size_bytes()
+        if any(options.first_given_option(name)
+               for name in ("bssplit", "bsrange", "blocksize_range")) or \
+                len(set(options.first_given_option("bs", "blocksize").split(","))) > 1:
             return "has requests of several lengths"
         if size % GRAIN or not GRAIN <= size <= LONGEST:
             return f"requests of {size} bytes are not looked at, but whole 4 KiB up to 16 MiB"
-        if not 1 <= options.depth() <= DEEPEST or not 0 <= options.rate() < 1e9 or \
-                not 1 <= options.count("numjobs") <= DEEPEST:
+        if not 1 <= options.queue_depth() <= DEEPEST or not 0 <= options.arrival_rate() < 1e9 or \
+                not 1 <= options.option_as_integer("numjobs") <= DEEPEST:
             return "that many requests are not looked at"
-        return "pauses between requests" if options.get("thinktime", usual="0") != "0" else ""
+        return "pauses between requests" if options.first_given_option("thinktime",
+                                                                       usual="0") != "0" else ""
 
     def unusable_pattern(self) -> str:
         """Return the reason why its access pattern cannot be used; empty if it can."""
-        word, hole = self.options.pattern()
-        stride = self.options.size() + hole
+        word, hole = self.options.access_pattern()
+        stride = self.options.request_size_bytes() + hole
         if ORDERS[word] == "random" or (word, hole) == ("write", 0):
             return ""
         if word != "read":
             return "reads between writes in order, or holes between them, are not looked at"
         if not hole:
             return "reads in order meet read-ahead, which is not calibrated"
-        return "" if stride % self.options.size() == 0 and stride <= FARTHEST else \
+        return "" if stride % self.options.request_size_bytes() == 0 and stride <= FARTHEST else \
             "its stride is not whole requests up to 256 MiB"
 
 
@@ -238,39 +243,42 @@ def job_figures(jobs: Sequence[Job]) -> Iterator[Figure]:
     """Yield the figures of processes with the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.requests_done(kind)]
-        counts = [int(measured_amount(part["clat_ns"]["N"])) for part in parts]
+        counts = [int(checked_measurement(part["clat_ns"]["N"])) for part in parts]
         if not sum(counts):
             continue
-        yield Figure(kind, "rate", sum(measured_amount(part["iops"]) for part in parts))
+        yield Figure(kind, "rate", sum(checked_measurement(part["iops"]) for part in parts))
 
         def weighted_mean(values: Sequence[float], weights: Sequence[int] = tuple(counts)) -> float:
             total = sum(weights)
             return sum(v * w for v, w in zip(values, weights, strict=True)) / total / 1e3
 
         yield Figure(kind, "mean",
-                     weighted_mean([measured_amount(part["clat_ns"]["mean"]) for part in parts]))
+                     weighted_mean([checked_measurement(part["clat_ns"]["mean"])
+                                    for part in parts]))
         for what, name in PERCENTILES.items():
             found = [part["clat_ns"].get("percentile", {}).get(name) for part in parts]
             if sum(counts) >= RESTS_ON[what] and None not in found:
-                yield Figure(kind, what, weighted_mean([measured_amount(value) for value in found]))
+                yield Figure(kind, what,
+                             weighted_mean([checked_measurement(value) for value in found]))
 
 
-def process_load(jobs: Sequence[Job]) -> Measured:
+def load_of_process(jobs: Sequence[Job]) -> Measured:
     """Return the load of processes with the same job."""
     job, options = jobs[0], jobs[0].options
     # With group_reporting fio reports all processes as one entry.
-    processes = max(len(jobs), options.count("numjobs"))
-    word, hole = options.pattern()
-    size, rate = options.size(), options.rate()
+    processes = max(len(jobs), options.option_as_integer("numjobs"))
+    word, hole = options.access_pattern()
+    size, rate = options.request_size_bytes(), options.arrival_rate()
     writes, reads = (sum(each.requests_done(kind) for each in jobs) for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
-                    processes * options.depth(), rate * processes,
-                    options.get("rate_process") == "poisson", size + hole if hole else 0,
+                    processes * options.queue_depth(), rate * processes,
+                    options.first_given_option("rate_process") == "poisson",
+                    size + hole if hole else 0,
                     bytes=sum(each.bytes_done(kind) for each in jobs for kind in ("read", "write")),
                     figures=tuple(figure for figure in job_figures(jobs) if figure.value > 0))
 
 
-def mixed_load(loads: Sequence[Measured]) -> Measured | None:
+def load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
     """Return the load of reads beside a sequential writer; None if the loads are no such pair."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
@@ -281,18 +289,18 @@ def mixed_load(loads: Sequence[Measured]) -> Measured | None:
     return replace(readers[0], beside_rate=done, beside_size=writers[0].size)
 
 
-def group_load(jobs: Sequence[Job]) -> Measured | Unused:
+def load_of_job_group(jobs: Sequence[Job]) -> Measured | Unused:
     """Return jobs that ran together as one load, or the reason why they cannot be used."""
     by_name = {name: list(same) for name, same in
                groupby(sorted(jobs, key=lambda job: job.name), key=lambda job: job.name)}
     for job in jobs:
         if job.unusable_reason():
             return Unused(job.name, job.path, job.unusable_reason())
-    loads = [process_load(same) for same in by_name.values()]
+    loads = [load_of_process(same) for same in by_name.values()]
     silent = [load for load in loads if not load.figures]
     if silent:
         return Unused(silent[0].name, silent[0].path, "fio has measured nothing of it")
-    both = loads[0] if len(loads) == 1 else mixed_load(loads)
+    both = loads[0] if len(loads) == 1 else load_of_reads_beside_writer(loads)
     return both or Unused(" and ".join(by_name), jobs[0].path,
                           "ran at once, and are not reads beside writes in order")
 
@@ -343,14 +351,14 @@ class History:
     def update_with(self, jobs: Sequence[Job]) -> None:
         """Update the state with jobs that have run."""
         for job in jobs:
-            if ORDERS.get(job.options.pattern()[0]) == "random":
+            if ORDERS.get(job.options.access_pattern()[0]) == "random":
                 self.overwritten += job.bytes_done("write")
             elif job.fills_drive():
                 self.filled, self.overwritten = job.bytes_done("write"), 0
 
 
-def add_if_state_known(output: Output, history: History, load: Measured,
-                       jobs: Sequence[Job]) -> None:
+def add_load_if_state_known(output: Output, history: History, load: Measured,
+                            jobs: Sequence[Job]) -> None:
     """Add the load to the output if the state of the drive is known, else record the reason."""
     before = history.state_before(jobs)
     if load.writes and load.order == "random" and not history.capacity:
@@ -374,10 +382,10 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
         for path in ordered:
             for _, group in groupby(jobs[path], key=lambda job: job.group):
                 at_once = list(group)
-                found = group_load(at_once)
+                found = load_of_job_group(at_once)
                 if isinstance(found, Unused):
                     output.unused.append(found)
                 else:
-                    add_if_state_known(output, history, found, at_once)
+                    add_load_if_state_known(output, history, found, at_once)
                 history.update_with(at_once)
     return output

@@ -110,15 +110,15 @@ class Inputs:
     programs: list[Run] = field(default_factory=list)
     fio: list[Run] = field(default_factory=list)
 
-    def groups(self) -> list[str]:
+    def group_names(self) -> list[str]:
         """Return the names of groups: inputs with several policies, or workloads."""
         return list(dict.fromkeys(run.group for run in self.runs))
 
-    def group(self, name: str) -> list[Run]:
+    def runs_of_group(self, name: str) -> list[Run]:
         """Return the runs of a group, the yardstick first."""
         return [run for run in self.runs if run.group == name]
 
-    def summary(self) -> str:
+    def count_inputs_as_text(self) -> str:
         """Return the numbers of inputs by kind, as text."""
         counts = [(len(self.runs), "run"), (len(self.failures), "policy without a result"),
                   (len(self.devices), "device"),
@@ -126,11 +126,11 @@ class Inputs:
                   (len(self.records), "record file"), (len(self.replays), "replay"),
                   (len(self.logs), "log"),
                   (len(self.programs), "program"), (len(self.fio), "fio result")]
-        words = [f"{n} {plural_of(what) if n > 1 else what}" for n, what in counts if n]
+        words = [f"{n} {plural_of_word(what) if n > 1 else what}" for n, what in counts if n]
         return ", ".join(words) or "nothing"
 
 
-def plural_of(what: str) -> str:
+def plural_of_word(what: str) -> str:
     """Return the plural of a word."""
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
@@ -241,12 +241,12 @@ def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
     inputs.fio.append(Run(label, path.stem, document, document, path))
 
 
-def holds_list(document: Json, key: str) -> bool:
+def has_list_under_key(document: Json, key: str) -> bool:
     """Tell whether a document has a list under this key."""
     return isinstance(document.get(key), list)
 
 
-def add_document(inputs: Inputs, path: Path, document: Any) -> None:
+def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
     """Recognise a JSON document and add it."""
     if not isinstance(document, dict):
         raise Refusal(f"{path}: JSON, but a {type(document).__name__} and no object; "
@@ -255,11 +255,11 @@ def add_document(inputs: Inputs, path: Path, document: Any) -> None:
     if not isinstance(version, list) or version[:1] != [1]:
         raise Refusal(f"{path}: JSON of format {version}; format 1 is understood: "
                       "use the tools of the version that wrote it")
-    if holds_list(document, "traceEvents"):
+    if has_list_under_key(document, "traceEvents"):
         add_timeline(inputs, path, document)
-    elif holds_list(document, "runs"):
+    elif has_list_under_key(document, "runs"):
         add_simulation(inputs, path, document)
-    elif holds_list(document, "devices"):
+    elif has_list_under_key(document, "devices"):
         for device in document["devices"]:
             if missing_keys(device, ("name",)):
                 raise Refusal(f"{path}: a device without a name; found {keys_as_text(device)}")
@@ -319,7 +319,7 @@ def read_plain_file(path: Path) -> bytes:
     return data
 
 
-def add_file(inputs: Inputs, path: Path) -> None:
+def add_input_file(inputs: Inputs, path: Path) -> None:
     """Recognise a file and add it."""
     with refuse_read_errors(path):
         with path.open("rb") as file:
@@ -344,7 +344,7 @@ def add_file(inputs: Inputs, path: Path) -> None:
     except json.JSONDecodeError as error:
         raise Refusal(f"{path}: no whole JSON: {error.msg} in line {error.lineno}; "
                       "was its writer interrupted?") from error
-    add_document(inputs, path, document)
+    add_json_document(inputs, path, document)
 
 
 def make_labels_unique(runs: list[Run]) -> None:
@@ -381,7 +381,7 @@ def read_inputs(paths: Sequence[Path]) -> Inputs:
         CLAIMS.claim_input(path)
     for path in files:
         with refuse_bad_values([path]):
-            add_file(inputs, path)
+            add_input_file(inputs, path)
     rename_equal_groups(inputs.runs)
     make_labels_unique(inputs.runs)
     make_labels_unique(inputs.fio)

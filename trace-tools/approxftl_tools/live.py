@@ -31,10 +31,10 @@ from approxftl_tools.figure import (
     Panels,
     Plot,
     Spans,
-    axis_name,
     coloured_names,
     colours_of_names,
     named_panels,
+    printed_axis_name,
 )
 from approxftl_tools.output import write_file
 from approxftl_tools.page import HERE
@@ -45,7 +45,7 @@ from approxftl_tools.svg import (
     dots_scale,
     means_scales,
     panels_per_row,
-    tick_places,
+    tick_positions,
 )
 
 Json = dict[str, Any]
@@ -129,7 +129,7 @@ def tooltip_channel(*fields: tuple[str, str]) -> list[Json]:
 def quantitative_channel(field: str, title: str, log: bool = False, **more: Any) -> Json:
     """Return a quantitative channel."""
     times = {"labelExpr": TIMES} if title.endswith(IN_US) else {}
-    return {"field": field, "type": "quantitative", "title": axis_name(title),
+    return {"field": field, "type": "quantitative", "title": printed_axis_name(title),
             "axis": {"labelOverlap": True, **times},
             "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
 
@@ -229,9 +229,9 @@ def layers_with_transforms(first: list[Json], layers: list[Json]) -> list[Json]:
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
-def has_position_test(plot: Means) -> str:
+def position_test_expression(plot: Means) -> str:
     """Return the test for a published value that has a position on the axis."""
-    place = "isValid(datum.at)" if plot.is_numeric else \
+    place = "isValid(datum.at)" if plot.has_numeric_axis else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"
 
@@ -242,10 +242,10 @@ def mark_channels(plot: Means) -> tuple[Json, Json]:
     x_scale, y_scale = means_scales(plots)
     y = quantitative_channel("c3", plot.y_label, plot.log_y)
     y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
-    if plot.is_numeric:
+    if plot.has_numeric_axis:
         x = quantitative_channel("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
-        if few := tick_places(plots):
+        if few := tick_positions(plots):
             x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
         return {"x": x}, y
     names = [str(x) for x in plot.xs]
@@ -259,14 +259,14 @@ def mark_channels(plot: Means) -> tuple[Json, Json]:
 
 def study_mean_layers(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the layers of the study's own means."""
-    if plot.are_bars:
+    if plot.has_bars:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
         return [{"mark": "bar", "encoding": {**place, **ends, **layer_channels(plot, "c1")}}]
     steps = "step-after" if plot.kind == "cdf" else "linear"
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
          "encoding": {**place, "y": y, **of}}
-        for wide, of in line_channels(plot, "c1")] if plot.is_numeric else []
+        for wide, of in line_channels(plot, "c1")] if plot.has_numeric_axis else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
                      "encoding": {**place, "y": y, **layer_channels(plot, "c1")}}]
@@ -314,7 +314,7 @@ def published_value_layers(plot: Means, place: Json, y: Json) -> list[Json]:
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
                          **layer_channels(plot, "c1")}}
-    return [*layers_with_transforms([{"filter": has_position_test(plot)}], [
+    return [*layers_with_transforms([{"filter": position_test_expression(plot)}], [
                 *interval_layers(plot, place, y, "c4", "c5", plain=False), point]),
             *layers_with_transforms([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
 
@@ -323,13 +323,13 @@ def published_value_layers(plot: Means, place: Json, y: Json) -> list[Json]:
 def study_layers(plot: Means) -> Json:
     """Return the means of a study beside published values."""
     place, y = mark_channels(plot)
-    ends = ("from", "to") if plot.are_bars else ("c4", "c5")
+    ends = ("from", "to") if plot.has_bars else ("c4", "c5")
     own: list[Json] = [*study_mean_layers(plot, place, y),
-                       *interval_layers(plot, place, y, *ends, plain=plot.are_bars)]
-    if plot.is_numeric:
+                       *interval_layers(plot, place, y, *ends, plain=plot.has_bars)]
+    if plot.has_numeric_axis:
         own[0]["params"] = [ZOOM]
     layers = [*layers_with_transforms([{"filter": OWN},
-                                       *(stacking_transforms(plot) if plot.are_bars else [])], own),
+                                       *(stacking_transforms(plot) if plot.has_bars else [])], own),
               *published_value_layers(plot, place, y), *reference_line("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
@@ -341,7 +341,7 @@ def study_layers(plot: Means) -> Json:
         found = {"facet": {"field": "c0", "type": "nominal", "title": None,
                            "sort": list(plot.facets)},
                  "columns": panels_per_row(panels_), "spec": {**found, "height": 0.7 * PLOT_HEIGHT}}
-    return {**found, "transform": number_ if plot.is_numeric else [],
+    return {**found, "transform": number_ if plot.has_numeric_axis else [],
             "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
@@ -408,7 +408,7 @@ def panel_layers(plot: Panels) -> Json:
             "usermeta": {**meta, "panels": True, "words": [*meta["words"], "panel"]}}
 
 
-def row_filter(words: Sequence[str]) -> str:
+def row_filter_expression(words: Sequence[str]) -> str:
     """Return the filter of a row: none of its names is hidden, and it matches the search text."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
@@ -429,7 +429,7 @@ def vega_specification(figure: Figure) -> Json:
     return {**found, **wide, "description": figure.description,
             "params": [*found.get("params", []), {"name": "hidden", "value": []},
                        {"name": "wanted", "value": ""}],
-            "transform": [{"filter": row_filter(found["usermeta"]["words"])},
+            "transform": [{"filter": row_filter_expression(found["usermeta"]["words"])},
                           *found.get("transform", [])],
             "usermeta": {**found["usermeta"], "of": figure.of,
                          "policies": {name: own.index for name, own in hues.items()
@@ -465,7 +465,7 @@ def script_bundle() -> str | None:
     return made
 
 
-def page_ending(code: str) -> Json:
+def page_drawing_parts(code: str) -> Json:
     """Return the parts of the page that draw figures; the bundle is unpacked on first view."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

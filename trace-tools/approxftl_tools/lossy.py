@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from approxftl.models.loading import array_of
-from approxftl.models.safetensors import header_of
+from approxftl.models.loading import array_of_tensor
+from approxftl.models.safetensors import encode_header
 from approxftl.models.tensors import ELEMENTS, Element, Tensor
 from approxftl_tools.arrays import np
 
@@ -47,10 +47,10 @@ def pack_arrays(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], elemen
         entries[name] = {"dtype": kind.upper(), "shape": list(array.shape),
                          "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
-    return header_of(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
+    return encode_header(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
 
 
-def lossy_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
+def select_lossy_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return the tensors that may lose bits."""
     names = {tensor.name for tensor in tensors}
     return [tensor for tensor in tensors if tensor.name + SCALE in names]
@@ -59,7 +59,7 @@ def lossy_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
 def unpack_arrays(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats],
                                                                              int]:
     """Return the arrays, and the number of non-finite values, which are replaced by 0."""
-    stored = {tensor.name: array_of(tensor, content)
+    stored = {tensor.name: array_of_tensor(tensor, content)
               for tensor, content in zip(tensors, data, strict=True)}
     arrays, repaired = dict[str, Floats](), 0
     for name, array in stored.items():
@@ -74,7 +74,7 @@ def unpack_arrays(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dic
 def flip_low_bits(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
                   chance: np.random.Generator) -> list[bytes]:
     """Return the data with low bits flipped at a rate for each plane, the lowest first."""
-    names, found = {tensor.name for tensor in lossy_tensors(tensors)}, []
+    names, found = {tensor.name for tensor in select_lossy_tensors(tensors)}, []
     for tensor, content in zip(tensors, data, strict=True):
         if tensor.name not in names:
             found.append(content)

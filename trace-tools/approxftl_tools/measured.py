@@ -12,7 +12,7 @@ from approxftl_tools.inputs import Device, Inputs, Run
 from approxftl_tools.measures import (
     BY_KEY,
     all_measures,
-    look_up,
+    look_up_keys,
     relative_to_base,
     scale_to_unit,
     scaled_ratio,
@@ -54,7 +54,7 @@ class Table:
     lines: Sequence[Line]
     sources: Sequence[str]
 
-    def rows(self) -> list[list[str]]:
+    def rows_as_text(self) -> list[list[str]]:
         """Return the table as text, header first; values after the first have their ratio to it."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
@@ -64,14 +64,14 @@ class Table:
                   for line in self.lines)]
 
 
-def plain_number(value: Any) -> float | None:
+def number_or_none(value: Any) -> float | None:
     """Return a number; None for other values."""
     return value if isinstance(value, int | float) else None
 
 
 def value_with_unit(unit: str, value: Cell) -> str:
     """Return a value as text in a readable unit."""
-    found = plain_number(value)
+    found = number_or_none(value)
     return (scale_to_unit(unit, found) if found is not None else None) or number_as_text(value, 6)
 
 
@@ -83,11 +83,11 @@ def fio_latencies(output: Json) -> dict[str, float]:
     found = {}
     for job in output["jobs"]:
         for op in ("read", "write", "trim"):
-            times = look_up(job, op, "clat_ns") or {}
+            times = look_up_keys(job, op, "clat_ns") or {}
             name = op if job["jobname"] == op else f"{job['jobname']}, {op}"
             if times.get("N"):
                 found[f"{name} latency, mean"] = float(times["mean"])
-            p99 = look_up(times, "percentile", "99.000000")
+            p99 = look_up_keys(times, "percentile", "99.000000")
             if p99 is not None and times.get("N", 0) >= LEAST_FOR_P99:
                 found[f"{name} latency, p99"] = float(p99)
     return found
@@ -128,8 +128,9 @@ def is_compared_device(inputs: Inputs, device: Device) -> bool:
 def counters_table(devices: Sequence[Device]) -> Table:
     """Return a table of devices' counters."""
     found = [all_measures(device.data) for device in devices]
-    times = [scaled_ratio(look_up(device.data, "counters", "array_program_ns"),
-                          look_up(device.data, "counters", "array_programs")) for device in devices]
+    times = [scaled_ratio(look_up_keys(device.data, "counters", "array_program_ns"),
+                          look_up_keys(device.data, "counters", "array_programs"))
+             for device in devices]
     lines = [Line("program time, mean", times, [value_with_unit("ns", value) for value in times])]
     for key in OF_DEVICE:
         values = [one[key] for one in found]
@@ -194,7 +195,7 @@ def programs_table(programs: Sequence[Run]) -> Table:
                            if key not in OF_PROGRAM)]
     return Table(f"Program {programs[0].group}", list(columns),
                  [Line(key_title_and_unit(key)[0],
-                       [None if key == "check.passed" else plain_number(column.get(key))
+                       [None if key == "check.passed" else number_or_none(column.get(key))
                                                     for column in columns.values()],
                        [column_value_text(column, key) for column in columns.values()])
                   for key in keys],

@@ -22,7 +22,7 @@ class Measure:
     less: bool | None = True
 
     @property
-    def unit(self) -> str:
+    def unit_of_value(self) -> str:
         """Return the unit of the value."""
         for unit in ("ns", "pj", "percent"):
             if self.key.endswith("_" + unit):
@@ -40,7 +40,7 @@ def scaled_ratio(part: float | None, whole: float | None, scale: float = 1.0) ->
     return None if part is None or not whole else scale * part / whole
 
 
-def look_up(data: Json, *keys: str) -> Any:
+def look_up_keys(data: Json, *keys: str) -> Any:
     """Return the value under these keys; None if it is missing."""
     node: Any = data
     for key in keys:
@@ -52,18 +52,18 @@ def look_up(data: Json, *keys: str) -> Any:
 
 def timing_reader(name: str, what: str) -> Callable[[Json], float | None]:
     """Return a function that looks up a time; None if there were no requests."""
-    def value(data: Json) -> float | None:
-        found = look_up(data, "timing", name, f"{what}_ns")
-        return found if look_up(data, "timing", name, "count") else None
-    return value
+    def read_timing(data: Json) -> float | None:
+        found = look_up_keys(data, "timing", name, f"{what}_ns")
+        return found if look_up_keys(data, "timing", name, "count") else None
+    return read_timing
 
 
 def number_reader(*keys: str) -> Callable[[Json], float | None]:
     """Return a function that looks up a number."""
-    def value(data: Json) -> float | None:
-        found: float | None = look_up(data, *keys)
+    def read_number(data: Json) -> float | None:
+        found: float | None = look_up_keys(data, *keys)
         return found
-    return value
+    return read_number
 
 
 def counter_reader(name: str) -> Callable[[Json], float | None]:
@@ -73,42 +73,42 @@ def counter_reader(name: str) -> Callable[[Json], float | None]:
 
 def approximate_error_rate(data: Json) -> float | None:
     """Return the share of flipped bits among all bits of approximate data read."""
-    bits = scaled_ratio(look_up(data, "counters", "read_flipped_bits"),
-                        look_up(data, "counters", "read_approx_units"))
-    return scaled_ratio(bits, look_up(data, "unit_bits"))
+    bits = scaled_ratio(look_up_keys(data, "counters", "read_flipped_bits"),
+                        look_up_keys(data, "counters", "read_approx_units"))
+    return scaled_ratio(bits, look_up_keys(data, "unit_bits"))
 
 
 def energy_reader(what: str) -> Callable[[Json], float | None]:
     """Return a function that reads energy from a result or a device's counters."""
-    def value(data: Json) -> float | None:
-        found: float | None = look_up(data, "energy", f"{what}_pj")
+    def read_energy(data: Json) -> float | None:
+        found: float | None = look_up_keys(data, "energy", f"{what}_pj")
         if found is not None:
             return found
         names = ("read", "program", "erase") if what == "total" else (what,)
-        parts = [look_up(data, "counters", f"{name}_energy_pj") for name in names]
+        parts = [look_up_keys(data, "counters", f"{name}_energy_pj") for name in names]
         return None if None in parts else sum(parts)
-    return value
+    return read_energy
 
 
-def amplification_of(data: Json) -> float | None:
+def write_amplification_of(data: Json) -> float | None:
     """Return the write amplification of a run or a device."""
-    found: float | None = look_up(data, "write_amplification", "total")
+    found: float | None = look_up_keys(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
-        found = look_up(data, "write_amplification")
+        found = look_up_keys(data, "write_amplification")
     return found
 
 
 def requests_per_second(data: Json) -> float | None:
     """Return requests per second of simulated time."""
-    return scaled_ratio(look_up(data, "requests"), look_up(data, "simulated_ns"), 1e9)
+    return scaled_ratio(look_up_keys(data, "requests"), look_up_keys(data, "simulated_ns"), 1e9)
 
 
 def percentage_reader(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
     """Return a function that gives a share as a percentage."""
-    def scaled(data: Json) -> float | None:
+    def read_percentage(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found
-    return scaled
+    return read_percentage
 
 
 def response_measures(kind: str) -> Iterator[Measure]:
@@ -143,7 +143,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure("program_energy_pj", "energy of programs", "energy", energy_reader("program")),
     Measure("read_energy_pj", "energy of reads", "energy", energy_reader("read")),
     Measure("erase_energy_pj", "energy of erases", "energy", energy_reader("erase")),
-    Measure("write_amplification", "write amplification", "wear", amplification_of),
+    Measure("write_amplification", "write amplification", "wear", write_amplification_of),
     Measure("array_erases", "erases", "wear", counter_reader("array_erases")),
     Measure("erases_of_a_block_mean", "erase count, mean", "wear",
             number_reader("blocks", "erase_count", "mean")),
@@ -202,10 +202,10 @@ def value_as_text(measure: Measure, value: float | None) -> str:
     """Return a value as text."""
     if value is None:
         return "\u2013"
-    with_unit = scale_to_unit(measure.unit, value)
+    with_unit = scale_to_unit(measure.unit_of_value, value)
     if with_unit:
         return with_unit
-    if measure.unit == "percent":
+    if measure.unit_of_value == "percent":
         return f"{value:.2f} %"
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value)}"

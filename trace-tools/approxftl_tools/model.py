@@ -16,10 +16,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from approxftl.models import parse
-from approxftl.models.choice import RULES, UNIT, Choice, Range, in_units, merged, shared
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, pieces
-from approxftl.models.source import FileSource, ModelError, shown
+from approxftl.models import parse_model
+from approxftl.models.choice import (
+    RULES,
+    UNIT,
+    Choice,
+    Range,
+    count_shared_bytes,
+    merge_ranges,
+    whole_units_in_ranges,
+)
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_in_pieces
+from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
 from approxftl_tools.command import Refusal
@@ -59,15 +67,16 @@ def parse_level_pattern(text: str) -> tuple[str, str]:
     """Parse a quality level and the name pattern that it applies to."""
     level, colon, pattern = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != bool(pattern):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no level from 1 to 3, or LEVEL:PATTERN")
+        raise argparse.ArgumentTypeError(
+            f"{printable_name(text)} is no level from 1 to 3, or LEVEL:PATTERN")
     return level, pattern or "*"
 
 
 def model_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser("tag model",
-                                 "Says which of a model's weights may lose bits: a file of "
-                                 "safetensors, GGUF, ONNX or npy.", EPILOG)
+    parser = command.make_verb_parser("tag model",
+                                      "Says which of a model's weights may lose bits: a file of "
+                                      "safetensors, GGUF, ONNX or npy.", EPILOG)
     parser.add_argument("file", metavar="FILE", type=Path, help="the model")
     parser.add_argument("--tensor", metavar="PATTERN", action="append", default=[],
                         help="only tensors of such names")
@@ -127,23 +136,24 @@ def open_model(path: Path) -> Iterator[FileSource]:
 def decide_tensor(choice: Choice, tensor: Tensor) -> Verdict:
     """Return the decision about a tensor in its original format."""
     stored = tensor.offset, tensor.length
-    why_not = choice.why_not(tensor, apart=False)
+    why_not = choice.reason_for_precise(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
-def decide_planes(choice: Choice, one: Planes) -> Verdict:
+def decide_tensor_by_plane(choice: Choice, one: Planes) -> Verdict:
     """Return the decision about a tensor stored by plane."""
-    why_not = choice.why_not(one.tensor, apart=True)
+    why_not = choice.reason_for_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.low_planes(one.tensor.element)
-    return Verdict(one.tensor, (one.at, one.end - one.at), one.low(low) if low else None,
+    return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
+                   one.range_of_low_planes(low) if low else None,
                    why_not or ("" if low else "no planes"), low)
 
 
 def tensors_by_plane(choice: Choice, model: Model) -> list[Tensor]:
     """Return the tensors that are worth storing by plane."""
     return [tensor for tensor in model.tensors
-            if tensor.element.parts and tensor.length * 8 >= NUMBERS * tensor.element.bits
-            and not choice.why_not(tensor, apart=True)]
+            if tensor.element.has_planes and tensor.length * 8 >= NUMBERS * tensor.element.bits
+            and not choice.reason_for_precise(tensor, apart=True)]
 
 
 def tensor_level(args: argparse.Namespace, name: str) -> int:
@@ -160,16 +170,16 @@ def approximate_ranges(args: argparse.Namespace,
         if verdict.approximate:
             levels.setdefault(tensor_level(args, verdict.tensor.name),
                               []).append(verdict.approximate)
-    return sorted((one, level) for level, ranges in levels.items() for one in merged(ranges))
+    return sorted((one, level) for level, ranges in levels.items() for one in merge_ranges(ranges))
 
 
 def decisions_document(args: argparse.Namespace, path: Path, model: Model,
                        verdicts: Sequence[Verdict], ) -> dict[str, Any]:
     """Return the decisions as a JSON object."""
     ranges = approximate_ranges(args, verdicts)
-    units = in_units(merged(one for one, _ in ranges))
+    units = whole_units_in_ranges(merge_ranges(one for one, _ in ranges))
     return {
-        "path": str(path), "form": model.form, "by_plane": is_by_plane(model),
+        "path": str(path), "form": model.form, "by_plane": is_model_by_plane(model),
         "total_bytes": model.source.size, "unit_bytes": UNIT,
         "approximate_bytes": sum(length for _, length in units),
         "ranges": [{"offset_bytes": offset, "length_bytes": length, "level": level}
@@ -178,9 +188,10 @@ def decisions_document(args: argparse.Namespace, path: Path, model: Model,
             "name": verdict.tensor.name, "type": verdict.tensor.element.name,
             "shape": list(verdict.tensor.shape), "offset_bytes": verdict.stored[0],
             "stored_bytes": verdict.stored[1], "approximate_planes": verdict.planes,
-            "approximate_bytes": shared(verdict.approximate, units) if verdict.approximate else 0,
-            "precise_because": verdict.why_not or None,
-        } for verdict in verdicts],
+            "approximate_bytes": count_shared_bytes(verdict.approximate, units)
+            if verdict.approximate else 0,
+   "precise_because": verdict.why_not or None,
+} for verdict in verdicts],
     }
 
 
@@ -194,7 +205,7 @@ def run_tag_command(verb: str, *words: str | Path) -> None:
                       abs(done.returncode))
 
 
-def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
+def replace_file_tags(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
     """Replace the file's tags by the approximate ranges."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
@@ -207,14 +218,15 @@ def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> No
                             *words[at:at + BATCH])
 
 
-def print_answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
+def print_decisions(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
     """Print the decisions as JSON or as a table."""
     if args.json:
-        print(json.dumps({**command.document_head("tag", ["model", *argv]), **told}, indent=1))
+        print(json.dumps({**command.json_document_head("tag", ["model", *argv]), **told}, indent=1))
     else:
         rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
         for tensor in told["tensors"]:
-            rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
+            rows.append((printable_name(tensor["name"]), tensor["type"],
+                         "x".join(map(str, tensor["shape"])),
                          str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
                          tensor["precise_because"] or ""))
         sys.stdout.write(align_columns(rows, [False] * 3 + [True] * 2))
@@ -226,25 +238,25 @@ def print_answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, 
 
 def decide_tensors(choice: Choice, model: Model) -> list[Verdict]:
     """Return the decision about each tensor."""
-    if is_by_plane(model):
-        return [decide_planes(choice, one) for one in PlaneFile(model).planes]
+    if is_model_by_plane(model):
+        return [decide_tensor_by_plane(choice, one) for one in PlaneFile(model).planes]
     return [decide_tensor(choice, tensor) for tensor in model.tensors]
 
 
-def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
+def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Tag an existing file."""
     with open_model(args.file) as source:
-        model = parse(source)
+        model = parse_model(source)
         told = decisions_document(args, args.file, model, decide_tensors(choice, model))
     if not args.dry_run:
-        tag_ranges(args.file, told, args)
+        replace_file_tags(args.file, told, args)
     return {**told, "tagged": not args.dry_run}
 
 
-def tag_new_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
+def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
     """Tag a file before its data are written; return False if there is no device below it."""
     try:
-        tag_ranges(path, told, args)
+        replace_file_tags(path, told, args)
     except Refusal as refusal:
         if refusal.status != command.NOT_FOUND:
             raise
@@ -256,17 +268,17 @@ def tag_new_file(path: Path, told: dict[str, Any], args: argparse.Namespace) -> 
 def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Write a file by plane, with its tags set before the data."""
     with open_model(args.file) as source:
-        model = parse(source)
-        if is_by_plane(model):
+        model = parse_model(source)
+        if is_model_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
         layout = Layout(model, tensors_by_plane(choice, model))
         told = decisions_document(args, args.to_planes, layout.model,
-                                  [decide_planes(choice, one) for one in layout.planes])
+                                  [decide_tensor_by_plane(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
         if not args.dry_run:
             with command.temporary_output(args.to_planes) as path, path.open("wb") as file:
-                told["tagged"] = tag_new_file(path, told, args)
-                layout.write(file.fileno())
+                told["tagged"] = tag_new_model_file(path, told, args)
+                layout.write_plane_file(file.fileno())
                 os.fsync(file.fileno())
     return told
 
@@ -274,27 +286,29 @@ def write_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 def restore_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
     """Restore the original file and report the changed bits."""
     with open_model(args.file) as source:
-        model = parse(source)
-        if not is_by_plane(model):
+        model = parse_model(source)
+        if not is_model_by_plane(model):
             raise Refusal(f"{args.file}: it is not by plane")
         file = PlaneFile(model)
         file.check_rest()
-        changed = {one.tensor.name: bits for one in file.planes if (bits := file.changed(one))}
+        changed = {one.tensor.name: bits for one in file.planes
+                   if (bits := file.changed_planes(one))}
         if not args.dry_run:
             with command.temporary_output(args.from_planes) as path, path.open("wb") as out:
-                for piece in pieces(file, 0, file.size):
+                for piece in read_in_pieces(file, 0, file.size):
                     out.write(piece)
-        unchanged = file.unchanged
+        unchanged = file.is_unchanged
     if args.json:
         print(json.dumps({
-            **command.document_head("tag", ["model", *argv]), "path": str(args.file),
+            **command.json_document_head("tag", ["model", *argv]), "path": str(args.file),
             "made": str(args.from_planes), "form": file.form, "total_bytes": file.size,
             "unchanged": unchanged,
             "changed": [{"name": name, "bits": bits} for name, bits in changed.items()],
         }, indent=1))
         return command.DONE
     for name, bits in changed.items():
-        print(f"{shown(name)}: bits that have changed somewhere: {', '.join(map(str, bits))}")
+        print(f"{printable_name(name)}: bits that have changed somewhere: "
+              f"{', '.join(map(str, bits))}")
     print("it is what it was" if unchanged else "it is not what it was: bits have flipped")
     return command.DONE
 
@@ -321,14 +335,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                         tuple(name for name in args.type.lower().split(",") if name), args.rule,
                         args.planes)
         try:
-            choice.check()
+            choice.check_element_types()
         except ModelError as error:
             raise Refusal(f"--type: {error}", command.USAGE) from error
         try:
             if args.from_planes:
                 return restore_from_planes(args, words)
-            return print_answer(args, words, write_by_plane(args, choice) if args.to_planes else
-                                tag_file(args, choice))
+            return print_decisions(args, words, write_by_plane(args, choice) if args.to_planes else
+                                   tag_model_file(args, choice))
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error
 

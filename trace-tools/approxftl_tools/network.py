@@ -82,7 +82,7 @@ def recognised_share(layers: Sequence[Layer], data: Digits) -> float:
     return float((found.argmax(axis=1) == data.labels).mean())
 
 
-def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
+def _layer_gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
     """Yield index and gradients of each layer, the last layer first."""
     values = layer_outputs(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
@@ -116,7 +116,7 @@ def train_network(hidden: int, seed: int, data: Digits) -> list[Layer]:
         for begin in range(0, len(order), BATCH):
             at += 1
             batch = data.select_images(order[begin:begin + BATCH])
-            for number, weights, bias in list(_gradients(layers, batch)):
+            for number, weights, bias in list(_layer_gradients(layers, batch)):
                 _adam_step(layers[number].weights, weights, moments[number][0], at)
                 _adam_step(layers[number].bias, bias, moments[number][1], at)
     return layers

@@ -35,7 +35,7 @@ def output_path(text: str) -> Path:
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
 
-def path_state(path: Path) -> os.stat_result | None:
+def stat_of_path(path: Path) -> os.stat_result | None:
     """Return the state of the path, links followed; None if nothing is there."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
@@ -62,7 +62,7 @@ def replaceable_target(path: Path, state: os.stat_result | None) -> Path | None:
     return Path(os.path.realpath(path))
 
 
-def copy_content(content: Path, path: Path, standard: bool) -> None:
+def copy_content_in_place(content: Path, path: Path, standard: bool) -> None:
     """Copy the content into an existing file or into standard output."""
     sys.stdout.flush()
     with content.open("rb") as source, (
@@ -87,7 +87,7 @@ def rename_into_place(content: Path, target: Path, old: os.stat_result | None) -
 def overwrite_target(content: Path, target: Path) -> None:
     """Overwrite a file that cannot be replaced."""
     try:
-        copy_content(content, target, False)
+        copy_content_in_place(content, target, False)
     except OSError as error:
         raise Refusal(f"{target}: can be neither replaced nor written: {error.strerror}; what was "
                       "there may be lost") from error
@@ -110,7 +110,7 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
     """Yield a temporary file of this name; move it to `path` at the end."""
     CLAIMS.refuse_input_as_output(path)
     try:
-        state = path_state(path)
+        state = stat_of_path(path)
         target = replaceable_target(path, state)
         if state is not None and path != STANDARD and not os.access(path, os.W_OK):
             raise PermissionError(13, os.strerror(13))
@@ -120,7 +120,7 @@ def temporary_output(path: Path, name: str = CONTENT) -> Iterator[Path]:
             content = Path(folder) / name
             yield content
             if target is None:
-                copy_content(content, path, is_standard_output(state))
+                copy_content_in_place(content, path, is_standard_output(state))
             else:
                 rename_into_place(content, target, state)
     except OSError as error:

@@ -50,9 +50,9 @@ def template_environment() -> Any:
 
 def figure_template_data(figure: Figure, spec: str = "") -> Json:
     """Return the template data of a figure; `spec` is its Vega-Lite specification."""
-    rows = figure.plot.rows()
+    rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
-            "sources": figure.sources, "svg": figure_as_svg(figure), "head": figure.plot.head(),
+            "sources": figure.sources, "svg": figure_as_svg(figure), "head": figure.plot.csv_head(),
             "rows": rows[:ROWS], "count": len(rows), "csv": figure.as_csv(DIGITS), "spec": spec}
 
 

@@ -7,26 +7,27 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from approxftl_tools.measures import MEASURES, look_up, scaled_ratio
+from approxftl_tools.measures import MEASURES, look_up_keys, scaled_ratio
 
 Json = dict[str, Any]
 Value = Callable[[Json], float | None]
 
 
-def counter_of(run: Json, name: str) -> float:
+def counter_of_run(run: Json, name: str) -> float:
     """Return a counter."""
     return float(run["counters"][name])
 
 
 def response_mean_ns(run: Json) -> float | None:
     """Return the mean response time of reads and writes together."""
-    both = [look_up(run, "timing", f"{kind}_response") for kind in ("read", "write")]
+    both = [look_up_keys(run, "timing", f"{kind}_response") for kind in ("read", "write")]
     return scaled_ratio(sum(one["sum_ns"] for one in both), sum(one["count"] for one in both))
 
 
 def mean_program_energy(run: Json) -> float | None:
     """Return the mean energy of a program."""
-    return scaled_ratio(counter_of(run, "program_energy_pj"), counter_of(run, "array_programs"))
+    return scaled_ratio(counter_of_run(run, "program_energy_pj"),
+                        counter_of_run(run, "array_programs"))
 
 
 def erases_per_wear(run: Json) -> float | None:
@@ -34,21 +35,22 @@ def erases_per_wear(run: Json) -> float | None:
     return scaled_ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
 
 
-def moved_pages(run: Json) -> float:
+def relocated_pages(run: Json) -> float:
     """Return the pages that the device relocated."""
-    return counter_of(run, "programmed_gc_units") + counter_of(run, "programmed_rewrite_units")
+    return counter_of_run(run, "programmed_gc_units") + counter_of_run(run,
+                                                                       "programmed_rewrite_units")
 
 
-def host_pages(run: Json) -> float:
+def pages_of_host_writes(run: Json) -> float:
     """Return the pages consumed by host writes; a reprogrammed word line counts two."""
     modes = run["mode_pages"]
-    return float(modes["normal"] + modes["mlc"] - counter_of(run, "reprogrammed_pages")
-                 - moved_pages(run))
+    return float(modes["normal"] + modes["mlc"] - counter_of_run(run, "reprogrammed_pages")
+                 - relocated_pages(run))
 
 
 def consumed_pages(run: Json) -> float:
     """Return the pages consumed by host writes and relocation."""
-    return host_pages(run) + moved_pages(run)
+    return pages_of_host_writes(run) + relocated_pages(run)
 
 
 def written_pages(run: Json) -> float:
@@ -56,24 +58,24 @@ def written_pages(run: Json) -> float:
     raid = run.get("raid")
     if raid:
         return float(raid["data_write_units"] + raid["parity_write_units"])
-    return counter_of(run, "host_write_units")
+    return counter_of_run(run, "host_write_units")
 
 
 def writes_per_erase(run: Json) -> float | None:
     """Return the pages written per erase."""
-    return scaled_ratio(written_pages(run), counter_of(run, "array_erases"))
+    return scaled_ratio(written_pages(run), counter_of_run(run, "array_erases"))
 
 
-def collection_ns(run: Json) -> float:
+def gc_time_ns(run: Json) -> float:
     """Return the flash time (ns) of relocation and erases."""
-    return (counter_of(run, "array_program_ns") - counter_of(run, "host_program_ns")
-            + counter_of(run, "array_erase_ns"))
+    return (counter_of_run(run, "array_program_ns") - counter_of_run(run, "host_program_ns")
+            + counter_of_run(run, "array_erase_ns"))
 
 
 def parity_percent(run: Json) -> float | None:
     """Return parity writes as a percentage of user writes."""
-    return scaled_ratio(look_up(run, "raid", "parity_write_units"),
-                        counter_of(run, "host_write_units"), 100)
+    return scaled_ratio(look_up_keys(run, "raid", "parity_write_units"),
+                        counter_of_run(run, "host_write_units"), 100)
 
 
 def checkerboard_pages(run: Json) -> float:
@@ -99,25 +101,25 @@ def unjoined_approximate_pages(run: Json) -> float:
 
 def rewrite_percent(run: Json) -> float | None:
     """Return rewrites as a percentage of the pages that the host accesses."""
-    return scaled_ratio(counter_of(run, "programmed_rewrite_units"),
-                        counter_of(run, "host_read_units") + counter_of(run, "host_write_units"),
-                        100)
+    return scaled_ratio(counter_of_run(run, "programmed_rewrite_units"),
+                        counter_of_run(run, "host_read_units")
+                        + counter_of_run(run, "host_write_units"), 100)
 
 
 def sensing_mean_ns(run: Json) -> float | None:
     """Return the mean array time of a page read, including retries."""
-    return scaled_ratio(counter_of(run, "array_read_ns"), counter_of(run, "array_reads"))
+    return scaled_ratio(counter_of_run(run, "array_read_ns"), counter_of_run(run, "array_reads"))
 
 
 def queue_number_reader(index: int, *keys: str) -> Value:
     """Return a function that looks up a number of a host queue; None without that queue."""
-    def value(run: Json) -> float | None:
+    def read_queue_number(run: Json) -> float | None:
         queues = run.get("queues", [])
-        return look_up(queues[index], *keys) if index < len(queues) else None
-    return value
+        return look_up_keys(queues[index], *keys) if index < len(queues) else None
+    return read_queue_number
 
 
-def queue_values() -> Iterator[tuple[str, Value]]:
+def queue_value_readers() -> Iterator[tuple[str, Value]]:
     """Yield the values of each possible queue."""
     for index in range(8):
         yield f"queue_{index}_requests_per_s", queue_number_reader(index, "requests_per_s")
@@ -132,11 +134,11 @@ VALUES: dict[str, Value] = {
     "response_mean_ns": response_mean_ns,
     "program_energy_mean_pj": mean_program_energy,
     "lifetime": erases_per_wear,
-    "host_pages": host_pages,
-    "moved_pages": moved_pages,
+    "host_pages": pages_of_host_writes,
+    "moved_pages": relocated_pages,
     "consumed_pages": consumed_pages,
     "writes_per_erase": writes_per_erase,
-    "collection_ns": collection_ns,
+    "collection_ns": gc_time_ns,
     "parity_percent": parity_percent,
     "rewrite_percent": rewrite_percent,
     "sensing_mean_ns": sensing_mean_ns,
@@ -144,5 +146,5 @@ VALUES: dict[str, Value] = {
     "phase_2": two_pass_pages,
     "precise": precise_block_pages,
     "all_approximate": unjoined_approximate_pages,
-    **dict(queue_values()),
+    **dict(queue_value_readers()),
 }

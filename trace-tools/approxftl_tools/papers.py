@@ -42,7 +42,7 @@ class Made:
         """Return the position on the page."""
         return SYSTEMS.index(self.plan.name), self.spec.name
 
-    def lacks_package(self) -> bool:
+    def is_package_missing(self) -> bool:
         """Tell whether a required Python package is missing."""
         return "networks" in self.spec.table and not find_spec("sklearn")
 
@@ -77,7 +77,7 @@ def drawable_figures(names: Sequence[str], setting: Setting,
                      say: Callable[[str], None]) -> list[Made]:
     """Return the named figures, or all whose requirements are met."""
     found = figures_by_name(names, setting)
-    lacking = [one for one in found if not names and one.lacks_package()]
+    lacking = [one for one in found if not names and one.is_package_missing()]
     for one in lacking:
         say(f"{one.spec.name}: left out, for lack of the Python package sklearn")
     return [one for one in found if one not in lacking]
@@ -85,13 +85,13 @@ def drawable_figures(names: Sequence[str], setting: Setting,
 
 def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
     """Return the runs and files that reproduce a figure."""
-    return {"runs": [[point.address, point.command()]
+    return {"runs": [[point.address, point.shell_command()]
                      for point in distinct_points(one.plan.points)],
             "study": one.plan.path.name, "store": store.root.name,
             "files": [path.name for path in files]}
 
 
-def common_facts(setting: Setting) -> Json:
+def facts_of_all_figures(setting: Setting) -> Json:
     """Return the facts that hold for all figures."""
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
     return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
@@ -105,7 +105,7 @@ def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: S
     """Draw a figure and write its CSV; return it, its files and its policies."""
     groups = study_table.finished_groups(one.plan, store)
     chart = study_chart(one.plan, one.spec, groups, reports,
-                        f"In the paper: {one.spec.text()} Here: {one.plan.text}")
+                        f"In the paper: {one.spec.spec_as_text()} Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], figure_file.render_figure(chart, kind, style))
     command.write_file(files[1], chart.as_csv())
@@ -143,5 +143,5 @@ def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
     command.write_file(folder / f"{stem}.html", render_page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,
-        **common_facts(setting)))
+        **facts_of_all_figures(setting)))
     return folder / f"{stem}.html"

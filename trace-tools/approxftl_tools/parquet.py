@@ -35,15 +35,15 @@ def pyarrow_module(name: str) -> Any:
                       "--to csv does without") from error
 
 
-def is_fresh_file(number: int) -> bool:
+def is_empty_regular_file(number: int) -> bool:
     """Tell whether a descriptor is an empty regular file."""
     return stat.S_ISREG(os.fstat(number).st_mode) and not os.lseek(number, 0, os.SEEK_CUR)
 
 
 @contextmanager
-def open_sink(target: Path) -> Iterator[BinaryIO]:
+def open_parquet_sink(target: Path) -> Iterator[BinaryIO]:
     """Yield the sink; the caller names and removes a file that is already open."""
-    if target == command.STANDARD and is_fresh_file(1):
+    if target == command.STANDARD and is_empty_regular_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink
     else:
@@ -57,7 +57,7 @@ def write_parquet(source: Any, target: Path) -> None:
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.simulator_version()})
     types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)
-    with open_sink(target) as sink:
+    with open_parquet_sink(target) as sink:
         try:
             with (csv.open_csv(source, convert_options=types) as blocks,
                   parquet.ParquetWriter(sink, schema, compression="zstd") as writer):
@@ -69,8 +69,9 @@ def write_parquet(source: Any, target: Path) -> None:
 
 def main() -> int:
     """Run the command."""
-    parser = command.verb_parser("parquet", "Make a Parquet file of the CSV of requests that is on "
-                                 "standard input.", EPILOG)
+    parser = command.make_verb_parser("parquet",
+                                      "Make a Parquet file of the CSV of requests that is on "
+                                      "standard input.", EPILOG)
     parser.add_argument("output", metavar="FILE", type=command.output_path,
                         help="where it goes, - for standard output")
 

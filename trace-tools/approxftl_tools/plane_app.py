@@ -16,9 +16,9 @@ from typing import Any
 
 import approxftl
 from approxftl import Class
-from approxftl.models import parse
+from approxftl.models import parse_model
 from approxftl.models.choice import Choice
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, pieces
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_model_by_plane, read_in_pieces
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import Tensor
 from approxftl_tools import command, lossy
@@ -54,13 +54,13 @@ def parse_labels(text: str) -> dict[str, str]:
 
 def integer_parser(least: int, most: int) -> Any:
     """Return a parser of integers in a range."""
-    def read(text: str) -> int:
+    def parse_bounded_integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
             raise argparse.ArgumentTypeError(f"{text} is not from {least} to {most}")
         return value
 
-    return read
+    return parse_bounded_integer
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Subject:
 
 def plane_app_parser(subject: Subject) -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser(f"app {subject.name}", subject.summary, subject.epilog)
+    parser = command.make_verb_parser(f"app {subject.name}", subject.summary, subject.epilog)
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
                         help="what of it is to be done (default all)")
@@ -126,7 +126,7 @@ def plane_app_parser(subject: Subject) -> command.Parser:
     return parser
 
 
-def plane_levels(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
+def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
     """Return the quality level of each approximate plane, the lowest first."""
     levels = [1] * planes
     for level, lowest in said:
@@ -144,7 +144,7 @@ def stored_parameters(subject: Subject, args: argparse.Namespace) -> Json:
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
-            "levels": plane_levels(args.level or (), usual),
+            "levels": levels_of_planes(args.level or (), usual),
             **{name: getattr(args, name) or one.usual
                for name, one in subject.parameters.items()}}
 
@@ -166,7 +166,7 @@ def device_counters(folder: Path) -> Json | None:
     return found
 
 
-def counter_costs(before: Json | None, after: Json | None) -> Json | None:
+def costs_between_counters(before: Json | None, after: Json | None) -> Json | None:
     """Return the costs between two sets of counters; None if one is missing."""
     if before is None or after is None:
         return None
@@ -182,14 +182,14 @@ def refuse_foreign_file(subject: Subject, path: Path, force: bool) -> None:
         return
     try:
         with path.open("rb") as file:
-            parameters_in_file(subject, open_uncached(file))
+            parameters_in_file(subject, open_plane_file_uncached(file))
     except ModelError:
         raise Refusal(f"{path}: is not of this program; --force replaces it") from None
 
 
 def plane_location(one: Planes, bit: int) -> tuple[int, int]:
     """Return offset and length of a bit's plane."""
-    return one.end - (bit + 1) * one.each, one.each
+    return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
 def store_by_plane(path: Path, layout: Layout, levels: Sequence[int],
@@ -200,7 +200,7 @@ def store_by_plane(path: Path, layout: Layout, levels: Sequence[int],
             assert device is not None
             for bit, level in enumerate(levels):
                 device.tag(file.fileno(), *plane_location(one, bit), Class.of_level(level))
-        layout.write(file.fileno())
+        layout.write_plane_file(file.fileno())
         os.fsync(file.fileno())
         # Drop the page cache, so that later reads reach the device.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -211,8 +211,8 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
     setup, names = stored_parameters(subject, args), (subject.precise_name, subject.name)
     for name in names:
         refuse_foreign_file(subject, args.directory / name, args.force)
-    model = parse(MemorySource(subject.make(setup)))
-    layout = Layout(model, lossy.lossy_tensors(model.tensors))
+    model = parse_model(MemorySource(subject.make(setup)))
+    layout = Layout(model, lossy.select_lossy_tensors(model.tensors))
     with approxftl.Device(args.directory, require=args.require) as device:
         os.sync()
         counts = [device_counters(args.directory)]
@@ -220,18 +220,18 @@ def write_both_copies(subject: Subject, args: argparse.Namespace) -> Json:
             store_by_plane(args.directory / name, layout, setup["levels"], teller)
             os.sync()
             counts.append(device_counters(args.directory))
-    return {"parameters": setup, "cost": {"precise": counter_costs(*counts[:2]),
-                                          "tagged": counter_costs(*counts[1:])}}
+    return {"parameters": setup, "cost": {"precise": costs_between_counters(*counts[:2]),
+                                          "tagged": costs_between_counters(*counts[1:])}}
 
 
 # Reading
 
 
-def open_uncached(file: Any) -> PlaneFile:
+def open_plane_file_uncached(file: Any) -> PlaneFile:
     """Return a file by plane, with its cached pages dropped."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    model = parse(FileSource(file))
-    if not is_by_plane(model):
+    model = parse_model(FileSource(file))
+    if not is_model_by_plane(model):
         raise ModelError("it is not by plane")
     return PlaneFile(model)
 
@@ -239,7 +239,7 @@ def open_uncached(file: Any) -> PlaneFile:
 def parameters_in_file(subject: Subject, file: PlaneFile) -> Json:
     """Return the parameters stored in a file; refuse a file of another program."""
     try:
-        setup: Json = json.loads(parse(file).metadata[lossy.ABOUT])
+        setup: Json = json.loads(parse_model(file).metadata[lossy.ABOUT])
         numbers = [setup[name] for name in ("planes", *subject.parameters)]
         good = setup["app"] == subject.name and setup["type"] in KINDS and all(
             type(one) is int for one in numbers) and len(setup) == len(numbers) + 3 and [
@@ -258,7 +258,8 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
     path = folder / subject.name
     try:
         with path.open("rb") as stored, (folder / subject.precise_name).open("rb") as precise:
-            yield open_uncached(stored), open_uncached(precise), stored.fileno()
+            yield open_plane_file_uncached(stored), open_plane_file_uncached(
+                precise), stored.fileno()
     except FileNotFoundError as error:
         raise Refusal(f"{error.filename}: {error.strerror}; --phase write makes it",
                       command.NOT_FOUND) from error
@@ -268,7 +269,7 @@ def open_both_copies(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile
 
 def read_tensors(file: PlaneFile) -> list[bytes]:
     """Return the data of each tensor in the original order."""
-    return [file.read(tensor.offset, tensor.length) for tensor in parse(file).tensors]
+    return [file.read_range(tensor.offset, tensor.length) for tensor in parse_model(file).tensors]
 
 
 def count_differing_bits(one: bytes, other: bytes) -> int:
@@ -278,14 +279,14 @@ def count_differing_bits(one: bytes, other: bytes) -> int:
 
 def flips_by_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Return the flipped bits of each plane, padding included, the lowest plane first."""
-    return [count_differing_bits(*(file.source.read(*plane_location(planes, bit))
+    return [count_differing_bits(*(file.source.read_range(*plane_location(planes, bit))
                                    for file in (stored, precise)))
             for bit in range(planes.tensor.element.bits)]
 
 
 def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
     """Return the number of bits that differ between two files."""
-    parts = zip(*(pieces(file.source, 0, file.source.size) for file in (stored, precise)),
+    parts = zip(*(read_in_pieces(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
     return sum(count_differing_bits(one, other) for one, other in parts)
 
@@ -306,7 +307,7 @@ def reported_errors(folder: Path, fd: int, require: bool) -> Json | None:
 def predicted_share(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
                     draws: int) -> Json:
     """Return the predicted share: that of copies with random flips at the measured rates."""
-    tensors, original = parse(precise).tensors, read_tensors(precise)
+    tensors, original = parse_model(precise).tensors, read_tensors(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flip_low_bits(tensors, original, rates, chance))[0]
              for _ in range(draws)]
@@ -324,13 +325,13 @@ def read_and_compare(subject: Subject, args: argparse.Namespace) -> Json:
         setup = parameters_in_file(subject, stored)
         if parameters_in_file(subject, precise) != setup or precise.sha256 != stored.sha256:
             raise Refusal(f"{args.directory / subject.precise_name}: it is of other numbers")
-        said = vars(args) | {"level": args.level and plane_levels(args.level, setup["planes"])}
+        said = vars(args) | {"level": args.level and levels_of_planes(args.level, setup["planes"])}
         for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
                           *zip(subject.parameters, subject.parameters, strict=True)):
             if said[name] not in (None, setup[key]):
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
                               f"{setup[key]}", command.USAGE)
-        if not precise.unchanged:
+        if not precise.is_unchanged:
             raise Refusal(f"{args.directory / subject.precise_name}: precise data are damaged",
                           command.NOT_VERIFIED)
         told = reported_errors(args.directory, fd, args.require)
@@ -341,16 +342,16 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
                          told: Json | None, draws: int) -> Json:
     """Compare the stored numbers with the precise copy."""
     stored, precise = files
-    levels, tensors = setup["levels"], parse(precise).tensors
+    levels, tensors = setup["levels"], parse_model(precise).tensors
     flips = [flips_by_plane(stored, precise, planes) for planes in stored.planes]
-    bits = sum(8 * planes.each for planes in stored.planes)
+    bits = sum(8 * planes.bytes_of_plane for planes in stored.planes)
     by_level = [sum(one[bit] for one in flips for bit, own in enumerate(levels) if own == level)
                 for level in LEVELS]
     rates = [by_level[level - 1] / (bits * levels.count(level)) for level in levels]
     data, original = read_tensors(stored), read_tensors(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
-    def single_tensor(name: str) -> float:
+    def quality_of_one_tensor(name: str) -> float:
         mixed = [one if tensor.name == name else other
                  for tensor, one, other in zip(tensors, data, original, strict=True)]
         return subject.judge(setup, tensors, mixed)[0]
@@ -365,8 +366,9 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
             "stored": share, "predicted": predicted_share(subject, setup, precise, rates, draws)},
-        "arrays": [{"name": planes.tensor.name, "numbers": planes.count,
-                    "flipped_bits_by_plane": flips[at], "share": single_tensor(planes.tensor.name)}
+        "arrays": [{"name": planes.tensor.name, "numbers": planes.count_of_numbers,
+                    "flipped_bits_by_plane": flips[at],
+                    "share": quality_of_one_tensor(planes.tensor.name)}
                    for at, planes in enumerate(stored.planes)],
     }
 
@@ -374,7 +376,7 @@ def compare_with_precise(subject: Subject, setup: Json, files: tuple[PlaneFile, 
 # Reporting
 
 
-def print_cost(cost: Json) -> None:
+def print_tag_savings(cost: Json) -> None:
     """Print the savings of the tags, if the device has counted them."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
@@ -387,7 +389,7 @@ def print_cost(cost: Json) -> None:
     print(f"wear, erases: {tagged['wear'] / 1e4:.4f} tagged, {precise['wear'] / 1e4:.4f} precise")
 
 
-def print_report(subject: Subject, report: Json) -> None:
+def print_plane_report(subject: Subject, report: Json) -> None:
     """Print the report as text."""
     setup = report["parameters"]
     numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
@@ -395,7 +397,7 @@ def print_report(subject: Subject, report: Json) -> None:
           f"{numbers}" + (f", levels {' '.join(map(str, setup['levels']))}"
                           if set(setup["levels"]) - {1} else ""))
     if "cost" in report:
-        print_cost(report["cost"])
+        print_tag_savings(report["cost"])
     if "share" not in report:
         return
     if not report["device_active"]:
@@ -430,10 +432,10 @@ def run_plane_app(subject: Subject) -> int:
         except approxftl.RefusedError as error:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
-            document = {**command.document_head("app", [subject.name, *words]), **report}
+            document = {**command.json_document_head("app", [subject.name, *words]), **report}
             command.write_json_answer(args.json, document)
         if args.json != command.STANDARD:
-            print_report(subject, report)
+            print_plane_report(subject, report)
         if report.get("inputs", {}).get("damaged_precise_bits"):
             raise Refusal("precise data are damaged: the device, or what is below it, is at fault",
                           command.NOT_VERIFIED)

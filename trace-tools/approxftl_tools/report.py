@@ -15,12 +15,12 @@ from typing import Any
 
 from approxftl_tools import command, compare, live, measured
 from approxftl_tools.figure import Figure, number_as_text
-from approxftl_tools.figure_kinds import KINDS, Kind, draw_kind
+from approxftl_tools.figure_kinds import KINDS, Kind, draw_figures_of_kind
 from approxftl_tools.figure_runs import (
     Lacking,
     first_run_of_policy,
-    input_count_if_many,
     ordered_policies,
+    workload_count_if_many,
 )
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, mark_interrupted, read_inputs
 from approxftl_tools.measures import relative_to_base
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 ALIKE, FIRST = 24, 4
 def measures_as_csv(runs: Sequence[Run]) -> str:
     """Return all measures of runs as CSV."""
-    values = [compare.run_measures(run) for run in runs]
+    values = [compare.measures_of_run(run) for run in runs]
     shown = compare.shown_measures(values, every=True)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -54,8 +54,8 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
 def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
     """Return a table of ratios to the first policy over all inputs, header first."""
     others = ordered_policies(inputs.runs)[1:]
-    groups = [inputs.group(name) for name in inputs.groups()]
-    pairs = {policy: [(compare.run_measures(run), compare.run_measures(group[0]))
+    groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
+    pairs = {policy: [(compare.measures_of_run(run), compare.measures_of_run(group[0]))
                       for group in groups if (run := first_run_of_policy(group, policy))]
              for policy in others}
     lines = [["", *others]]
@@ -73,7 +73,7 @@ def ratios_over_inputs(inputs: Inputs) -> list[list[str]]:
 
 def report_tables(inputs: Inputs) -> Json:
     """Return the tables: comparisons of runs, all measures, and inputs that are not runs."""
-    many = input_count_if_many(inputs)
+    many = workload_count_if_many(inputs)
     over = {"lines": ratios_over_inputs(inputs), "measures": measures_as_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
                        "geometric mean, least and most"} if many else None
@@ -87,16 +87,18 @@ def report_tables(inputs: Inputs) -> Json:
     alone = [one for one in inputs.devices if not measured.is_compared_device(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
             "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
-                         compare.fact_rows(one.label, compare.replay_facts(one)))
+                         compare.fact_table_rows(one.label, compare.replay_facts(one)))
                         for one in inputs.replays],
-            "measured": [([["", *table.labels], *table.rows()[1:]], table.title)
+            "measured": [([["", *table.labels], *table.rows_as_text()[1:]], table.title)
                          for table in measured.measured_tables(inputs)],
             "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
-                       *(("Record file", compare.fact_rows(one.label, compare.record_facts(one)))
+                       *(("Record file",
+                          compare.fact_table_rows(one.label, compare.record_facts(one)))
                          for one in inputs.records),
-                       *(("Log of a replay", compare.fact_rows(one.label, compare.log_facts(one)))
+                       *(("Log of a replay",
+                          compare.fact_table_rows(one.label, compare.log_facts(one)))
                          for one in inputs.logs)]}
 
 
@@ -142,7 +144,7 @@ def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[
     found, lacking = [], []
     for kind in KINDS:
         try:
-            figures = draw_kind(kind, inputs)
+            figures = draw_figures_of_kind(kind, inputs)
         except Lacking as reason:
             lacking.append((kind, str(reason)))
         else:
@@ -161,7 +163,8 @@ def is_study_folder(path: Path) -> bool:
 def count_inputs(inputs: Inputs, studies: Sequence[Path]) -> str:
     """Return the numbers of inputs and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
-    return ", ".join([*named, *([inputs.summary()] if inputs.runs or not studies else [])])
+    return ", ".join([*named,
+                      *([inputs.count_inputs_as_text()] if inputs.runs or not studies else [])])
 
 
 def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
@@ -181,7 +184,8 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
         figures.append({**figure_template_data(unique, live.specification_as_json(unique) if code
                                                else ""),
                         "first": not figures and unique.name.startswith("ratios")})
-    return render_page("report.html", heading, bundle=live.page_ending(code) if code else None,
+    return render_page("report.html", heading,
+                       bundle=live.page_drawing_parts(code) if code else None,
                        answer=report_first_sentence(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
                        verdicts=compare_policies(inputs) if inputs.runs else [],
@@ -195,7 +199,7 @@ def report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
 
 def report_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser(
+    parser = command.make_verb_parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
         "The page needs no network. Figures that cannot be drawn are listed with the option that\n"

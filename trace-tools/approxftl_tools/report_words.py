@@ -8,8 +8,13 @@ from pathlib import PurePath
 from statistics import geometric_mean
 from typing import Any
 
-from approxftl_tools.compare import run_measures, shown_measures
-from approxftl_tools.figure_runs import compares_policies, measure_mean, measure_ratio, run_as_group
+from approxftl_tools.compare import measures_of_run, shown_measures
+from approxftl_tools.figure_runs import (
+    are_policies_compared,
+    mean_of_measure,
+    ratio_of_measure,
+    run_as_group,
+)
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, measured_tables
 from approxftl_tools.measures import BY_KEY, scale_to_unit, value_as_text
@@ -50,7 +55,7 @@ def describe_requests(document: Json) -> str:
             f"{stream['approx_share_percent']:g} % of them approximate{load}")
 
 
-def common_or_count(found: Sequence[str], what: str) -> str:
+def common_text_or_count(found: Sequence[str], what: str) -> str:
     """Return the common description, or the number of different ones."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
@@ -61,11 +66,13 @@ def describe_simulation(inputs: Inputs) -> str:
     documents = [run.document for run in inputs.runs]
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
-    return ("Simulated: " + common_or_count([describe_device(one) for one in documents], "devices")
-            + "; "
-            + common_or_count([describe_requests(one) for one in documents], "streams of requests")
-            + f"; {policies}" + (f"; {common_or_count(seeds, 'numbers of seeds')} each" if seeds
-                                 else "") + ".")
+    return ("Simulated: "
+            + common_text_or_count([describe_device(one) for one in documents], "devices") + "; "
+            + common_text_or_count([describe_requests(one) for one in documents],
+                                   "streams of requests")
+            + f"; {policies}"
+            + (f"; {common_text_or_count(seeds, 'numbers of seeds')} each" if seeds
+               else "") + ".")
 
 
 def compare_policies(inputs: Inputs) -> list[str]:
@@ -86,19 +93,19 @@ def ratio_as_text(one: Estimate) -> str:
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
 
 
-def judging_keys(runs: Sequence[Run]) -> tuple[str, str] | None:
+def keys_of_mean_and_tail(runs: Sequence[Run]) -> tuple[str, str] | None:
     """Return the keys of mean and tail that runs are judged by; None without requests."""
-    return next((keys for keys in JUDGED if measure_mean(runs[0], keys[0])), None)
+    return next((keys for keys in JUDGED if mean_of_measure(runs[0], keys[0])), None)
 
 
 def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
     """Return a sentence that names the run with the best mean, and its tail."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
-    found = [(one, run) for run in runs[1:] if (one := measure_ratio(run, runs[0], keys[0]))]
+    found = [(one, run) for run in runs[1:] if (one := ratio_of_measure(run, runs[0], keys[0]))]
     if not found:
         return ""
     ratio, run = min(found, key=lambda pair: pair[0].mean)
-    tail = measure_ratio(run, runs[0], keys[1])
+    tail = ratio_of_measure(run, runs[0], keys[1])
     beyond = f"; its 99th percentile is {ratio_as_text(tail)} of {base}'s" if tail else ""
     sure = "" if run.seeds else " One seed gives no interval."
     if ratio.mean < 1:
@@ -113,7 +120,7 @@ def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> 
     ratios: dict[str, list[float]] = {}
     for runs in groups:
         for run in runs[1:]:
-            if one := measure_ratio(run, runs[0], keys[0]):
+            if one := ratio_of_measure(run, runs[0], keys[0]):
                 ratios.setdefault(run.policy, []).append(one.mean)
     means = {policy: geometric_mean(found) for policy, found in ratios.items() if all(found)}
     if not means:
@@ -125,11 +132,12 @@ def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> 
             f"{min(found):.3f} to {max(found):.3f}).")
 
 
-def runs_in_a_sentence(inputs: Inputs) -> str:
+def sentence_about_runs(inputs: Inputs) -> str:
     """Return the result of simulated runs as one sentence."""
-    several = compares_policies(inputs)
-    groups = [inputs.group(name) for name in inputs.groups()] if several else [inputs.runs]
-    keys = judging_keys(groups[0])
+    several = are_policies_compared(inputs)
+    groups = [inputs.runs_of_group(name)
+              for name in inputs.group_names()] if several else [inputs.runs]
+    keys = keys_of_mean_and_tail(groups[0])
     if not keys:
         return ""
     if len(groups) > 1:
@@ -137,12 +145,12 @@ def runs_in_a_sentence(inputs: Inputs) -> str:
     if len(groups[0]) > 1:
         return name_best_run(groups[0], keys)
     run = groups[0][0]
-    mean, tail = (value_as_text(BY_KEY[key], measure_mean(run, key)) for key in keys)
+    mean, tail = (value_as_text(BY_KEY[key], mean_of_measure(run, key)) for key in keys)
     return (f"{run.label}: {BY_KEY[keys[0]].title.partition(',')[0]} of {mean} on average, "
             f"{tail} at the 99th percentile.")
 
 
-def tables_in_a_sentence(tables: Sequence[Table]) -> str:
+def sentence_about_tables(tables: Sequence[Table]) -> str:
     """Return the first measurements of the first two columns as one sentence."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
@@ -156,19 +164,19 @@ def tables_in_a_sentence(tables: Sequence[Table]) -> str:
 
 def report_first_sentence(inputs: Inputs) -> str:
     """Return the first sentence of a report."""
-    return runs_in_a_sentence(inputs) if inputs.runs else \
-        tables_in_a_sentence(measured_tables(inputs))
+    return sentence_about_runs(inputs) if inputs.runs else \
+        sentence_about_tables(measured_tables(inputs))
 
 
 def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
     groups = [run_as_group(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in shown_measures([run_measures(run) for run in runs], every):
+    for measure in shown_measures([measures_of_run(run) for run in runs], every):
         row = [measure.title]
         for group in groups:
-            ratio = None if group is groups[0] else group.ratio(groups[0], measure.key)
-            found = (interval_columns(measure.key, group.estimate(measure.key))
+            ratio = None if group is groups[0] else group.estimate_ratio(groups[0], measure.key)
+            found = (interval_columns(measure.key, group.estimate_measure(measure.key))
                      | interval_columns(f"{measure.key}_ratio", ratio))
             row.append(cell_with_interval(found, measure.key)
                        + (f" {cell_with_interval(found, measure.key + '_ratio')}" if ratio else ""))

@@ -34,7 +34,7 @@ class Column:
     #: Returns the text of a cell in place of its value.
     said: Callable[[Row], str] | None = None
 
-    def text(self, row: Row) -> str:
+    def cell_text(self, row: Row) -> str:
         """Return the text of a cell."""
         value = row[self.key]
         return self.said(row) if self.said else "" if value is None else str(value)
@@ -61,17 +61,17 @@ class Choice:
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
 
-    def cells(self, rows: Sequence[Row]) -> list[list[str]]:
+    def cells_as_text(self, rows: Sequence[Row]) -> list[list[str]]:
         """Return the cells as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
-        return head + [[column.text(row) for column in self.shown]
+        return head + [[column.cell_text(row) for column in self.shown]
                        for row in self.sorted_rows(rows)]
 
-    def text(self, rows: Sequence[Row]) -> str:
+    def list_as_text(self, rows: Sequence[Row]) -> str:
         """Return the list as aligned text."""
-        return align_columns(self.cells(rows), [column.right for column in self.shown])
+        return align_columns(self.cells_as_text(rows), [column.right for column in self.shown])
 
-    def json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    def rows_as_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         """Return the list as JSON objects."""
         return [{column.key: row[column.key] for column in self.shown}
                 for row in self.sorted_rows(rows)]
@@ -80,10 +80,10 @@ class Choice:
                    rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
         if arguments.json:
-            command.write_json_answer(arguments.json, {**command.document_head(verb, argv),
-                                                       "rows": self.json(rows)})
+            command.write_json_answer(arguments.json, {**command.json_document_head(verb, argv),
+                                                       "rows": self.rows_as_json(rows)})
         else:
-            sys.stdout.write(self.text(rows))
+            sys.stdout.write(self.list_as_text(rows))
 
 
 def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
@@ -143,7 +143,7 @@ def columns_to_sort(columns: Sequence[Column], names: str | None) -> tuple[tuple
     return tuple(found)
 
 
-def require_list(arguments: argparse.Namespace, option: str) -> None:
+def refuse_without_list(arguments: argparse.Namespace, option: str) -> None:
     """Refuse the list options unless this option makes a list."""
     for name in ("show", "sort"):
         if getattr(arguments, name) is not None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from approxftl_tools.figure_runs import compares_policies, pool_histograms, run_as_group
+from approxftl_tools.figure_runs import are_policies_compared, pool_histograms, run_as_group
 from approxftl_tools.inputs import (
     Inputs,
     Run,
@@ -51,7 +51,7 @@ def mean_of_values(values: Sequence[Any]) -> Any:
     return first
 
 
-def mean_run(runs: Sequence[Run]) -> Run:
+def mean_of_runs(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
     data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
@@ -72,7 +72,7 @@ def average_over_seeds(inputs: Inputs) -> Inputs:
     for _, found in groupby(sorted(inputs.runs, key=lambda run: order[key_without_seed(run)]),
                             key=key_without_seed):
         same = list(found)
-        runs += [mean_run(same)] if "seed" in same[0].data else same
+        runs += [mean_of_runs(same)] if "seed" in same[0].data else same
     if any(run.seeds for run in runs):
         rename_equal_groups(runs)
         make_labels_unique(runs)
@@ -81,6 +81,6 @@ def average_over_seeds(inputs: Inputs) -> Inputs:
 
 def statistics_groups(inputs: Inputs) -> list[Group]:
     """Return the groups for statistics, policies in the order of their first appearance."""
-    several = compares_policies(inputs)
+    several = are_policies_compared(inputs)
     return [run_as_group(run, {"input": run.group, "policy": run.policy} if several else
                          {"policy": run.label}) for run in inputs.runs]

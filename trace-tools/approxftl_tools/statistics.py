@@ -104,7 +104,7 @@ def t_quantile(share: float, freedom: int) -> float:
     return (low + high) / 2
 
 
-def half_widths(samples: Array) -> Array:
+def interval_half_widths(samples: Array) -> Array:
     """Return the half widths of intervals of means by Student's t."""
     count = samples.shape[-1]
     widths: Array = (t_quantile((1 + CONFIDENCE) / 2, count - 1)
@@ -146,10 +146,10 @@ def estimate_mean(samples: Any, tail: bool = False) -> Estimate:
     count = values.shape[-1]
     if count < LEAST:
         return Estimate(float(values.mean()), None, count)
-    half = float((bootstrap_widths if tail else half_widths)(values))
+    half = float((bootstrap_widths if tail else interval_half_widths)(values))
     if not math.isfinite(half):
         # Too few samples for the bootstrap: of two, half of the resamples are constant.
-        half = float(half_widths(values))
+        half = float(interval_half_widths(values))
     return Estimate(float(values.mean()), half, count)
 
 
@@ -186,7 +186,7 @@ class Truncation:
     settled: bool
 
 
-def best_initial_cut(means: Array) -> int:
+def best_warm_up_cut(means: Array) -> int:
     """Return the number of batches to cut so that the standard error of the rest is least.
 
     Errors that differ only by rounding are equal; the shortest cut wins.
@@ -212,8 +212,8 @@ def mser5_cut(values: Any) -> Truncation:
     if count < 2 * NEIGHBOURS:
         return Truncation(0, False)
     means = series[:count * NEIGHBOURS].reshape(count, NEIGHBOURS).mean(axis=-1)
-    begin = best_initial_cut(means)
+    begin = best_warm_up_cut(means)
     late = means[begin:]
-    early = late[:len(late) - best_initial_cut(late[::-1])]
+    early = late[:len(late) - best_warm_up_cut(late[::-1])]
     same = len(early) == len(late) or abs(late.mean() / early.mean() - 1) < MATTERS
     return Truncation(begin * NEIGHBOURS, bool(2 * begin <= count and same))

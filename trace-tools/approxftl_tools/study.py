@@ -115,12 +115,14 @@ VERB_HELP = (
 
 def study_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser("study", "Run a simulation for each combination of what varies.",
-                                 EPILOG)
+    parser = command.make_verb_parser("study",
+                                      "Run a simulation for each combination of what varies.",
+                                      EPILOG)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
                                   parser_class=command.Parser)
     add = {name: verbs.add_parser(name, help=text, description=text, allow_abbrev=False,
-                                  formatter_class=command.wide_help) for name, text in VERB_HELP}
+                                  formatter_class=command.fixed_width_help)
+           for name, text in VERB_HELP}
     for name, one in add.items():
         archive = name == "verify"
         if name == "schema":
@@ -212,7 +214,8 @@ def print_failures(plan: Plan, store: Store) -> int:
     """Print failed points, and return the exit status."""
     failed = [point for point in plan.points if store.point_state(point) == FAILED]
     for point in failed:
-        sys.stderr.write(f"approxftl study: {point.name()}: {store.failure_of(point)}\n")
+        sys.stderr.write(
+            f"approxftl study: {point.point_name()}: {store.read_point_failure(point)}\n")
     return command.FAILED if failed else command.DONE
 
 
@@ -222,13 +225,13 @@ def seeds_for_intervals(plan: Plan, groups: Sequence[Group]) -> int:
     wanted = 0
     for group in groups:
         base = study_table.yardstick_group(group, groups, rules.yardstick)
-        found = group.ratio(base, measure) if base else group.estimate(measure)
+        found = group.estimate_ratio(base, measure) if base else group.estimate_measure(measure)
         if found:
             wanted = max(wanted, estimate_runs_needed(found, plan.rules.until))
     return wanted
 
 
-def grow_plan(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
+def add_missing_seeds(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
     """Return the plan with the seeds that the results ask for; the same number ends the study."""
     if not plan.rules.until or any(store.point_state(point) != DONE for point in plan.points):
         return plan, seeds
@@ -243,10 +246,10 @@ def grow_plan(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
 def plan_with_all_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
     """Return the plan with all seeds that existing results ask for."""
     seeds = plan.rules.seeds
-    larger, more = grow_plan(plan, store, seeds)
+    larger, more = add_missing_seeds(plan, store, seeds)
     while more > seeds:
         plan, seeds = larger, more
-        larger, more = grow_plan(plan, store, seeds)
+        larger, more = add_missing_seeds(plan, store, seeds)
     return plan, seeds
 
 
@@ -255,7 +258,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
     """Run missing points; with "until", add seeds until the intervals are narrow enough."""
     keys = study_table.choose_measures(arguments.measures, plan)
     row_list.choose_columns(arguments, study_table.table_columns(plan, keys))
-    store.prepare()
+    store.create_directory()
     whole, seeds = True, 0
     plan, now = plan_with_all_seeds(plan, store)
     while whole and (now > seeds or not seeds):
@@ -265,8 +268,9 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
                                   if store.point_state(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
         whole = run_points(points, store, select_engine(arguments), progress)
-        plan, now = grow_plan(plan, store, now)
-    status = max(print_table(arguments, argv, plan, store, keys), print_failures(plan, store))
+        plan, now = add_missing_seeds(plan, store, now)
+    status = max(print_finished_points(arguments, argv, plan, store, keys),
+                 print_failures(plan, store))
     if not whole:
         done = sum(store.point_state(point) == DONE for point in plan.points)
         sys.stderr.write(f"approxftl study: interrupted, {done} of {len(plan.points)} points are "
@@ -274,9 +278,9 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
     return status if whole else command.INTERRUPTED
 
 
-def warn_of_drift(plan: Plan, groups: Sequence[Group]) -> int:
+def warn_about_drift(plan: Plan, groups: Sequence[Group]) -> int:
     """Warn about drifting runs and wide intervals, and return the exit status."""
-    drifting = sum(group.drifting() for group in groups)
+    drifting = sum(group.count_drifting_runs() for group in groups)
     runs = sum(len(group.runs) for group in groups)
     if drifting:
         sys.stderr.write(f"approxftl study: {drifting} of {runs} runs were still drifting: longer "
@@ -287,8 +291,8 @@ def warn_of_drift(plan: Plan, groups: Sequence[Group]) -> int:
     return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
 
 
-def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store,
-                keys: Sequence[str]) -> int:
+def print_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                          store: Store, keys: Sequence[str]) -> int:
     """Print the table of finished points."""
     groups = study_table.finished_groups(plan, store)
     rows = study_table.group_rows(groups, plan.rules.yardstick, keys)
@@ -297,7 +301,7 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
         choice.print_rows(arguments, "study", argv, rows)
     elif arguments.json:
         command.write_json_answer(arguments.json,
-                                  {**command.document_head("study", argv), "study": plan.name,
+                                  {**command.json_document_head("study", argv), "study": plan.name,
                                                    "rows": rows, **unfinished_points(plan, store)})
     elif arguments.csv:
         sys.stdout.write(study_table.rows_as_csv(rows))
@@ -306,27 +310,28 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
         rows = study_table.group_rows(groups, plan.rules.yardstick, all_keys)
         sys.stdout.write(study_table.measure_tables(rows, shown))
-    return warn_of_drift(plan, groups)
+    return warn_about_drift(plan, groups)
 
 
 def unfinished_points(plan: Plan, store: Store) -> dict[str, object]:
     """Return failed and missing points."""
-    return {"failed": [{"point": dict(point.varied), "why": store.failure_of(point)}
+    return {"failed": [{"point": dict(point.varied), "why": store.read_point_failure(point)}
                        for point in plan.points if store.point_state(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
                         if store.point_state(point) == MISSING]}
 
 
-def print_state(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
-                store: Store) -> int:
+def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                       store: Store) -> int:
     """Print the number of points in each state."""
     plan, _ = plan_with_all_seeds(plan, store)
     states = Counter(store.point_state(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
         command.write_json_answer(arguments.json,
-                                  {**command.document_head("study",
-                                                           argv), "study": plan.name, **counts})
+                                  {**command.json_document_head("study",
+                                                                argv), "study": plan.name,
+                                   **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
               + ", ".join(f"{count} {state}" for state, count in counts.items()))
@@ -341,7 +346,7 @@ def note_other_results(plan: Plan, store: Store) -> str:
             "study run runs the points again") if others else ""
 
 
-def print_absent(plan: Plan, store: Store, where: str) -> None:
+def print_absent_points(plan: Plan, store: Store, where: str) -> None:
     """Print the number of points that are not shown."""
     states = Counter(store.point_state(point) for point in plan.points)
     others = "" if states[DONE] else note_other_results(plan, store)
@@ -350,12 +355,13 @@ def print_absent(plan: Plan, store: Store, where: str) -> None:
                          f"{where}; {states[FAILED]} failed, {states[MISSING]} missing{others}\n")
 
 
-def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+def print_table_of_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
+                          store: Store) -> int:
     """Print the table."""
     keys = study_table.choose_measures(arguments.measures, plan)
     plan, _ = plan_with_all_seeds(plan, store)
-    result = print_table(arguments, argv, plan, store, keys)
-    print_absent(plan, store, "table")
+    result = print_finished_points(arguments, argv, plan, store, keys)
+    print_absent_points(plan, store, "table")
     return result
 
 
@@ -391,13 +397,13 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
             print(folder / f"{spec.name}.{kind}")
         command.write_file(folder / f"{spec.name}.csv", chart.as_csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
-            {**command.document_head("study", argv), "figure": {
+            {**command.json_document_head("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
-    print_absent(plan, store, "figures")
-    return warn_of_drift(plan, groups)
+    print_absent_points(plan, store, "figures")
+    return warn_about_drift(plan, groups)
 
 
-def print_written(output: Path, what: str) -> None:
+def print_written_output(output: Path, what: str) -> None:
     """Print what was written, unless it went to standard output."""
     if output != command.STANDARD:
         print(f"{output}: {what}")
@@ -412,9 +418,9 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
     groups = study_table.finished_groups(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
     command.write_file(output, study_report.study_page(plan, specs, groups, keys))
-    print_written(output, f"{len(groups)} means, {len(specs)} figures")
-    print_absent(plan, store, "page")
-    return warn_of_drift(plan, groups)
+    print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
+    print_absent_points(plan, store, "page")
+    return warn_about_drift(plan, groups)
 
 
 def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
@@ -423,7 +429,7 @@ def write_archive(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan
     plan, seeds = plan_with_all_seeds(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
     study_pack.pack_study(plan, seeds, store, output, argv)
-    print_written(output, f"{len(plan.points)} points")
+    print_written_output(output, f"{len(plan.points)} points")
     return command.DONE
 
 
@@ -449,19 +455,19 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
     """Search the best values, and print the trials."""
     choice = row_list.choose_columns(arguments,
                                      study_optimise.trial_columns(study_optimise.parse_optimise(plan)))
-    store.prepare()
+    store.create_directory()
     search = study_optimise.Search(
         plan, study_optimise.parse_optimise(plan), store, command.simulator_path(),
                                    lambda: select_engine(arguments),
         arguments.retry, arguments.progress or sys.stderr.isatty())
-    whole = search.search()
+    whole = search.run_all_trials()
     if search.shown and search.trials:
         sys.stderr.write("\n")
     if choice.chosen:
         choice.print_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
         command.write_json_answer(arguments.json,
-                                  {**command.document_head("study", argv), "study": plan.name,
+                                  {**command.json_document_head("study", argv), "study": plan.name,
                                                    **study_optimise.trials_as_json(search)})
     else:
         sys.stdout.write(study_optimise.trials_as_text(search))
@@ -472,10 +478,10 @@ def search_best_values(arguments: argparse.Namespace, argv: Sequence[str], plan:
         sys.stderr.write(f"approxftl study: interrupted, {len(search.trials)} of "
                          f"{search.goal.trials} trials are done; the same command goes on\n")
         return command.INTERRUPTED
-    return command.DONE if search.best() else command.FAILED
+    return command.DONE if search.best_trial() else command.FAILED
 
 
-VERBS = {"run": run_missing_points, "status": print_state, "table": show_table,
+VERBS = {"run": run_missing_points, "status": print_point_states, "table": print_table_of_points,
          "figure": draw_study_figures, "report": write_report_page, "pack": write_archive,
          "export": export_commands, "optimise": search_best_values}
 

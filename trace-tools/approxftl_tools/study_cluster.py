@@ -49,10 +49,10 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
         except (ImportError, ValueError, AttributeError):
             return Path(tempfile.gettempdir()), lambda: True
 
-        def wanted() -> bool:
+        def is_point_wanted() -> bool:
             state = worker.state.tasks.get(key)
             return state is not None and state.state != "cancelled"
-        return Path(worker.local_directory), wanted
+        return Path(worker.local_directory), is_point_wanted
 
     def worker_file_digest(path: Path) -> str:
         with path.open("rb") as file:
@@ -61,7 +61,7 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
     def quote_path(name: str) -> str:
         return json.dumps(name, ensure_ascii=False)[1:-1]
 
-    def once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
+    def run_worker_once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8",
                               errors="surrogateescape") as process:
@@ -74,15 +74,15 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 if not wanted():
                     process.kill()
 
-    def until_it_ends(words: Sequence[str], wanted: Callable[[], bool]) -> Ended:
+    def run_until_it_ends(words: Sequence[str], wanted: Callable[[], bool]) -> Ended:
         attempts = 0
         while True:
             attempts += 1
-            status, out, err = once(words, wanted)
+            status, out, err = run_worker_once(words, wanted)
             if 0 <= status != interrupted or attempts == attempts_most or not wanted():
                 return status, out, err, attempts
 
-    def run(task: Task, contents: dict[str, bytes]) -> Ended:
+    def run_worker_task(task: Task, contents: dict[str, bytes]) -> Ended:
         arguments, digest, files = task
         program = shutil.which("approxftl")
         if program is None:
@@ -98,11 +98,11 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
                 words = [word.replace(f"={name}", f"={copy}") if word.endswith(f"={name}") else word
                          for word in words]
                 names.append((quote_path(str(copy)), quote_path(name)))
-            status, out, err, attempts = until_it_ends(words, wanted)
+            status, out, err, attempts = run_until_it_ends(words, wanted)
         for copied, named in names:
             out, err = out.replace(copied, named), err.replace(copied, named)
         return status, out, err, attempts
-    return run
+    return run_worker_task
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Cluster:
     client: Any = None
     futures: dict[Any, Point] = field(default_factory=dict)
 
-    def security(self) -> Any:
+    def tls_security(self) -> Any:
         """Return the TLS settings of the connection; None without --tls."""
         if self.tls is None:
             return None
@@ -131,7 +131,7 @@ class Cluster:
         return self.dask.Security(tls_ca_file=authority, tls_client_cert=certificate,
                                   tls_client_key=key, require_encryption=True)
 
-    def connect(self) -> None:
+    def connect_scheduler(self) -> None:
         """Connect to the scheduler."""
         try:
             self.dask = importlib.import_module("distributed")
@@ -139,12 +139,12 @@ class Cluster:
             raise Refusal("--scheduler needs the Python package distributed: "
                           "pip install distributed", FAILED) from error
         try:
-            self.client = self.dask.Client(self.address, timeout="5s", security=self.security())
+            self.client = self.dask.Client(self.address, timeout="5s", security=self.tls_security())
         except (OSError, ValueError, TypeError, TimeoutError) as error:
             raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
                           '"dask scheduler" and "dask worker" start one') from error
 
-    def share(self) -> dict[str, float]:
+    def resources_of_point(self) -> dict[str, float]:
         """Return the resources of a point; empty if workers declare none."""
         if not self.memory:
             return {}
@@ -167,12 +167,13 @@ class Cluster:
             contents[digest] = self.client.scatter(content, hash=False, broadcast=True)
         return contents
 
-    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+    def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points, and yield each outcome as the point ends."""
         if not points:
             return
-        self.connect()
-        task, share, contents = worker_task(self.memory), self.share(), self.send_files(points)
+        self.connect_scheduler()
+        task, share, contents = worker_task(
+            self.memory), self.resources_of_point(), self.send_files(points)
         for point in points:
             needed = {digest: contents[digest] for _, digest in point.files[1:]}
             future = self.client.submit(
@@ -189,7 +190,7 @@ class Cluster:
             return Outcome(point, None, f"the cluster lost it: {error}")
         return process_outcome(point, *future.result())
 
-    def stop(self) -> None:
+    def stop_all_points(self) -> None:
         """Cancel all points; workers kill the running ones."""
         if self.client is not None:
             with contextlib.suppress(Exception):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from approxftl_tools.children import Children
-from approxftl_tools.study_plan import ATTEMPTS, Point, cached_file_digest, was_killed
+from approxftl_tools.study_plan import ATTEMPTS, Point, cached_file_digest, was_process_killed
 
 #: Arguments that a study adds to those of a point.
 OWN = ("--json=-", "--quiet", "--die-with-parent")
@@ -32,10 +32,10 @@ class Outcome:
 class Engine(Protocol):
     """The interface of classes that run points."""
 
-    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+    def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points and yield outcomes in the order in which they end."""
 
-    def stop(self) -> None:
+    def stop_all_points(self) -> None:
         """Start no more points and end the running ones."""
 
 
@@ -49,7 +49,7 @@ def process_outcome(point: Point, status: int, out: str, err: str, attempts: int
     """Return the outcome of a finished process."""
     if status == 0:
         return Outcome(point, out)
-    if was_killed(status):
+    if was_process_killed(status):
         how = f"killed by signal {-status}" if status < 0 else "interrupted"
         return Outcome(point, None, f"{how}, {attempts} times")
     return Outcome(point, None, failure_reason(status, err))
@@ -76,37 +76,38 @@ class Processes:
     memory: int = 0
     children: Children = field(default_factory=Children)
 
-    def run_once(self, point: Point) -> tuple[int, str, str]:
+    def run_point_once(self, point: Point) -> tuple[int, str, str]:
         """Run a point once; return exit status, stdout and stderr."""
-        return self.children.run([self.program, "sim", *point.arguments, *OWN],
-                                 memory=self.memory)
+        return self.children.run_program([self.program, "sim", *point.arguments, *OWN],
+                                         memory=self.memory)
 
-    def run(self, point: Point) -> Outcome:
+    def run_until_finished(self, point: Point) -> Outcome:
         """Run a point until it ends without being killed, or the attempts are used up."""
         attempts = 1
-        status, out, err = self.run_once(point)
-        while was_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
-            status, out, err = self.run_once(point)
+        status, out, err = self.run_point_once(point)
+        while was_process_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
+            status, out, err = self.run_point_once(point)
             attempts += 1
         changed = first_changed_file(point)
         if changed:
             return Outcome(point, None, f"{changed} has changed since the study began")
         return process_outcome(point, status, out, err, attempts)
 
-    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+    def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points, and yield each outcome as the point ends."""
         with ThreadPoolExecutor(self.jobs) as pool:
-            waiting: set[Future[Outcome]] = {pool.submit(self.run, point) for point in points}
+            waiting: set[Future[Outcome]] = {pool.submit(self.run_until_finished, point)
+                                             for point in points}
             try:
                 while waiting:
                     ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in ended:
                         yield future.result()
             except BaseException:
-                self.stop()
+                self.stop_all_points()
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def stop(self) -> None:
+    def stop_all_points(self) -> None:
         """End the running processes."""
-        self.children.stop()
+        self.children.stop_programs()

@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
-from approxftl_tools.figure import LEVEL, Figure, Mark, Means, as_number
+from approxftl_tools.figure import LEVEL, Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_times import cumulative_percentages
-from approxftl_tools.measures import BY_KEY, SCALES, is_number, look_up
+from approxftl_tools.measures import BY_KEY, SCALES, is_number, look_up_keys
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_plan import (
     Plan,
     Value,
     Yardstick,
-    as_list,
-    as_strings,
-    check_known,
-    check_texts,
-    in_one_line,
+    check_string_values,
     is_option_value,
+    refuse_unknown_words,
+    text_in_one_line,
+    value_as_list,
+    values_as_strings,
 )
 from approxftl_tools.study_table import Group, axis_title, column_title, yardstick_group
 
@@ -61,48 +61,48 @@ class Spec:
     across: str
 
     @property
-    def yardstick(self) -> Yardstick:
+    def yardstick_of_means(self) -> Yardstick:
         """Return the yardstick of the means."""
         return Yardstick(self.relative_to, self.across)
 
-    def chosen_or_default(self, key: str) -> str:
+    def choice_or_default_of_key(self, key: str) -> str:
         """Return the value of a key with fixed choices, or its default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
-    def text(self) -> str:
+    def spec_as_text(self) -> str:
         """Return the text of the figure in one line."""
-        return in_one_line(self.table.get("text", ""))
+        return text_in_one_line(self.table.get("text", ""))
 
 
 def check_figure_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse unknown keys, measures and axes."""
     path = plan.path
-    check_known(path, "key of [[figure]]", table, KEYS)
+    refuse_unknown_words(path, "key of [[figure]]", table, KEYS)
     for key in ("x", "y"):
         if key not in table and (key, table.get("kind")) != ("x", "cdf"):
             raise Refusal(f"{path}: each [[figure]] has {key}", USAGE)
     measures = DISTRIBUTIONS if table.get("kind") == "cdf" else list(VALUES)
-    check_known(path, "measure in [[figure]]", as_strings(table["y"]), measures)
+    refuse_unknown_words(path, "measure in [[figure]]", values_as_strings(table["y"]), measures)
     for key in ("x", "series", "facets"):
         if key in table:
-            named = as_strings(table[key]) if key == "x" else [str(table[key])]
-            check_known(path, f"axis in {key} of [[figure]]", named, axes)
+            named = values_as_strings(table[key]) if key == "x" else [str(table[key])]
+            refuse_unknown_words(path, f"axis in {key} of [[figure]]", named, axes)
     for key, known in CHOICES.items():
         if key in table:
-            check_known(path, f"{key} of [[figure]]", [str(table[key])], known)
+            refuse_unknown_words(path, f"{key} of [[figure]]", [str(table[key])], known)
 
 
 def check_value_types(path: Path, table: dict[str, Any]) -> None:
     """Refuse values of the wrong type."""
     where = " of [[figure]]"
-    check_texts(path, table, TEXTS, where)
+    check_string_values(path, table, TEXTS, where)
     for key in ("x", "y"):
         value = table.get(key, "")
         if value == []:
             raise Refusal(f"{path}: {key}{where} is a word, or a list of them", USAGE)
-        for one in as_list(value):
-            check_texts(path, {key: one}, [key], where)
-    if not all(map(is_option_value, as_list(table.get("show", [])))) or \
+        for one in value_as_list(value):
+            check_string_values(path, {key: one}, [key], where)
+    if not all(map(is_option_value, value_as_list(table.get("show", [])))) or \
             not is_option_value(table.get("relative_to", "")):
         raise Refusal(f"{path}: show and relative_to{where} are values of an axis", USAGE)
     if not isinstance(table.get("shares", False), bool):
@@ -120,7 +120,7 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
             raise Refusal(f"{plan.path}: {key} of [[figure]] is a list such as "
                           "[{ x = 7, y = 0.9 }]", USAGE)
     for point in table.get("points", []):
-        check_known(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
+        refuse_unknown_words(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
         if not is_number(point.get("y")) or not is_option_value(point.get("x", "")):
             raise Refusal(f"{plan.path}: each point of [[figure]] has a number y, and an x unless "
                           "it is a level", USAGE)
@@ -130,12 +130,13 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
                           "and facet are values of an axis", USAGE)
     for one in table.get("networks", []):
         known = [*NETWORK_KEYS, NETWORK_LAYER, *axes]
-        check_known(plan.path, "key of a network in [[figure]]", one, known)
+        refuse_unknown_words(plan.path, "key of a network in [[figure]]", one, known)
         if not set(NETWORK_KEYS) <= one.keys():
             raise Refusal(f"{plan.path}: each network of [[figure]] has {', '.join(NETWORK_KEYS)}",
                           USAGE)
         types = import_module("approxftl_tools.lossy").KINDS
-        check_known(plan.path, "type of a network in [[figure]]", [str(one["type"])], list(types))
+        refuse_unknown_words(plan.path, "type of a network in [[figure]]", [str(one["type"])],
+                             list(types))
         if one["planes"] not in range(65):
             raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
         if one.get(NETWORK_LAYER, 0) not in range(3):
@@ -160,8 +161,8 @@ def figure_specs(plan: Plan) -> list[Spec]:
 
 def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
     """Return a checked figure with its axes assigned."""
-    x, facets = tuple(as_strings(table.get("x", []))), str(table.get("facets", ""))
-    y = tuple(as_strings(table["y"]))
+    x, facets = tuple(values_as_strings(table.get("x", []))), str(table.get("facets", ""))
+    y = tuple(values_as_strings(table["y"]))
     rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
     several = [MEASURE] if len(y) > 1 and MEASURE not in (*x, facets) else []
     series = str(table.get("series", [*several, *rest, *x][0]))
@@ -205,16 +206,16 @@ class Found:
     #: The samples of the mean.
     values: Sequence[float] = ()
 
-    def at(self, axes: Sequence[str]) -> Value:
+    def axis_value(self, axes: Sequence[str]) -> Value:
         """Return the value of an axis, or the joined values of several."""
         return self.where[axes[0]] if len(axes) == 1 else " ".join(
             str(self.where[axis]) for axis in axes)
 
 
-def common_unit(measure: str, marks: Sequence[float]) -> tuple[float, str]:
+def common_unit_of_marks(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     """Return scale and name of the largest unit in which every value is at least 1."""
     least = min((abs(value) for value in marks if value), default=0)
-    unit = BY_KEY[measure].unit if measure in BY_KEY else measure.rpartition("_")[2]
+    unit = BY_KEY[measure].unit_of_value if measure in BY_KEY else measure.rpartition("_")[2]
     for size, name in SCALES.get(unit, ()):
         if least >= size:
             return 1 / size, name
@@ -223,7 +224,7 @@ def common_unit(measure: str, marks: Sequence[float]) -> tuple[float, str]:
 
 def shown_groups(spec: Spec, groups: Sequence[Group]) -> list[Group]:
     """Return the groups that a figure shows."""
-    wanted = as_strings(spec.table.get("show", []))
+    wanted = values_as_strings(spec.table.get("show", []))
     return [group for group in groups
             if not wanted or str(group.varied.get(spec.series)) in wanted]
 
@@ -231,27 +232,27 @@ def shown_groups(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 def figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure; the yardstick is drawn as a line instead."""
     for group in shown_groups(spec, groups):
-        base = yardstick_group(group, groups, spec.yardstick)
+        base = yardstick_group(group, groups, spec.yardstick_of_means)
         for measure in spec.y:
             if not spec.relative_to:
-                one = group.estimate(measure)
+                one = group.estimate_measure(measure)
             else:
-                one = group.ratio(base, measure) if base and base is not group else None
+                one = group.estimate_ratio(base, measure) if base and base is not group else None
             if one:
                 yield Found(group.varied | {MEASURE: column_title(measure)}, one,
-                            list(group.values(measure).values()))
+                            list(group.values_by_seed(measure).values()))
 
 
-def bar_parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def parts_of_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of bars: absolute, or relative to the bar's or the yardstick's total."""
     for group in shown_groups(spec, groups):
         base = group if spec.table.get("shares") else yardstick_group(
-            group, groups, spec.yardstick)
-        wholes = base.sums(spec.y) if base else dict.fromkeys(group.runs, 1.0)
+            group, groups, spec.yardstick_of_means)
+        wholes = base.sums_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:
             values = [scale * value / wholes[seed]
-                      for seed, value in group.values(measure).items() if wholes.get(seed)]
+                      for seed, value in group.values_by_seed(measure).items() if wholes.get(seed)]
             if values:
                 yield Found(group.varied | {MEASURE: column_title(measure)}, estimate_mean(values),
                             values)
@@ -259,7 +260,7 @@ def bar_parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
     """Return a ratio in the figure's notation."""
-    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.chosen_or_default("change")]
+    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice_or_default_of_key("change")]
     if not sign or not spec.relative_to:
         return one
     return replace(one, mean=sign * (one.mean - 1),
@@ -269,9 +270,9 @@ def ratio_in_notation(spec: Spec, one: Estimate) -> Estimate:
 def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
                    ) -> tuple[float | None, float | None]:
     """Return the ends of an error bar."""
-    if spec.chosen_or_default("error") == "none" or one.half is None:
+    if spec.choice_or_default_of_key("error") == "none" or one.half is None:
         return None, None
-    if spec.chosen_or_default("error") == "range" and not spec.relative_to:
+    if spec.choice_or_default_of_key("error") == "range" and not spec.relative_to:
         return min(found.values) * scale, max(found.values) * scale
     return (one.mean - one.half) * scale, (one.mean + one.half) * scale
 
@@ -288,7 +289,7 @@ def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Ma
         one = ratio_in_notation(spec, found.one)
         low, high = error_bar_ends(spec, found, one, scale)
         yield Mark(panel_of_mean(spec, found.where), str(found.where[spec.series]),
-                   found.at(spec.x), one.mean * scale, low, high, one.count, "approxftl")
+                   found.axis_value(spec.x), one.mean * scale, low, high, one.count, "approxftl")
 
 
 def published_marks(spec: Spec) -> Iterator[Mark]:
@@ -312,7 +313,7 @@ def response_distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> l
     for group in shown_groups(spec, groups):
         bins: Counter[float] = Counter()
         for run in group.runs.values():
-            bins.update(dict(look_up(run, "timing", spec.y[0], "bins") or ()))
+            bins.update(dict(look_up_keys(run, "timing", spec.y[0], "bins") or ()))
         facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
         firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
         if bins:
@@ -337,11 +338,11 @@ def network_axes(one: dict[str, Any]) -> dict[str, str]:
 
 def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
-    told = import_module("approxftl_tools.digits_told").told
+    told = import_module("approxftl_tools.digits_told").mean_accuracy
     for one in spec.table["networks"]:
         own = network_axes(one)
         for group in groups:
-            rate = group.estimate(spec.y[0])
+            rate = group.estimate_measure(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
                 found = told(one["type"], one["planes"], rate.mean, one.get(NETWORK_LAYER))
                 yield Mark("", one["name"], group.varied[spec.x[0]], found.mean, found.low,
@@ -406,10 +407,11 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
         return response_distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
         return list(network_accuracies(spec, groups)), "%"
-    found = list((bar_parts if spec.kind == "stack" else figure_means)(spec, groups))
+    found = list((parts_of_bars if spec.kind == "stack" else figure_means)(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
-    scale, unit = common_unit(spec.y[0], [each.one.mean for each in found]) if scaled else (1.0, "")
+    scale, unit = common_unit_of_marks(spec.y[0],
+                                       [each.one.mean for each in found]) if scaled else (1.0, "")
     marks = list(study_marks(spec, found, scale))
     refuse_double_marks(plan, spec, marks)
     return marks, unit
@@ -417,7 +419,7 @@ def marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[lis
 
 def yardstick_line(spec: Spec) -> float | None:
     """Return the value of the yardstick; None without one."""
-    return 1.0 if spec.relative_to and spec.chosen_or_default("change") == "ratio" else None
+    return 1.0 if spec.relative_to and spec.choice_or_default_of_key("change") == "ratio" else None
 
 
 def repeat_in_facets(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
@@ -435,12 +437,12 @@ def study_chart(plan: Plan, spec: Spec, groups: Sequence[Group],
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
     heading, x_label, y_label = figure_labels(plan, spec, unit)
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
-    numeric = all(as_number(x) is not None for x in xs)
+    numeric = all(axis_value_as_number(x) is not None for x in xs)
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
     facets = tuple(dict.fromkeys(mark.facet for mark in marks))
     every = (*marks,
              *repeat_in_facets(facets, [*published_marks(spec), *device_accuracies(spec, reports)]))
-    return Figure(spec.name, heading, said or spec.text(), Means(
+    return Figure(spec.name, heading, said or spec.spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
-        every, yardstick_line(spec), spec.chosen_or_default("x_scale") == "log",
-        spec.chosen_or_default("scale") == "log"))
+        every, yardstick_line(spec), spec.choice_or_default_of_key("x_scale") == "log",
+        spec.choice_or_default_of_key("scale") == "log"))

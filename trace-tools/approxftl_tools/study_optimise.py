@@ -25,10 +25,10 @@ from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import (
     Plan,
     Value,
-    check_known,
+    integer_key,
     is_option_value,
     option_name,
-    whole_number,
+    refuse_unknown_words,
 )
 from approxftl_tools.study_run import Progress, distinct_points, run_points
 from approxftl_tools.study_store import DONE, MISSING, Store
@@ -63,7 +63,7 @@ class Range:
             return kinds.IntDistribution(self.low, self.high, log=self.log, step=self.step or 1)
         return kinds.FloatDistribution(self.low, self.high, log=self.log, step=self.step)
 
-    def spelled(self, value: Any) -> Value:
+    def value_as_option(self, value: Any) -> Value:
         """Return a value in the simulator's syntax."""
         if self.choices:
             chosen: Value = value
@@ -110,7 +110,7 @@ def range_number(path: Path, key: str, table: Mapping[str, Any], which: str) -> 
 
 def parse_number_range(path: Path, key: str, table: Mapping[str, Any]) -> Range:
     """Parse a range of numbers."""
-    check_known(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
+    refuse_unknown_words(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
     low, high = (range_number(path, key, table, which) for which in ("from", "to"))
     step = range_number(path, key, table, "step") if "step" in table else None
     log, unit = table.get("log", False), table.get("unit", "")
@@ -140,7 +140,7 @@ def parse_range(path: Path, key: str, given: object) -> Range:
 def check_optimise_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
     """Refuse unknown, reserved or duplicate keys; return the ranges."""
     path = plan.path
-    check_known(path, "key of [optimise]", table, KEYS)
+    refuse_unknown_words(path, "key of [optimise]", table, KEYS)
     if ("minimise" in table) == ("maximise" in table):
         raise Refusal(f"{path}: [optimise] has minimise or maximise, with a measure", USAGE)
     if not isinstance(ranges, dict) or not ranges:
@@ -163,8 +163,8 @@ def parse_optimise(plan: Plan) -> Goal:
         raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
     ranges = check_optimise_keys(plan, table, table.get("range"))
     measure = table.get("minimise", table.get("maximise"))
-    check_known(plan.path, "measure", [str(measure)], list(VALUES))
-    counts = {key: whole_number(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
+    refuse_unknown_words(plan.path, "measure", [str(measure)], list(VALUES))
+    counts = {key: integer_key(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
     return Goal(str(measure), "maximise" in table, **counts,
                 ranges={key: parse_range(plan.path, key, given) for key, given in ranges.items()})
 
@@ -184,7 +184,7 @@ class Search:
     shown: bool = False
     trials: list[Trial] = field(default_factory=list)
 
-    def best(self) -> Trial | None:
+    def best_trial(self) -> Trial | None:
         """Return the best trial, the first one of equals; None if none has a value."""
         found = [trial for trial in self.trials if trial.value is not None]
         sign = -1 if self.goal.largest else 1
@@ -196,12 +196,12 @@ class Search:
         try:
             trial.plan = study_plan.read_study(self.plan.path, self.program, setting=replace(
                 self.plan.setting, more={"base": values}))
-            trial.command = trial.plan.points[0].command()
+            trial.command = trial.plan.points[0].shell_command()
         except Refusal as refusal:
             trial.why = str(refusal).removeprefix(f"{self.plan.path}: ")
         return trial
 
-    def run(self, trials: Sequence[Trial]) -> bool:
+    def run_trials(self, trials: Sequence[Trial]) -> bool:
         """Run the missing points of some trials; return False if interrupted."""
         wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
         points = distinct_points([point for trial in trials if trial.plan
@@ -215,9 +215,9 @@ class Search:
             return
         for point in trial.plan.points:
             if self.store.point_state(point) != DONE:
-                trial.why = f"{point.name()}: {self.store.failure_of(point)}"
+                trial.why = f"{point.point_name()}: {self.store.read_point_failure(point)}"
                 return
-        found = [group.estimate(self.goal.measure)
+        found = [group.estimate_measure(self.goal.measure)
                  for group in study_table.finished_groups(trial.plan, self.store)]
         means = [one.mean for one in found if one]
         if len(means) < len(found):
@@ -229,18 +229,18 @@ class Search:
     def print_search_progress(self) -> None:
         """Print the progress on a terminal."""
         if self.shown:
-            best = self.best()
+            best = self.best_trial()
             value = measure_as_text(self.goal.measure, best.value if best else None)
             sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, "
                              f"best {value}\033[K")
             sys.stderr.flush()
 
-    def check_first(self) -> None:
+    def check_first_proposals(self) -> None:
         """Refuse the study if the simulator refuses all values of the first proposals."""
         if all(trial.plan is None for trial in self.trials):
             raise Refusal(f"{self.plan.path}: {self.trials[0].why}", USAGE)
 
-    def search(self) -> bool:
+    def run_all_trials(self) -> bool:
         """Run all trials; return False if interrupted."""
         try:
             optuna = importlib.import_module("optuna")
@@ -254,16 +254,16 @@ class Search:
         while len(self.trials) < self.goal.trials:
             asked = [study.ask(kinds) for _ in range(min(self.goal.together,
                                                          self.goal.trials - len(self.trials)))]
-            trials = [self.plan_trial({key: self.goal.ranges[key].spelled(value)
+            trials = [self.plan_trial({key: self.goal.ranges[key].value_as_option(value)
                                        for key, value in one.params.items()}) for one in asked]
-            if not self.run(trials):
+            if not self.run_trials(trials):
                 return False
             for one, trial in zip(asked, trials, strict=True):
                 self.set_trial_value(trial)
                 study.tell(one, trial.value, state=None if trial.value is not None else
                            optuna.trial.TrialState.FAIL)
             self.trials += trials
-            self.check_first()
+            self.check_first_proposals()
             self.print_search_progress()
         return True
 
@@ -292,7 +292,7 @@ def trials_as_text(search: Search) -> str:
                                               measure: trial.value}, measure)]
              for number, trial in ordered_trials(search)]
     lines = align_columns([head, *cells], [True] * len(head))
-    best = search.best()
+    best = search.best_trial()
     return lines + (f"\nbest: {best.command}\n" if best else "")
 
 
@@ -313,7 +313,7 @@ def trial_rows(search: Search) -> list[dict[str, Any]]:
 
 def trials_as_json(search: Search) -> dict[str, Any]:
     """Return the trials as a JSON object."""
-    best = search.best()
+    best = search.best_trial()
     rows = [{"trial": number, "values": trial.values,
              **study_table.interval_columns(search.goal.measure, trial.estimate),
              search.goal.measure: trial.value, "why": trial.why, "command": trial.command}

@@ -41,13 +41,13 @@ def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Seq
     """Return the provenance of the results as JSON."""
     program, build = plan.points[0].files[0]
     return json.dumps({
-        **command.document_head("study", argv), "study_archive": FORMAT, "study": plan.name,
+        **command.json_document_head("study", argv), "study_archive": FORMAT, "study": plan.name,
         "seeds": seeds, "full": plan.setting.full,
         "simulator": {"name": Path(program).name, "sha256": build},
         "machine": {"system": platform.system(), "release": platform.release(),
                     "processor": platform.machine(), "python": platform.python_version()},
         "files": {name: f"files/{i}" for i, name in enumerate(plan.files)},
-        "points": [{"varied": dict(point.varied), "command": point.command(),
+        "points": [{"varied": dict(point.varied), "command": point.shell_command(),
                     "sha256": hashlib.sha256(comparable_result(result).encode()).hexdigest()}
                    for point, result in zip(plan.points, results, strict=True)],
     }, indent=1) + "\n"
@@ -112,15 +112,15 @@ def differing_points(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> li
     unique: list[Point] = [plan.points[numbers[0]] for numbers in places.values()]
     found = []
     try:
-        for outcome in engine.outcomes(unique):
+        for outcome in engine.run_all_points(unique):
             for i in places[outcome.point.address]:
                 packed = comparable_result(read_member(archive, f"results/{i}.json").decode())
                 if outcome.result is None:
-                    found.append(f"{outcome.point.name()}: {outcome.why}")
+                    found.append(f"{outcome.point.point_name()}: {outcome.why}")
                 elif comparable_result(outcome.result) != packed:
-                    found.append(f"{outcome.point.name()}: comes out otherwise")
+                    found.append(f"{outcome.point.point_name()}: comes out otherwise")
     finally:
-        engine.stop()
+        engine.stop_all_points()
     return sorted(found)
 
 

@@ -27,7 +27,7 @@ from approxftl_tools import command
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.refusal import refuse_read_errors
-from approxftl_tools.study_streams import Setting, Streams, pick_size
+from approxftl_tools.study_streams import Setting, Streams, pick_quick_or_full_size
 
 Value = str | int | float | bool
 
@@ -68,11 +68,11 @@ class Point:
     #: Files that it reads, the simulator first, with the digests that the address contains.
     files: tuple[tuple[str, str], ...] = ()
 
-    def name(self) -> str:
+    def point_name(self) -> str:
         """Return the point's name for messages."""
         return " ".join(f"{key}={value}" for key, value in self.varied) or "the only point"
 
-    def command(self, program: Path | str = "approxftl") -> str:
+    def shell_command(self, program: Path | str = "approxftl") -> str:
         """Return the shell command that runs the point."""
         return shlex.join([str(program), "sim", *self.arguments])
 
@@ -158,7 +158,7 @@ def suggest_or_list(wrong: str, known: Iterable[str]) -> str:
     return command.suggest_word(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
 
-def check_known(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
+def refuse_unknown_words(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
     """Refuse unknown words and suggest the nearest known one."""
     for word in words:
         if word not in known:
@@ -182,7 +182,7 @@ def options_of_axis(key: str, values: Any) -> list[str]:
     return [key]
 
 
-def check_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
+def check_option_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
     """Refuse malformed sets of options."""
     for name, options in sets.items():
         if not isinstance(options, dict) or not all(map(is_option_value, options.values())):
@@ -196,7 +196,7 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
     given = [("[base]", key) for key in document.get("base", {})]
     for axis, values in document.get("vary", {}).items():
         if isinstance(values, dict):
-            check_sets(path, axis, values)
+            check_option_sets(path, axis, values)
         given += [("[vary]", key) for key in options_of_axis(axis, values)]
     for section, key in given:
         if option_name(key) in RESERVED:
@@ -210,14 +210,14 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
             raise Refusal(f'{path}: [base] "{key}" is one value; [vary] takes lists', USAGE)
 
 
-def as_list(value: Any) -> list[Any]:
+def value_as_list(value: Any) -> list[Any]:
     """Return a value or a list as a list."""
     return value if isinstance(value, list) else [value]
 
 
-def as_strings(values: Any) -> list[str]:
+def values_as_strings(values: Any) -> list[str]:
     """Return one or several values as strings, as on a command line."""
-    return [str(value) for value in as_list(values)]
+    return [str(value) for value in value_as_list(values)]
 
 
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
@@ -226,12 +226,13 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
     if not isinstance(rules, list) or not all(isinstance(rule, dict) and rule for rule in rules):
         raise Refusal(f"{path}: each [[exclude]] is a table of keys and values", USAGE)
     for rule in rules:
-        check_known(path, "key of [[exclude]]", rule, list(varying))
+        refuse_unknown_words(path, "key of [[exclude]]", rule, list(varying))
         for key, value in rule.items():
             known = [str(one) for one in varying[key]]
             if value == []:
                 raise Refusal(f'{path}: [[exclude]] with {key} = [] takes no point out', USAGE)
-            check_known(path, f"value of {key} in [[exclude]]", as_strings(value), known)
+            refuse_unknown_words(path, f"value of {key} in [[exclude]]", values_as_strings(value),
+                                 known)
 
 
 def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
@@ -248,13 +249,13 @@ def study_axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, li
     if seeds:
         if "seed" in result or "seed" in document.get("base", {}):
             raise Refusal(f"{path}: seeds are given and derived; leave out seeds or seed", USAGE)
-        result["seed"] = derived_seeds(whole_number(path, document, "seed", 1, *COUNTS["seed"]),
+        result["seed"] = derived_seeds(integer_key(path, document, "seed", 1, *COUNTS["seed"]),
                                        seeds)
     return result
 
 
-def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
-                 most: int) -> int:
+def integer_key(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
+                most: int) -> int:
     """Return an integer key of the study, or its default."""
     value = document.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -279,7 +280,8 @@ def word_list_key(path: Path, document: dict[str, Any], key: str,
     return tuple(value)
 
 
-def check_texts(path: Path, table: dict[str, Any], keys: Iterable[str], where: str = "") -> None:
+def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
+                        where: str = "") -> None:
     """Refuse values that are not strings."""
     for key in keys:
         if not isinstance(table.get(key, ""), str):
@@ -289,17 +291,17 @@ def check_texts(path: Path, table: dict[str, Any], keys: Iterable[str], where: s
 def study_rules(path: Path, document: dict[str, Any]) -> Rules:
     """Return the rules of a study."""
     until = percentage_key(path, document, "until")
-    seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
+    seeds = integer_key(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
-    most = whole_number(path, document, "most", 40, *COUNTS["most"])
+    most = integer_key(path, document, "most", 40, *COUNTS["most"])
     if until and seeds > most:
         raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
     measures = word_list_key(path, document, "measures", DEFAULT)
-    check_known(path, "measure", measures, list(VALUES))
-    check_texts(path, document, TEXTS)
+    refuse_unknown_words(path, "measure", measures, list(VALUES))
+    check_string_values(path, document, TEXTS)
     yardstick = Yardstick(document.get("relative_to", ""))
     warmup = document.get("warmup", WARMUP[0])
-    check_known(path, "rule of warmup", [warmup], WARMUP)
+    refuse_unknown_words(path, "rule of warmup", [warmup], WARMUP)
     for key, needed in (("most", "until"), ("seed", "seeds")):
         if key in document and needed not in document and not (key == "seed" and until):
             raise Refusal(f"{path}: {key} says nothing without {needed}", USAGE)
@@ -312,9 +314,9 @@ def derived_seeds(master: int, count: int) -> list[Value]:
             for number in range(count)]
 
 
-def is_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
+def is_point_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
     """Tell whether an [[exclude]] rule matches the point."""
-    return any(all(str(varied[key]) in as_strings(value) for key, value in rule.items())
+    return any(all(str(varied[key]) in values_as_strings(value) for key, value in rule.items())
                for rule in rules)
 
 
@@ -354,22 +356,22 @@ def point_address(arguments: tuple[str, ...], build: str, files: dict[str, str])
     return digest.hexdigest()[:24]
 
 
-def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
-                 ) -> Iterator[dict[str, Value]]:
+def combinations_of_axes(document: dict[str, Any], varying: dict[str, list[Value]]
+                         ) -> Iterator[dict[str, Value]]:
     """Yield the points; the last axis varies fastest."""
     rules = document.get("exclude", [])
     for values in itertools.product(*varying.values()):
         varied = dict(zip(varying, values, strict=True))
-        if not is_excluded(varied, rules):
+        if not is_point_excluded(varied, rules):
             yield varied
 
 
-def was_killed(status: int) -> bool:
+def was_process_killed(status: int) -> bool:
     """Tell whether a process was killed from outside."""
     return status < 0 or status == INTERRUPTED
 
 
-def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
+def dry_run_point(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
     """Run the simulator on a point's options without simulating."""
     try:
         return subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
@@ -380,10 +382,10 @@ def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
         raise Refusal(f"{program}: cannot run: {error.strerror}") from error
 
 
-def check_point(path: Path, program: Path, point: Point) -> list[str]:
+def check_point_options(path: Path, program: Path, point: Point) -> list[str]:
     """Let the simulator check the options of a point, and return its warnings."""
     attempts = 1
-    while was_killed((done := dry_run(program, point)).returncode):
+    while was_process_killed((done := dry_run_point(program, point)).returncode):
         if attempts == ATTEMPTS:
             raise Refusal(f"{path}: the simulator was killed {attempts} times as it looked at "
                           "the options", FAILED)
@@ -396,14 +398,14 @@ def check_point(path: Path, program: Path, point: Point) -> list[str]:
     return warnings
 
 
-def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
+def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> None:
     """Let the simulator check every value once, so that a wrong value gives one error."""
     seen: set[tuple[str, Value]] = set()
     warnings: dict[str, None] = {}
     for point in points:
         values = {pair for pair in point.varied if pair[0] != "seed"}
         if not seen or not values <= seen:
-            warnings |= dict.fromkeys(check_point(path, program, point))
+            warnings |= dict.fromkeys(check_point_options(path, program, point))
         seen |= values | {("", "")}
     sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
@@ -461,7 +463,7 @@ def find_yardstick(path: Path, points: Iterable[Point], value: str) -> Yardstick
                   USAGE)
 
 
-def in_one_line(text: object) -> str:
+def text_in_one_line(text: object) -> str:
     """Return a text in one line."""
     return " ".join(str(text).split())
 
@@ -469,7 +471,7 @@ def in_one_line(text: object) -> str:
 def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
     """Return the study's document with the setting applied."""
     document = load_toml(path)
-    check_known(path, "key", document, KEYS)
+    refuse_unknown_words(path, "key", document, KEYS)
     if document.get("study") is not LANGUAGE:
         raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
                       "language")
@@ -481,7 +483,7 @@ def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
         raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
     check_options(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
-    return {key: pick_size(value, setting.full) if key in LENGTHS else value
+    return {key: pick_quick_or_full_size(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
 
 
@@ -502,14 +504,14 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
     own = simulator_and_digest(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
-    streams.check()
+    streams.check_synth_options()
     points = [point_with_values(document, varied, own, streams)
-              for varied in combinations(document, varying)]
+              for varied in combinations_of_axes(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
     rules = replace(rules, yardstick=find_yardstick(path, points, rules.yardstick.value))
     if not seeds and not sure:
-        check_values(path, program, points)
-    return Plan(path, document.get("name", path.stem), in_one_line(document.get("text", "")),
+        check_axis_values(path, program, points)
+    return Plan(path, document.get("name", path.stem), text_in_one_line(document.get("text", "")),
                 tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
                 streams.named, setting, document.get("optimise"))

@@ -58,7 +58,7 @@ class Queue:
     time: str
 
 
-def check_files_prefix(point: Point) -> str:
+def file_check_prefix(point: Point) -> str:
     """Return a shell prefix that fails if files differ from those of this machine."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
@@ -73,8 +73,9 @@ def store_commands(points: Sequence[Point], store: Store) -> list[str]:
     lines = []
     for point in points:
         place = shlex.quote(str(store.point_directory(point).absolute()))
-        lines.append(f"[ -e {place}/result.json ] || {{ {check_files_prefix(point)}"
-                     f"mkdir -p {place} && {point.command()} --quiet --json={place}/result.part && "
+        lines.append(f"[ -e {place}/result.json ] || {{ {file_check_prefix(point)}"
+                     f"mkdir -p {place} && {point.shell_command()} --quiet "
+                     f"--json={place}/result.part && "
                      f"mv {place}/result.part {place}/result.json; }}")
     return lines
 

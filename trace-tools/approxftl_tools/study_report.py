@@ -28,12 +28,12 @@ def compared_ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
     """Yield the compared policies, or values of another axis, with their ratios."""
     for group in groups:
         base = yardstick_group(group, groups, yardstick)
-        found = group.ratio(base, measure) if base and base is not group else None
+        found = group.estimate_ratio(base, measure) if base and base is not group else None
         if found:
             yield str(group.varied[yardstick.axis]), found
 
 
-def certainty_clause(found: Sequence[Estimate]) -> str:
+def ratio_certainty_clause(found: Sequence[Estimate]) -> str:
     """Return a clause about the certainty of ratios."""
     known = [one for one in found if one.half is not None]
     wide = [one for one in known if not one.has_equal_samples]
@@ -62,7 +62,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
     if len(found) > 1:
         span = f"from {span} to {ratio_text(most)}"
     title = column_title(measure)
-    return f"{title}: {name} has {span} of {yardstick}'s; {certainty_clause(found)}."
+    return f"{title}: {name} has {span} of {yardstick}'s; {ratio_certainty_clause(found)}."
 
 
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
@@ -100,7 +100,7 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
     found = [colour_figure(one, known) for one in figures]
     return ([figure_template_data(one, live.specification_as_json(one) if code else "")
              for one in found],
-            live.page_ending(code) if code else None)
+            live.page_drawing_parts(code) if code else None)
 
 
 def mean_sentences(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:

@@ -21,7 +21,7 @@ class Progress:
         self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
         self.begun = time.monotonic()
 
-    def tell(self, failed: bool) -> None:
+    def count_finished_point(self, failed: bool) -> None:
         """Count a finished point and print the progress."""
         self.ended += 1
         self.failed += failed
@@ -31,7 +31,7 @@ class Progress:
                              f"about {left:.0f} s left \033[K")
             sys.stderr.flush()
 
-    def close(self) -> None:
+    def end_progress_line(self) -> None:
         """End the line."""
         if self.shown and self.ended:
             sys.stderr.write("\n")
@@ -40,17 +40,17 @@ class Progress:
 def run_points(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
     """Run points and store their outcomes; return False if interrupted."""
     try:
-        for outcome in engine.outcomes(points):
+        for outcome in engine.run_all_points(points):
             if outcome.result is None:
-                store.fail(outcome.point, outcome.why)
+                store.store_failure(outcome.point, outcome.why)
             else:
-                store.succeed(outcome.point, outcome.result)
-            progress.tell(outcome.result is None)
+                store.store_result(outcome.point, outcome.result)
+            progress.count_finished_point(outcome.result is None)
     except KeyboardInterrupt:
         return False
     finally:
-        engine.stop()
-        progress.close()
+        engine.stop_all_points()
+        progress.end_progress_line()
     return True
 
 
@@ -62,10 +62,10 @@ def distinct_points(points: Sequence[Point]) -> list[Point]:
 def require_results(points: Sequence[Point], store: Store, engine: Engine,
                     shown: bool = False) -> None:
     """Run missing points; raise Refusal if one fails."""
-    store.prepare()
+    store.create_directory()
     missing = distinct_points([point for point in points if store.point_state(point) != DONE])
     if not run_points(missing, store, engine, Progress(len(missing), shown)):
         raise KeyboardInterrupt
     for point in missing:
         if store.point_state(point) == FAILED:
-            raise Refusal(f"{point.command()}: {store.failure_of(point)}")
+            raise Refusal(f"{point.shell_command()}: {store.read_point_failure(point)}")

@@ -48,7 +48,7 @@ class Store:
             return DONE
         return FAILED if (place / "failure.json").exists() else MISSING
 
-    def prepare(self) -> None:
+    def create_directory(self) -> None:
         """Create the directory."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -62,23 +62,23 @@ class Store:
         write_file(place / name, document if isinstance(document, str)
                    else json.dumps(document, indent=1) + "\n")
 
-    def succeed(self, point: Point, result: str) -> None:
+    def store_result(self, point: Point, result: str) -> None:
         """Store a result and remove an earlier failure."""
         self.write_point_file(point, "point.json", {"varied": dict(point.varied),
-                                                    "command": point.command()})
+                                                    "command": point.shell_command()})
         self.write_point_file(point, "result.json", result)
         (self.point_directory(point) / "failure.json").unlink(missing_ok=True)
 
-    def fail(self, point: Point, why: str) -> None:
+    def store_failure(self, point: Point, why: str) -> None:
         """Store the reason of a failure."""
         self.write_point_file(point, "failure.json", {"varied": dict(point.varied),
-                                                      "command": point.command(), "why": why})
+                                                      "command": point.shell_command(), "why": why})
 
-    def result(self, point: Point) -> dict[str, Any]:
+    def read_point_result(self, point: Point) -> dict[str, Any]:
         """Return a result."""
         return read_result(self.point_directory(point) / "result.json")
 
-    def failure_of(self, point: Point) -> str:
+    def read_point_failure(self, point: Point) -> str:
         """Return the reason of a point's failure."""
         try:
             path = self.point_directory(point) / "failure.json"

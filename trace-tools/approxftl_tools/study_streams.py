@@ -32,12 +32,12 @@ class Setting:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def pick_size(value: Any, full: bool) -> Any:
+def pick_quick_or_full_size(value: Any, full: bool) -> Any:
     """Return a value in which "1000|10000" is replaced by one of its parts."""
     if isinstance(value, dict):
-        return {key: pick_size(one, full) for key, one in value.items()}
+        return {key: pick_quick_or_full_size(one, full) for key, one in value.items()}
     if isinstance(value, list):
-        return [pick_size(one, full) for one in value]
+        return [pick_quick_or_full_size(one, full) for one in value]
     first, bar, second = value.partition("|") if isinstance(value, str) else ("", "", "")
     return (second if full else first) if bar else value
 
@@ -56,7 +56,7 @@ class Streams:
     packed: dict[str, Path] | None
     named: dict[str, Path] = field(default_factory=dict)
 
-    def check(self) -> None:
+    def check_synth_options(self) -> None:
         """Refuse reserved and malformed options of [synth]."""
         wrong = [key for key in self.synth or {} if key.replace("_", "-") in RESERVED]
         if wrong:

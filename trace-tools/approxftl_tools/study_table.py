@@ -20,7 +20,14 @@ from approxftl_tools.measures import BY_KEY, value_as_text
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.row_list import Column, align_columns
 from approxftl_tools.statistics import Estimate, estimate_mean, paired_ratio
-from approxftl_tools.study_plan import DEFAULT, Plan, Value, Yardstick, as_strings, suggest_or_list
+from approxftl_tools.study_plan import (
+    DEFAULT,
+    Plan,
+    Value,
+    Yardstick,
+    suggest_or_list,
+    values_as_strings,
+)
 from approxftl_tools.study_store import DONE, Store, read_result
 
 #: Other names of measures. TAIL below matches measures with skewed distributions.
@@ -44,33 +51,33 @@ class Group:
     #: Results by seed; there is one if the file names no seed.
     runs: dict[Value, Row] = field(default_factory=dict)
 
-    def drifting(self) -> int:
+    def count_drifting_runs(self) -> int:
         """Return the number of drifting runs among those that are long enough to tell."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
-    def values(self, measure: str) -> dict[Value, float]:
+    def values_by_seed(self, measure: str) -> dict[Value, float]:
         """Return a measure by seed, for runs that have it."""
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
-    def sums(self, measures: Sequence[str]) -> dict[Value, float]:
+    def sums_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
         """Return the sum of measures by seed, for runs that have them all."""
-        found = [self.values(measure) for measure in measures]
+        found = [self.values_by_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
 
-    def estimate(self, measure: str) -> Estimate | None:
+    def estimate_measure(self, measure: str) -> Estimate | None:
         """Return the mean of a measure; None if a run lacks it."""
-        values = self.values(measure)
+        values = self.values_by_seed(measure)
         if not values or len(values) < len(self.runs):
             return None
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
-    def ratio(self, yardstick: Group, measure: str) -> Estimate | None:
+    def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
         """Return the mean ratio to another group's runs with the same seeds."""
-        ours, theirs = self.values(measure), yardstick.values(measure)
+        ours, theirs = self.values_by_seed(measure), yardstick.values_by_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
             return None
@@ -102,7 +109,8 @@ def finished_groups(plan: Plan, store: Store) -> list[Group]:
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.point_state(point) == DONE:
-            add_result(found, dict(point.varied), store.point_directory(point), store.result(point))
+            add_result(found, dict(point.varied), store.point_directory(point),
+                       store.read_point_result(point))
     return list(found.values())
 
 
@@ -146,11 +154,12 @@ def explain_measures() -> str:
         group = "queues of the host, N from 0 to 7" if of_queue else \
             BY_KEY[key].group if key in BY_KEY else "of papers"
         groups.setdefault(group, []).append(key.replace("queue_0_", "queue_N_"))
-    return "".join(f"{group}\n{''.join(f'  {key}{other_names(key)}{chr(10)}' for key in keys)}"
-                   for group, keys in groups.items())
+    return "".join(
+        f"{group}\n{''.join(f'  {key}{other_names_of_measure(key)}{chr(10)}' for key in keys)}"
+        for group, keys in groups.items())
 
 
-def other_names(key: str) -> str:
+def other_names_of_measure(key: str) -> str:
     """Return the other names of a measure in parentheses."""
     names = [name for name, meant_key in ALIASES.items() if meant_key == key]
     return f" ({', '.join(names)})" if names else ""
@@ -178,12 +187,13 @@ def group_rows(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str
     """Return a row for each group."""
     rows = []
     for group in groups:
-        row: Row = {**group.varied, "runs": len(group.runs), "drifting_runs": group.drifting()}
+        row: Row = {**group.varied, "runs": len(group.runs),
+                    "drifting_runs": group.count_drifting_runs()}
         base = yardstick_group(group, groups, yardstick)
         for key in keys:
-            row |= interval_columns(key, group.estimate(key))
+            row |= interval_columns(key, group.estimate_measure(key))
             if yardstick.value:
-                row |= interval_columns(f"{key}_ratio", group.ratio(base, key)
+                row |= interval_columns(f"{key}_ratio", group.estimate_ratio(base, key)
                                         if base and base is not group else None)
         rows.append(row)
     return rows
@@ -237,7 +247,8 @@ def column_title(key: str) -> str:
 
 def drawn_measures(plan: Plan) -> tuple[str, ...]:
     """Return the measures that the figures of a study show, or all of its table's."""
-    found = [ALIASES.get(key, key) for one in plan.figures for key in as_strings(one.get("y", []))]
+    found = [ALIASES.get(key, key) for one in plan.figures
+             for key in values_as_strings(one.get("y", []))]
     if plan.rules.measures != DEFAULT:
         return plan.rules.measures
     return tuple(dict.fromkeys(key for key in found if key in VALUES)) or plan.rules.measures
@@ -248,7 +259,7 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
     if not rows:
         return "no point is done\n"
 
-    def text(columns: Sequence[str]) -> str:
+    def columns_as_text(columns: Sequence[str]) -> str:
         return align_columns([list(map(column_title, columns)),
                               *([cell_with_interval(row, key) for key in columns] for row in rows)],
                              [True] * len(columns))
@@ -263,12 +274,12 @@ def measure_tables(rows: Sequence[Row], keys: Sequence[str]) -> str:
     for key in keys:
         columns = [name for name in (key, f"{key}_ratio") if name in there]
         wider = [*tables[-1], *columns]
-        if tables[-1] == axes or max(map(len, text(wider).splitlines())) <= WIDTH:
+        if tables[-1] == axes or max(map(len, columns_as_text(wider).splitlines())) <= WIDTH:
             tables[-1] = wider
         else:
             tables.append([*axes, *columns])
     more = [key for key in VALUES if key in there and key not in keys]
-    return "\n".join([*map(text, tables), *([
+    return "\n".join([*map(columns_as_text, tables), *([
         fill(f"More with --measures, or --csv: {', '.join(more)}", WIDTH) + "\n"] if more else [])])
 
 

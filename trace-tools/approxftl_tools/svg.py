@@ -28,11 +28,11 @@ from approxftl_tools.figure import (
     Panels,
     Plot,
     Spans,
-    axis_name,
-    axis_number,
+    axis_tick_text,
     coloured_names,
     named_panels,
     number_as_text,
+    printed_axis_name,
     series_colour,
 )
 from approxftl_tools.statistics import Estimate
@@ -137,33 +137,33 @@ def log_ticks(low: float, high: float) -> list[float]:
     return found[first:last + 1]
 
 
-def series_class(plot: Panel | Grid | Spans, index: int) -> str:
+def css_class_of_series(plot: Panel | Grid | Spans, index: int) -> str:
     """Return the CSS class of a series' colour."""
     own = series_colour(plot, index)
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
-def line_class(plot: Panel, index: int) -> str:
+def css_class_of_line(plot: Panel, index: int) -> str:
     """Return the CSS class of a line's colour."""
     own = series_colour(plot, index)
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
 
 
-def edged_line(way: str, said: str, plot: Panel, index: int) -> str:
+def line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
     """Return a line in its colour above a wider edge line."""
     own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
     return (svg_element("path", d=way, class_=f"curve under {edge}")
-            + svg_element("path", said, d=way, class_=f"curve {line_class(plot, index)}"))
+            + svg_element("path", said, d=way, class_=f"curve {css_class_of_line(plot, index)}"))
 
 
-def word_class(word: str, plot: Grid) -> str:
+def css_class_of_word(word: str, plot: Grid) -> str:
     """Return the CSS class of a word's colour; stale pages are grey."""
     if word == "erased":
         return "erased"
     if word.startswith("stale"):
         return "stale" if "precise" in word else "stale pale"
-    return series_class(plot, plot.words.index(word))
+    return css_class_of_series(plot, plot.words.index(word))
 
 
 def draw_legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
@@ -188,20 +188,21 @@ class Area:
         begin, wide = WIDTH.get() * column / columns, WIDTH.get() / columns
         self.left, self.right = begin + LEFT, begin + wide - RIGHT
 
-    def y(self, value: float, scale: Sequence[float]) -> float:
+    def y_of_value(self, value: float, scale: Sequence[float]) -> float:
         """Return the y coordinate of a value."""
         part = (value - scale[0]) / (scale[-1] - scale[0] or 1)
         return self.bottom - part * (self.bottom - self.top)
 
-    def x(self, value: float, low: float, high: float) -> float:
+    def x_of_value(self, value: float, low: float, high: float) -> float:
         """Return the x coordinate of a value."""
         return self.left + (value - low) / (high - low or 1) * (self.right - self.left)
 
-    def levels(self, scale: Sequence[float], label: str, log: bool = False) -> Iterator[str]:
+    def horizontal_grid_lines(self, scale: Sequence[float], label: str,
+                              log: bool = False) -> Iterator[str]:
         """Yield the grid lines of the vertical axis and its label."""
         places = [math.log10(value) for value in scale] if log else scale
         for value, at in zip(scale, places, strict=True):
-            y = self.y(at, places)
+            y = self.y_of_value(at, places)
             yield svg_element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
             yield text_element(number_as_text(value), self.left - 6, y + 4, "end")
         middle = (self.top + self.bottom) / 2
@@ -220,16 +221,16 @@ def bar_heights(plot: Bars) -> list[float]:
     return [sum(values[i] or 0 for _, values in plot.series) for i in range(len(plot.categories))]
 
 
-def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base: float,
-            area: Area, scale: Sequence[float]) -> str:
+def bar_element(plot: Bars, series: int, category: int, x: float, width: float, base: float,
+                area: Area, scale: Sequence[float]) -> str:
     """Return the bar of a value that starts at `base`."""
     name, values = plot.series[series]
     value = values[category] or 0
-    low, high = sorted((area.y(base, scale), area.y(base + value, scale)))
+    low, high = sorted((area.y_of_value(base, scale), area.y_of_value(base + value, scale)))
     value_text = number_as_text(values[category])
     said = title_element(f"{plot.categories[category]}, {name}: {value_text} {plot.unit}")
     return svg_element("rect", said, x=x, y=low, width=max(width, 0.5), height=high - low,
-                       class_=series_class(plot, series))
+                       class_=css_class_of_series(plot, series))
 
 
 def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
@@ -237,7 +238,7 @@ def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequ
     text = number_as_text(value, 3)
     if SMALL_LETTER * len(text) > width:
         return ""
-    y = area.y(value, scale)
+    y = area.y_of_value(value, scale)
     return text_element(text, x + width / 2, y - ABOVE if value >= 0 else y + 3 * ABOVE,
                         class_="value")
 
@@ -253,7 +254,7 @@ def bar_places(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
                    for x in firsts]
 
 
-def all_bars(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+def bar_elements(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Yield all bars; with many bars, one mark for each series."""
     width, places = bar_places(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
@@ -263,7 +264,7 @@ def all_bars(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
         base = 0.0
         for j, (_, values) in enumerate(plot.series):
             if values[i] is not None:
-                yield one_bar(plot, j, i, lefts[j], width, base, area, scale)
+                yield bar_element(plot, j, i, lefts[j], width, base, area, scale)
                 base += (values[i] or 0) if plot.stacked else 0
 
 
@@ -284,7 +285,8 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
         way = []
         for i, value in enumerate(values):
             if value is not None:
-                low, high = (f"{area.y(end, scale):.0f}" for end in (bases[i], bases[i] + value))
+                low, high = (f"{area.y_of_value(end, scale):.0f}"
+                             for end in (bases[i], bases[i] + value))
                 if low != high:
                     way.append(f"M{px(places[i][j] + width / 2)} {low}V{high}")
                 bases[i] += value if plot.stacked else 0
@@ -320,9 +322,10 @@ def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
 def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
     below, room = category_names(plot.categories, area)
-    parts = [*area.levels(scale, plot.unit), *all_bars(plot, area, scale), *below]
+    parts = [*area.horizontal_grid_lines(scale, plot.unit), *bar_elements(plot, area, scale),
+             *below]
     if plot.mark is not None:
-        y = area.y(plot.mark, scale)
+        y = area.y_of_value(plot.mark, scale)
         parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
     return [*parts, *bar_values(plot, area, scale)], area.bottom + room
 
@@ -350,18 +353,18 @@ def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
 def x_coordinate(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
     """Return the x coordinate of a value."""
     if log:
-        return place.x(math.log(value), math.log(scale[0]), math.log(scale[-1]))
-    return place.x(value, scale[0], scale[-1])
+        return place.x_of_value(math.log(value), math.log(scale[0]), math.log(scale[-1]))
+    return place.x_of_value(value, scale[0], scale[-1])
 
 
-def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
-            at: Callable[[float], float]) -> str:
+def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
+                at: Callable[[float], float]) -> str:
     """Return the dot of a mean and the line of its interval."""
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
     said = title_element(f"{about}: {estimate_text(one)}")
-    return (edged_line(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
-            + svg_element("circle", said, cx=x, cy=y, r=5, class_=series_class(plot, index)))
+    return (line_with_edge(f"M{px(low)} {px(y)}H{px(high)}", said, plot, index)
+            + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
 
 
 def dots_height(plot: Dots) -> float:
@@ -381,8 +384,8 @@ def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tup
         above = place.top + tall * i
         parts.append(text_element(category, place.left - LEFT + 4, above + 14, "start",
                                   class_="value"))
-        parts += [one_dot(plot, j, f"{category}, {name}", one, above + LINE * (j + 1.2),
-                          lambda value: x_coordinate(value, place, scale, log))
+        parts += [dot_element(plot, j, f"{category}, {name}", one, above + LINE * (j + 1.2),
+                              lambda value: x_coordinate(value, place, scale, log))
                   for j, (name, values) in enumerate(plot.series) if (one := values[i])]
     return parts, place.bottom + 42
 
@@ -401,7 +404,8 @@ def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, pl
     if plot.log_y:
         ys = [math.log10(max(y, y_scale[0])) for y in ys]
         y_scale = [math.log10(value) for value in (y_scale[0], y_scale[-1])]
-    return [(place.x(x, low, high), place.y(y, y_scale)) for x, y in zip(xs, ys, strict=True)]
+    return [(place.x_of_value(x, low, high), place.y_of_value(y, y_scale))
+            for x, y in zip(xs, ys, strict=True)]
 
 
 def path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
@@ -416,17 +420,18 @@ def path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
     return "".join(way)
 
 
-def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot: Curves) -> str:
+def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
+                  plot: Curves) -> str:
     """Return a curve as a line or as points."""
     if not points:
         return ""
     if not plot.points:
-        return edged_line(path_through(points, plot.steps), title_element(name), plot, index)
+        return line_with_edge(path_through(points, plot.steps), title_element(name), plot, index)
     _, xs, ys = plot.curves[index]
     return "".join(
         svg_element("circle", title_element(f"{name}: {number_as_text(xs[i])} {plot.x_label}, "
                                             f"{number_as_text(ys[i])} {plot.y_label}"),
-                    cx=x, cy=y, r=4, class_=series_class(plot, index))
+                    cx=x, cy=y, r=4, class_=css_class_of_series(plot, index))
         for i, (x, y) in enumerate(points))
 
 
@@ -436,10 +441,10 @@ def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
-        yield text_element(axis_number(value, plot.x_label), x, place.bottom + 16,
+        yield text_element(axis_tick_text(value, plot.x_label), x, place.bottom + 16,
                            "end" if x > place.right + RIGHT - 3 * LETTER else "middle")
-    yield text_element(axis_name(plot.x_label), (place.left + place.right) / 2, place.bottom + 34,
-                       class_="label")
+    yield text_element(printed_axis_name(plot.x_label), (place.left + place.right) / 2,
+                       place.bottom + 34, class_="label")
 
 
 def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
@@ -457,18 +462,18 @@ def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
 def draw_curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                 ) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
-    parts = [*place.levels(y_scale, plot.y_label, plot.log_y),
+    parts = [*place.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y),
              *horizontal_axis(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
         points = point_coordinates(x_values, y_values, plot, place, x_scale, y_scale)
-        parts.append(one_curve(i, name, points, plot))
+        parts.append(curve_element(i, name, points, plot))
     return parts, place.bottom + 42
 
 
 # ---------------------------------------------------------------- means of a study
 
 
-def covered_values(plot: Means) -> list[float]:
+def vertical_axis_values(plot: Means) -> list[float]:
     """Return the values that the vertical axis must cover."""
     marks = [mark for mark in plot.marks if mark.runs is None or plot.kind != "stack"]
     ends = [end for mark in marks for end in (mark.low, mark.y, mark.high) if end is not None]
@@ -476,7 +481,7 @@ def covered_values(plot: Means) -> list[float]:
         own = [mark for mark in plot.marks if mark.runs is not None and mark.x == x]
         ends.append(sum(mark.y for mark in own))
         ends += [ends[-1] + (own[-1].high or 0) - own[-1].y if own else 0.0]
-    return [*ends, *([0.0] if plot.are_bars and not plot.log_y else []),
+    return [*ends, *([0.0] if plot.has_bars and not plot.log_y else []),
             *([] if plot.line is None else [plot.line])]
 
 
@@ -488,7 +493,7 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
     return log_ticks(min(positive), max(positive))
 
 
-def tick_places(plots: Sequence[Means]) -> list[float]:
+def tick_positions(plots: Sequence[Means]) -> list[float]:
     """Return the x values of means as ticks; empty if they would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
                  if (x := plot.x_position(mark)) is not None})
@@ -510,11 +515,11 @@ def positions_with_margin(xs: Sequence[float], log: bool) -> list[float]:
 
 def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of both axes."""
-    xs = [x for plot in plots if plot.is_numeric for mark in plot.marks
+    xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
           if (x := plot.x_position(mark)) is not None]
-    few = tick_places(plots)
+    few = tick_positions(plots)
     return (positions_with_margin(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
-            round_scale([value for plot in plots for value in covered_values(plot)],
+            round_scale([value for plot in plots for value in vertical_axis_values(plot)],
                         plots[0].log_y))
 
 
@@ -526,31 +531,31 @@ class Ground:
         """Divide the area into slots."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
-        few = tick_places([plot])
+        few = tick_positions([plot])
         self.ticks = x_scale[1:-1] if few and set(few) <= set(x_scale[1:-1]) else ()
         self.slot = (area.right - area.left) / max(1, len(plot.xs))
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
 
-    def y(self, value: float) -> float:
+    def y_of_value(self, value: float) -> float:
         """Return the y coordinate of a value."""
         return point_coordinates([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
                                  self.y_scale)[0][1]
 
-    def x(self, mark: Mark) -> float | None:
+    def x_of_mark(self, mark: Mark) -> float | None:
         """Return the x coordinate of a mark; None if the axis lacks its value."""
         at = self.plot.x_position(mark)
         if at is None:
             return None
-        if self.plot.is_numeric:
+        if self.plot.has_numeric_axis:
             return point_coordinates([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
                                      self.y_scale)[0][0]
         index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
         shift = 0 if self.plot.kind == "stack" else index * self.width
         return self.area.left + self.slot * (at + 0.5) + shift
 
-    def below(self) -> tuple[list[str], float]:
+    def horizontal_axis_below(self) -> tuple[list[str], float]:
         """Return ticks and label of the horizontal axis, and their height."""
-        if self.plot.is_numeric:
+        if self.plot.has_numeric_axis:
             return list(horizontal_axis(self.x_scale, self.area, self.frame, self.ticks)), 42
         names, room = category_names([str(x) for x in self.plot.xs], self.area)
         label = text_element(self.plot.x_label, (self.area.left + self.area.right) / 2,
@@ -570,70 +575,71 @@ def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int
     """Return the error bar of a mark; empty if it has no interval."""
     if mark.low is None or mark.high is None:
         return ""
-    low, high = (px(ground.y(end + lift)) for end in (mark.low, mark.high))
+    low, high = (px(ground.y_of_value(end + lift)) for end in (mark.low, mark.high))
     way = f"M{px(x)} {low}V{high}"
-    if ground.plot.are_bars and mark.runs is not None:
+    if ground.plot.has_bars and mark.runs is not None:
         return svg_element("path", mark_title(mark, ground.plot), d=way, class_="interval")
-    return edged_line(way, mark_title(mark, ground.plot), ground.plot, index)
+    return line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
 
 
 def published_level(mark: Mark, ground: Ground, index: int) -> str:
     """Return a horizontal line for a published value without an x position."""
     area, said = ground.area, mark_title(mark, ground.plot)
-    own, y = series_colour(ground.plot, index), px(ground.y(mark.y))
+    own, y = series_colour(ground.plot, index), px(ground.y_of_value(mark.y))
     line = svg_element("path", said, d=f"M{px(area.left)} {y}H{px(area.right)}",
                        class_=f"curve dashed {EDGES[own.palette]}{own.index}")
     if mark.low is None or mark.high is None:
         return line
-    top, bottom = ground.y(mark.high), ground.y(mark.low)
+    top, bottom = ground.y_of_value(mark.high), ground.y_of_value(mark.low)
     return svg_element("rect", said, x=area.left, y=top, width=area.right - area.left,
                        height=bottom - top,
-                       class_=f"band {series_class(ground.plot, index)}") + line
+                       class_=f"band {css_class_of_series(ground.plot, index)}") + line
 
 
 def draw_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
     """Return the mark of a mean, or the hollow mark of a published value."""
-    plot, said, y = ground.plot, mark_title(mark, ground.plot), ground.y(mark.y + lift)
+    plot, said, y = ground.plot, mark_title(mark, ground.plot), ground.y_of_value(mark.y + lift)
     if mark.runs is None:
         own = series_colour(plot, index)
         return svg_element("rect", said, x=x - HOLLOW, y=y - HOLLOW, width=2 * HOLLOW,
                            height=2 * HOLLOW, class_=f"hollow {EDGES[own.palette]}{own.index}")
-    if not plot.are_bars:
-        return svg_element("circle", said, cx=x, cy=y, r=4, class_=series_class(plot, index))
-    low, high = sorted((y, ground.y(lift or (ground.y_scale[0] if plot.log_y else 0.0))))
+    if not plot.has_bars:
+        return svg_element("circle", said, cx=x, cy=y, r=4, class_=css_class_of_series(plot, index))
+    low, high = sorted((y, ground.y_of_value(lift or (ground.y_scale[0] if plot.log_y else 0.0))))
     return svg_element("rect", said, x=x - ground.width / 2, y=low, width=ground.width,
-                       height=high - low, class_=series_class(plot, index))
+                       height=high - low, class_=css_class_of_series(plot, index))
 
 
-def line_through(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
+def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
     """Return the line through the means of a series."""
-    if len(places) < 2 or not plot.is_numeric:
+    if len(places) < 2 or not plot.has_numeric_axis:
         return ""
-    return edged_line(path_through(places, plot.kind == "cdf"), title_element(plot.series[index]),
-                      plot, index)
+    return line_with_edge(path_through(places, plot.kind == "cdf"),
+                          title_element(plot.series[index]), plot, index)
 
 
 def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
                ) -> tuple[list[str], float]:
     """Return the drawing and its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
-    below, room = ground.below()
-    parts = [*area.levels(y_scale, plot.y_label, plot.log_y), *below]
+    below, room = ground.horizontal_axis_below()
+    parts = [*area.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y), *below]
     lifts: dict[float, float] = {}
     for index, name in enumerate(plot.series):
         marks = [mark for mark in plot.marks if mark.series == name]
         parts += [published_level(mark, ground, index) for mark in marks
                   if mark.runs is None and mark.x == LEVEL]
-        placed = [(x, mark) for mark in marks if (x := ground.x(mark)) is not None]
-        parts.append(line_through(plot, index, [(x, ground.y(mark.y)) for x, mark in placed
-                                                if mark.runs is not None]))
+        placed = [(x, mark) for mark in marks if (x := ground.x_of_mark(mark)) is not None]
+        parts.append(line_through_means(plot, index,
+                                        [(x, ground.y_of_value(mark.y)) for x, mark in placed
+                                         if mark.runs is not None]))
         for x, mark in placed if plot.kind != "cdf" else ():
             lift = lifts.get(x, 0.0) if plot.kind == "stack" and mark.runs is not None else 0.0
             parts += [draw_mark(mark, x, lift, ground, index),
                       mark_error_bar(mark, x, lift, ground, index)]
             lifts[x] = lift + mark.y
     if plot.line is not None:
-        y = ground.y(plot.line)
+        y = ground.y_of_value(plot.line)
         parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
     return parts, area.bottom + room
 
@@ -666,13 +672,13 @@ def panels_per_row(panels: Sequence[tuple[str, Panel]]) -> int:
     """Return the number of panels in a row; many bars need the full width."""
     bars_ = [len(one.categories) * (1 if one.stacked else len(one.series))
              for _, one in panels if isinstance(one, Bars)]
-    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.are_bars]
+    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.has_bars]
     return 1 if max(bars_, default=0) > ABREAST or len(panels) == 1 else 2
 
 
 def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
     """Return the legend entries; published values are hollow."""
-    entries = {name: series_class(one, i) for _, one in panels
+    entries = {name: css_class_of_series(one, i) for _, one in panels
                for i, name in enumerate(coloured_names(one)) if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
               for mark in one.marks if mark.runs is None}
@@ -717,7 +723,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     """Return the legend of the words that occur, or the scale of numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
-        return draw_legend([(word, word_class(word, plot)) for word in plot.words
+        return draw_legend([(word, css_class_of_word(word, plot)) for word in plot.words
                             if word in there], 4)
     parts = [text_element(number_as_text(low), LEFT, 14, "start")]
     x = LEFT + LETTER * len(number_as_text(low)) + 8
@@ -728,10 +734,10 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     return "".join(parts), 28.0
 
 
-def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
+def css_class_of_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the CSS class of a cell's colour."""
     if plot.words:
-        return word_class(str(value), plot) if value is not None else "erased"
+        return css_class_of_word(str(value), plot) if value is not None else "erased"
     if not isinstance(value, int | float):
         return "erased"
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
@@ -753,7 +759,7 @@ def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str
                        transform=f"rotate(-90 14 {middle:.0f})")
 
 
-def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
+def lines_between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
     """Return the lines between cells, if these are large enough."""
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
@@ -775,7 +781,8 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in runs_of_classes([cell_class(v, plot, low, high) for v in row]):
+        for begin, end, klass in runs_of_classes([css_class_of_cell(v, plot, low, high)
+                                                  for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
     # Edges are at most a quarter of a cell wide.
@@ -786,7 +793,7 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     bottom = top + tall * len(plot.row_names)
     frame = svg_element("rect", x=LEFT, y=top, width=WIDTH.get() - LEFT - RIGHT,
                         height=bottom - top, class_="frame")
-    return (named + area + between_cells(plot, top, wide, tall) + frame
+    return (named + area + lines_between_cells(plot, top, wide, tall) + frame
             + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
 
 
@@ -796,8 +803,8 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
 def draw_spans(plot: Spans) -> tuple[str, float]:
     """Return the drawing and its height."""
     there = {span.kind for span in plot.spans}
-    named, top = draw_legend([(kind, series_class(plot, i)) for i, kind in enumerate(plot.kinds)
-                              if kind in there], 4)
+    named, top = draw_legend([(kind, css_class_of_series(plot, i))
+                              for i, kind in enumerate(plot.kinds) if kind in there], 4)
     tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
     place = Area(top + 4, tall * len(plot.lanes))
     scale = round_ticks(0, max((span.end for span in plot.spans), default=1))
@@ -807,10 +814,11 @@ def draw_spans(plot: Spans) -> tuple[str, float]:
               for i, name in enumerate(plot.lanes)]
     boxes: dict[str, list[Box]] = {}
     for span in plot.spans:
-        x0, x1 = (place.x(t, scale[0], scale[-1]) for t in (span.begin, span.end))
+        x0, x1 = (place.x_of_value(t, scale[0], scale[-1]) for t in (span.begin, span.end))
         boxes.setdefault(span.kind, []).append(
             (x0, place.top + tall * span.lane + 1, max(x1 - x0, 0.3), tall - 2))
-    parts += [boxes_as_path(kind, found, f"brief {series_class(plot, plot.kinds.index(kind))}")
+    parts += [boxes_as_path(kind, found,
+                            f"brief {css_class_of_series(plot, plot.kinds.index(kind))}")
               for kind, found in boxes.items()]
     # The page's script finds the operation under the pointer in the figure's CSV.
     parts.append(svg_element("rect", x=place.left, y=place.top, width=place.right - place.left,

@@ -60,8 +60,8 @@ def parse_seed(text: str) -> int:
 
 def synth_parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = command.verb_parser("synth", "Make a record file (.aft) of synthetic requests.",
-                                 EPILOG)
+    parser = command.make_verb_parser("synth", "Make a record file (.aft) of synthetic requests.",
+                                      EPILOG)
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--list", action="store_true", help="print the published volumes")
     origin.add_argument("--like", metavar="VOLUME", help="one of them")
@@ -88,7 +88,7 @@ def synth_parser() -> command.Parser:
     return parser
 
 
-def refuse_beside(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
+def refuse_contradictions(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
     """Refuse options that contradict this one."""
     for name in names:
         if getattr(arguments, name) is not None:
@@ -130,13 +130,14 @@ def published_volumes() -> list[dict[str, Any]]:
 
 def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
-    refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within",
-                                          "reads_of_a_place", "read_places_share"))
+    refuse_contradictions(arguments, "--list", ("output", "profile_out", "approx_share", "within",
+                                                  "reads_of_a_place", "read_places_share"))
     choice = row_list.choose_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
         command.write_json_answer(arguments.json,
-                                  {**command.document_head("synth",
-                                                           argv), "volumes": published_volumes()})
+                                  {**command.json_document_head("synth",
+                                                                argv),
+                                   "volumes": published_volumes()})
     else:
         choice.print_rows(arguments, "synth", argv, [
             {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
@@ -164,7 +165,7 @@ def missed_characteristics(wanted: dict[str, float], made: dict[str, float],
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
-def updates_are_too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
+def are_updates_too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
     """Tell whether updates did not reach the ages of the profile."""
     zones = [key for key in wanted if key.startswith("update_zone_")]
     return bool(missed_characteristics({key: wanted[key] for key in zones}, made, VISIBLE))
@@ -173,12 +174,13 @@ def updates_are_too_young(wanted: dict[str, float], made: dict[str, float]) -> b
 def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
                           made: dict[str, float]) -> None:
     """Print the wanted characteristics beside the achieved ones."""
-    wanted = profile.summary()
+    wanted = profile.compared_characteristics()
     if arguments.json:
         command.write_json_answer(arguments.json, {
-            **command.document_head("synth", argv), "name": profile.name, "source": profile.source,
-            "assumed": list(profile.assumed), "requests": arguments.requests,
-            "seed": arguments.seed, "wanted": wanted, "made": made})
+            **command.json_document_head("synth", argv), "name": profile.name,
+            "source": profile.source,
+"assumed": list(profile.assumed), "requests": arguments.requests,
+"seed": arguments.seed, "wanted": wanted, "made": made})
         return
     print(f"{arguments.output}: {arguments.requests} synthetic requests, {profile.source}, "
           f"{profile.name}, seed {arguments.seed}")
@@ -186,7 +188,7 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     print(f"{'':22}{'wanted':>10}{'made':>10}")
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
-    if updates_are_too_young(wanted, made):
+    if are_updates_too_young(wanted, made):
         hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
         ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
         print(command.wrap_help_text(
@@ -195,7 +197,7 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
             "as the profile wants them."))
 
 
-def output_files(arguments: argparse.Namespace) -> dict[str, Path]:
+def output_files_by_option(arguments: argparse.Namespace) -> dict[str, Path]:
     """Return the output files by the names of their options."""
     given = {"--output": arguments.output, "--profile-out": arguments.profile_out}
     return {option: path for option, path in given.items() if path}
@@ -206,7 +208,7 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for path in (arguments.fit, arguments.profile):
         if path:
             command.CLAIMS.claim_input(path)
-    for option, path in output_files(arguments).items():
+    for option, path in output_files_by_option(arguments).items():
         if path == command.STANDARD and arguments.json:
             raise Refusal(f"{option} - and --json both want standard output", command.USAGE)
         command.CLAIMS.claim_output(path, option)
@@ -223,12 +225,12 @@ def write_streams(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     # Open the output first, so that a wrong name fails before any work.
     with command.temporary_output(arguments.output, record_writer.OUTPUT) as file:
         stream = synthesis.generate_stream(profile, arguments.requests, arguments.seed)
-        record_writer.write_record_file(file, stream.columns(), stream.device_bytes,
+        record_writer.write_record_file(file, stream.record_columns(), stream.device_bytes,
                                         f"synthetic {profile.name}", about)
-        made = workload_profile.profile_of_record_file(file).summary()
-    if command.STANDARD not in output_files(arguments).values():
+        made = workload_profile.profile_of_record_file(file).compared_characteristics()
+    if command.STANDARD not in output_files_by_option(arguments).values():
         print_characteristics(arguments, argv, profile, made)
-    bad = missed_characteristics(profile.summary(), made,
+    bad = missed_characteristics(profile.compared_characteristics(), made,
                                  arguments.within) if arguments.within else []
     if bad:
         sys.stderr.write(f"approxftl synth: {arguments.output}: further off than --within "
@@ -245,7 +247,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run_synth() -> int:
         arguments = synth_parser().parse_args(words)
         if not arguments.list:
-            row_list.require_list(arguments, "--list")
+            row_list.refuse_without_list(arguments, "--list")
         run = list_volumes if arguments.list else write_streams
         return run(arguments, words)
 

@@ -45,7 +45,7 @@ def _true_neighbours(count: int, dimensions: int, seed: int) -> NDArray[np.int64
     return nearest_indices(*make_vectors(count, dimensions, seed))
 
 
-def nearest_recall(stored: Floats, seed: int) -> float:
+def recall_of_nearest(stored: Floats, seed: int) -> float:
     """Return the share of the true nearest vectors that the stored vectors still give."""
     truth = _true_neighbours(*stored.shape, seed)
     found = nearest_indices(stored, make_vectors(*stored.shape, seed)[1])

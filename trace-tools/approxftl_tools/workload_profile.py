@@ -70,7 +70,7 @@ class Profile:
         middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
         return float(np.mean(middle)) / 1e6
 
-    def summary(self) -> dict[str, float]:
+    def compared_characteristics(self) -> dict[str, float]:
         """Return the characteristics that are compared between a profile and a made stream."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
@@ -132,14 +132,15 @@ def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
     return tuple(map(float, gaps / middle * mean_ms * 1e6))
 
 
-def plain_name(name: str) -> str:
+def name_without_separators(name: str) -> str:
     """Return a name in lower case without separators."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def find_profile(name: str) -> Profile:
     """Return the published profile of a volume of MSR Cambridge."""
-    found = [row for row in PUBLISHED if plain_name(row[0]) == plain_name(name)]
+    found = [row for row in PUBLISHED
+             if name_without_separators(row[0]) == name_without_separators(name)]
     if not found:
         raise Refusal(f'no volume "{name}" is published; there are '
                       + ", ".join(row[0] for row in PUBLISHED), NOT_FOUND)
@@ -183,7 +184,7 @@ def update_zone_shares(ages: Array) -> tuple[float, ...]:
     return tuple(map(float, counts / counts.sum()))
 
 
-def share_of_true(part: Array) -> float:
+def share_of_true_values(part: Array) -> float:
     """Return the share of true values; 0 if there are none."""
     return float(np.mean(part)) if len(part) else 0.0
 
@@ -191,27 +192,28 @@ def share_of_true(part: Array) -> float:
 def profile_of_record_file(path: Path) -> Profile:
     """Return the profile measured from a record file."""
     file = aft.open_records(path)
-    ops = file.operations()
+    ops = file.operations_without_flags()
     kept = ops <= aft.OPERATIONS.index("write")
     if not kept.any():
         raise Refusal(f"{path}: no read and no write in {len(ops)} records; nothing to fit to")
     write = ops[kept] == aft.OPERATIONS.index("write")
-    first = file.column("off_sect")[kept] // UNIT_SECTORS
-    units = np.maximum(1, -(-file.column("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
-    t_ns = file.column("t_ns")[kept]
+    first = file.field_of_records("off_sect")[kept] // UNIT_SECTORS
+    units = np.maximum(1, -(-file.field_of_records("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
+    t_ns = file.field_of_records("t_ns")[kept]
     ages = update_ages(first[write], t_ns[write])
     written = np.isin(first[~write], first[write])
     alone = first[~write][~written]
     gaps = np.diff(t_ns.astype(np.int64)) if len(t_ns) > 1 else np.zeros(1)
     classes = np.array([name == "approximate" for name in file.classes], bool)
     return Profile(
-        path.stem, f"fitted to {path.name}", share_of_true(write), share_of_true(ages >= 0),
-                   update_zone_shares(ages),
-        length_distribution(units[write]), length_distribution(units[~write]),
-        tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))), share_of_true(written),
-        len(alone) / max(1, len(np.unique(alone))),
-        share_of_true(classes[file.column("class")[kept][write]]),
-        ("order within zones", "independent times between requests"))
+        path.stem, f"fitted to {path.name}", share_of_true_values(write),
+        share_of_true_values(ages >= 0),
+        update_zone_shares(ages),
+length_distribution(units[write]), length_distribution(units[~write]),
+tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))), share_of_true_values(written),
+len(alone) / max(1, len(np.unique(alone))),
+share_of_true_values(classes[file.field_of_records("class")[kept][write]]),
+("order within zones", "independent times between requests"))
 
 
 # ---------------------------------------------------------------- as a file

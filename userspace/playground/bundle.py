@@ -14,15 +14,15 @@ SCRIPTS = ("wasi", "device", "state", "palette", "draw", "cells", "fingers", "ch
            "tours", "app")
 
 
-def packed(path: Path) -> str:
+def pack_file_as_text(path: Path) -> str:
     """Return a file as text that the page unpacks: the same every time."""
     return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()
 
 
-def page(folder: Path, library: Path) -> str:
+def build_playground_page(folder: Path, library: Path) -> str:
     """Return the page."""
     script = "\n".join((folder / f"{name}.js").read_text() for name in SCRIPTS)
-    parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": packed(library),
+    parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": pack_file_as_text(library),
              "@SCRIPT@": script}
     html = (folder / "page.html").read_text()
     for mark, part in parts.items():
@@ -31,4 +31,4 @@ def page(folder: Path, library: Path) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[3]).write_text(page(Path(sys.argv[1]), Path(sys.argv[2])))
+    Path(sys.argv[3]).write_text(build_playground_page(Path(sys.argv[1]), Path(sys.argv[2])))

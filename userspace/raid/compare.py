@@ -80,14 +80,14 @@ class Outcome:
     write_us: float
 
     @property
-    def parity(self) -> float:
+    def parity_per_user_unit(self) -> float:
         """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
-    def figures(self) -> dict[str, float]:
+    def measures_by_name(self) -> dict[str, float]:
         """Return the measures by name."""
         return {
-            "parity writes of user writes": self.parity,
+            "parity writes of user writes": self.parity_per_user_unit,
             "pages consumed": self.pages,
             "units collected": self.gc_units,
             "erases": self.erases,
@@ -106,12 +106,12 @@ def run_simulator(*arguments: str) -> Json:
     return run
 
 
-def full_pass(capacity: int) -> list[Request]:
+def full_pass_requests(capacity: int) -> list[Request]:
     """Return sequential writes of the whole array."""
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
-def short_lived(capacity: int, count: int, in_use: int) -> list[Request]:
+def short_lived_requests(capacity: int, count: int, in_use: int) -> list[Request]:
     """Return writes, most of them to a changing set of active extents."""
     draw = random.Random(1)
     extents = capacity // REQUEST // EXTENT
@@ -129,7 +129,7 @@ def short_lived(capacity: int, count: int, in_use: int) -> list[Request]:
     return result
 
 
-def write_log(path: Path, requests: list[Request], rate: int) -> None:
+def write_fio_log(path: Path, requests: list[Request], rate: int) -> None:
     """Write the requests as an fio log with times in ms."""
     lines = ["fio version 3 iolog", "0 /dev/md5 add", "0 /dev/md5 open"]
     lines += [f"{number * 1000 // rate} /dev/md5 write {offset} {length}"
@@ -160,17 +160,18 @@ def simulate_array(results: Path, members: int, policy: str, warmup: int) -> Jso
 def prepare_requests(results: Path, members: int) -> None:
     """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
-    first = full_pass(capacity)
+    first = full_pass_requests(capacity)
     rate = RATE * (members - 1)
-    rest = short_lived(capacity, 2 * capacity // REQUEST, round(EXTENTS * (members - 1) / 3))
+    rest = short_lived_requests(capacity, 2 * capacity // REQUEST,
+                                round(EXTENTS * (members - 1) / 3))
     third = len(rest) // 3
     warm, measured = first + rest[:third], rest[third:]
     (results / "member-options").write_text(" ".join(
         ["--store ram --profile", PROFILE, *(f"{k}={v}" for k, v in MEMBER.items())]))
     (results / "member-kib").write_text(str(MEMBER_KIB))
     (results / "stripes").write_text(str(STRIPES))
-    write_log(results / "warm.log", warm, rate)
-    write_log(results / "measured.log", measured, rate)
+    write_fio_log(results / "warm.log", warm, rate)
+    write_fio_log(results / "measured.log", measured, rate)
     write_records(results / "requests.aft", warm + measured, rate)
     for policy in POLICIES:
         run = simulate_array(results, members, policy, len(warm))
@@ -185,7 +186,7 @@ def consumed_pages(counters: Json) -> int:
     return units // (PAGE // UNIT) - int(counters["reprogrammed_pages"])
 
 
-def of_simulator(results: Path, policy: str) -> Outcome:
+def outcome_of_simulator(results: Path, policy: str) -> Outcome:
     """Return the outcome of the simulator's array."""
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
@@ -202,20 +203,20 @@ def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
-def of_md(results: Path, policy: str, members: int) -> Outcome:
+def outcome_of_md(results: Path, policy: str, members: int) -> Outcome:
     """Return the outcome of md's array."""
     counted = list(member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
-    def total_of(name: str) -> int:
+    def total_of_counter(name: str) -> int:
         return sum(int(one[name]) for one in counted)
 
     pages = sum(consumed_pages(one) for one in counted)
     per_erase = [one["host_write_units"] * UNIT / PAGE / max(1, one["array_erases"])
                  for one in counted]
-    return Outcome(report["io_bytes"] // UNIT, total_of("host_write_units"), pages,
-                   total_of("programmed_gc_units"), total_of("array_erases"), per_erase,
-                   report["clat_ns"]["mean"] / 1000)
+    return Outcome(report["io_bytes"] // UNIT, total_of_counter("host_write_units"), pages,
+                   total_of_counter("programmed_gc_units"), total_of_counter("array_erases"),
+                   per_erase, report["clat_ns"]["mean"] / 1000)
 
 
 def print_comparison(name: str, md: float, sim: float) -> bool:
@@ -228,15 +229,15 @@ def print_comparison(name: str, md: float, sim: float) -> bool:
     return agrees
 
 
-def changes_of(results: Path, members: int) -> dict[str, tuple[float, float]]:
+def changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
     """Return the change by ReSSD (%) in md's and the simulator's array."""
-    tlc, ressd = ((of_md(results, policy, members).figures(),
-                   of_simulator(results, policy).figures()) for policy in POLICIES)
+    tlc, ressd = ((outcome_of_md(results, policy, members).measures_by_name(),
+                   outcome_of_simulator(results, policy).measures_by_name()) for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
 
-def put_changes(changes: dict[str, tuple[float, float]]) -> bool:
+def print_changes(changes: dict[str, tuple[float, float]]) -> bool:
     """Print the changes by ReSSD in both arrays; return whether they have the same sign."""
     same = True
     print("\nressd against tlc in %            md    simulator")
@@ -251,20 +252,20 @@ def report_arrays(results: Path, members: int) -> bool:
     """Print both arrays under both policies; return whether they agree within tolerance."""
     agreed = True
     for policy in POLICIES:
-        md, sim = of_md(results, policy, members), of_simulator(results, policy)
+        md, sim = outcome_of_md(results, policy, members), outcome_of_simulator(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
-        for name, value in md.figures().items():
-            agreed &= print_comparison(name, value, sim.figures()[name])
+        for name, value in md.measures_by_name().items():
+            agreed &= print_comparison(name, value, sim.measures_by_name()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-    agreed &= put_changes(changes_of(results, members))
+    agreed &= print_changes(changes_by_ressd(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
-def put_by_members(results: Path, counts: list[int]) -> None:
+def print_changes_by_size(results: Path, counts: list[int]) -> None:
     """Print the changes by ReSSD in arrays of several sizes: md's, and the simulator's."""
-    by_count = {members: changes_of(results / str(members), members) for members in counts}
+    by_count = {members: changes_by_ressd(results / str(members), members) for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
     for name in by_count[counts[0]]:
@@ -276,7 +277,7 @@ def main() -> int:
     """Run the command."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
-        put_by_members(folder, counts)
+        print_changes_by_size(folder, counts)
         return 0
     if verb == "prepare":
         prepare_requests(folder, counts[0])

@@ -67,7 +67,7 @@ class Mass:
     first: int
     mass: FloatArray
 
-    def add(self, other: "Mass") -> "Mass":
+    def sum_distribution(self, other: "Mass") -> "Mass":
         """Return the distribution of the sum of two independent variables.
 
         Direct convolution: all terms are positive, so tails keep their relative precision, which an
@@ -76,7 +76,7 @@ class Mass:
         return Mass(self.first + other.first, np.convolve(self.mass, other.mass))
 
 
-def _from_edges(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
+def _mass_from_survival(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
     """Return the exact bin masses of a distribution that is symmetric about `centre`.
 
     `survival(x)` is the probability of exceeding centre + x. It is only called with x >= 0, because
@@ -112,7 +112,7 @@ def gaussian_mass(mean: float, sigma: float) -> Mass:
     """Return a normal distribution; a vanishing sigma gives a point."""
     if sigma < GRID_V / 100:
         return point_mass(mean)
-    return _from_edges(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
+    return _mass_from_survival(lambda x: normal_tail(x / sigma), mean, GAUSS_CUT * sigma)
 
 
 @lru_cache(maxsize=256)
@@ -120,7 +120,7 @@ def laplace_mass(scale: float) -> Mass:
     """Return a Laplace distribution with mean zero (eq 5, program/erase noise)."""
     if scale <= 0:
         return point_mass(0.0)
-    return _from_edges(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
+    return _mass_from_survival(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
 def uniform_mass(low: float, width: float) -> Mass:
@@ -162,7 +162,7 @@ def disturbance_mass(total_mv: float) -> Mass:
     """Return the distribution of the accumulated shift of a victim (V)."""
     result = point_mass(0.0)
     for shift_mv in neighbour_shifts(total_mv):
-        result = result.add(_neighbour_shift(shift_mv / 1000.0))
+        result = result.sum_distribution(_neighbour_shift(shift_mv / 1000.0))
     return result
 
 
@@ -179,7 +179,7 @@ class State:
     swing_v: float
     is_gaussian: bool
 
-    def mass(self) -> Mass:
+    def programmed_mass(self) -> Mass:
         """Return the distribution right after programming."""
         if self.is_gaussian:
             return gaussian_mass(self.level_v, self.spread_v)
@@ -241,18 +241,19 @@ def _state_noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> 
     drain = RETENTION_KS * swing_v * math.log1p(hours)
     mean = -drain * RETENTION_KD * root
     variance = drain * RETENTION_KM * cycles**0.6 if cycles else 0.0
-    return noise.add(gaussian_mass(mean, math.sqrt(variance)))
+    return noise.sum_distribution(gaussian_mass(mean, math.sqrt(variance)))
 
 
 @lru_cache(maxsize=4096)
 def _disturbed_state(state: State, disturb_mv: float) -> Mass:
-    return state.mass().add(disturbance_mass(disturb_mv))
+    return state.programmed_mass().sum_distribution(disturbance_mass(disturb_mv))
 
 
 @lru_cache(maxsize=1024)
 def _erased_state(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
     """Return the erased state as it is read; it loses no charge, so time does not matter."""
-    return _disturbed_state(state, disturb_mv).add(_state_noise(residual_v, 0.0, cycles, 0))
+    return _disturbed_state(state,
+                            disturb_mv).sum_distribution(_state_noise(residual_v, 0.0, cycles, 0))
 
 
 def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
@@ -261,11 +262,11 @@ def state_distributions(channel: Channel, disturb_mv: float, cycles: int, hours:
     result = [_erased_state(channel.states[0], residual, disturb_mv, cycles)]
     for state in channel.states[1:]:
         noise = _state_noise(residual, state.swing_v, cycles, hours)
-        result.append(_disturbed_state(state, disturb_mv).add(noise))
+        result.append(_disturbed_state(state, disturb_mv).sum_distribution(noise))
     return result
 
 
-def crossing_error(lower: Mass, upper: Mass) -> float:
+def read_error_at_crossing(lower: Mass, upper: Mass) -> float:
     """Return the least P(lower is read high) + P(upper is read low) over all read references."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
@@ -280,7 +281,7 @@ def crossing_error(lower: Mass, upper: Mass) -> float:
     return float(np.min(above + below))
 
 
-def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -> float:
+def cell_rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -> float:
     """Return the raw bit error rate (eq 8 with crossing-point references).
 
     States are equally likely and Gray-coded: a misread cell is one wrong bit.
@@ -288,7 +289,7 @@ def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -
     states = state_distributions(channel, disturb_mv, cycles, hours)
     pairs = itertools.pairwise(states)
     share = 1.0 / len(states)
-    return sum(share * crossing_error(a, b) for a, b in pairs) / math.log2(len(states))
+    return sum(share * read_error_at_crossing(a, b) for a, b in pairs) / math.log2(len(states))
 
 
 def scaled_shift_mv(vmax_v: float) -> float:
@@ -299,7 +300,7 @@ def scaled_shift_mv(vmax_v: float) -> float:
 def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
     """Return the RBER of a precise and an approximate page at the reference point, for a fit."""
     precise, approx = (
-        rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
+        cell_rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)
     )
     return precise, approx

@@ -22,12 +22,12 @@ class Macro:
     value: int
     doc: str = ""
 
-    def header(self) -> str:
+    def header_declaration(self) -> str:
         """Return the #define with its comment."""
         comment = plain_comment(self.doc) if self.doc else ""
         return f"{comment}#define {self.name} {self.value}\n"
 
-    def source(self) -> str:
+    def source_definition(self) -> str:
         """Return an empty string: a macro has no definition in the source file."""
         return ""
 
@@ -41,14 +41,14 @@ class Enum:
     members: Sequence[tuple[str, str]]
     count: str
 
-    def header(self) -> str:
+    def header_declaration(self) -> str:
         """Return the enum with its kernel-doc comment."""
         members = [*self.members, (self.count, "number of the above")]
         lines = [f"\t{name},\n" for name, _ in members[:-1]] + [f"\t{self.count}\n"]
         comment = kernel_doc(f"enum {self.name} - {self.doc}", members, "")
         return f"{comment}enum {self.name} {{\n{''.join(lines)}}};\n"
 
-    def source(self) -> str:
+    def source_definition(self) -> str:
         """Return an empty string: an enum has no definition in the source file."""
         return ""
 
@@ -64,7 +64,7 @@ class Table:
     doc: str
     detail: str = ""
 
-    def _declaration(self) -> str:
+    def _array_declaration(self) -> str:
         text = f"const {self.ctype} {self.name}"
         column = len("extern ") + len(text)
         dims = [f"[{d}]" for d in self.dims]
@@ -74,14 +74,14 @@ class Table:
             text = text.replace("][", "]\n\t[", 1)
         return text
 
-    def header(self) -> str:
+    def header_declaration(self) -> str:
         """Return the declaration with its comment."""
         comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
-        return f"{comment}extern {self._declaration()};\n"
+        return f"{comment}extern {self._array_declaration()};\n"
 
-    def source(self) -> str:
+    def source_definition(self) -> str:
         """Return the definition."""
-        return f"{self._declaration()} = {{\n{braced_lines(self.values)}}};\n"
+        return f"{self._array_declaration()} = {{\n{braced_lines(self.values)}}};\n"
 
 
 Item = Macro | Enum | Table

@@ -28,7 +28,7 @@ def layer_errors() -> list[float]:
 
     They vary less over the stack than all errors do: with the square root (assumed).
     """
-    return [math.sqrt(factor / layers.UNIT) for factor in layers.factors_q8()]
+    return [math.sqrt(factor / layers.UNIT) for factor in layers.layer_factors_q8()]
 
 
 def largest_errors() -> float:
@@ -36,17 +36,17 @@ def largest_errors() -> float:
     return min(layer_errors()) * program_time.CUBE_MARGIN
 
 
-def wear_factor(cycles: float) -> float:
+def growth_of_layer_errors(cycles: float) -> float:
     """Return the linear growth of these errors; the worst layer is at the limit at LIFE_CYCLES."""
     return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
 
 
 def spare_margin(point: int, cycles: float) -> float:
     """Return S_M of a layer, the factor by which its errors may grow; at least 1."""
-    return max(1.0, largest_errors() / (layer_errors()[point] * wear_factor(cycles)))
+    return max(1.0, largest_errors() / (layer_errors()[point] * growth_of_layer_errors(cycles)))
 
 
-def margin_mv(spare: float) -> tuple[float, float]:
+def voltage_margins_mv(spare: float) -> tuple[float, float]:
     """Return how far the first program voltage may rise and the last one fall (mV)."""
     limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
     total = min(limit, program_time.cube_margin_mv(spare))
@@ -69,7 +69,7 @@ def mean_follower_saving(cycles: float) -> float:
 
 
 @lru_cache(maxsize=1)
-def early_verifies() -> list[int]:
+def early_verify_loops() -> list[int]:
     """Return by layer how many loops before the needed one the default verify of a state starts.
 
     The default is the same for all layers. The quarter of them with the most errors is slower by a
@@ -85,7 +85,7 @@ def early_verifies() -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def vert_mv() -> list[float]:
+def vertftl_reduction_mv() -> list[float]:
     """Return vertFTL's reduction of the last voltage (mV) by layer, fixed for all conditions.
 
     The advantage of a layer over the worst one is permanent margin. Only the last voltage is
@@ -95,10 +95,10 @@ def vert_mv() -> list[float]:
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
                for errors in layer_errors()]
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
-    return [program_time.cube_step_mv() * loops_of(saving * scale) for saving in savings]
+    return [program_time.cube_step_mv() * loops_with_saving(saving * scale) for saving in savings]
 
 
-def loops_of(saving: float) -> float:
+def loops_with_saving(saving: float) -> float:
     """Return the number of removed loops that gives this saving."""
     most = program_time.CUBE_MAX_REMOVED
     found = find_root(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)

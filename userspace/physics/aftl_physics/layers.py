@@ -16,16 +16,16 @@ BOTTOM_EXCESS = Fraction(9, 10)
 EXPONENT = 4
 
 
-def layer_shape(point: int) -> Fraction:
+def layer_error_shape(point: int) -> Fraction:
     """Return the unnormalised factor: 1 in the middle, rising with the fourth power outwards."""
     position = Fraction(2 * point - (POINTS - 1), POINTS - 1)
     excess = TOP_EXCESS if position < 0 else BOTTOM_EXCESS
     return 1 + excess * abs(position) ** EXPONENT
 
 
-def factors_q8() -> list[int]:
+def layer_factors_q8() -> list[int]:
     """Return the factors x 256 from top (0) to bottom, with a mean of exactly 256."""
-    shapes = [layer_shape(p) for p in range(POINTS)]
+    shapes = [layer_error_shape(p) for p in range(POINTS)]
     exact = [s * POINTS * UNIT / sum(shapes) for s in shapes]
     result = [int(x) for x in exact]
     missing = POINTS * UNIT - sum(result)

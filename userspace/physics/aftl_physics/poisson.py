@@ -18,7 +18,7 @@ LARGEST_MEAN = 8192
 PER_DOUBLING = 4
 
 
-def grid_q8() -> list[int]:
+def poisson_means_q8() -> list[int]:
     """Return the means x 256 of the grid: 0, then at most four integer points per doubling."""
     last = LARGEST_MEAN * SCALE
     ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
@@ -47,7 +47,7 @@ def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
     return mode - len(below), [w / total for w in weights]
 
 
-def bin_means(mean: float) -> list[float]:
+def mean_counts_of_bins(mean: float) -> list[float]:
     """Return the mean count of each of the 64 bins; a count that spans bins is split."""
     first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
@@ -63,13 +63,13 @@ def bin_means(mean: float) -> list[float]:
     return [s * COLUMNS for s in sums]
 
 
-def rounded_row(mean_q8: int, previous: list[int]) -> list[int]:
+def rounded_poisson_row(mean_q8: int, previous: list[int]) -> list[int]:
     """Return bin means x 256 as integers that sum to 64 x mean_q8.
 
     Every entry is rounded down, but not below the row of the next smaller mean; the remainder goes
     to the entries with the largest fractions.
     """
-    exact = [m * SCALE for m in bin_means(mean_q8 / SCALE)]
+    exact = [m * SCALE for m in mean_counts_of_bins(mean_q8 / SCALE)]
     row = [max(math.floor(x + 1e-6), p) for x, p in zip(exact, previous, strict=True)]
     missing = COLUMNS * mean_q8 - sum(row)
     if not 0 <= missing <= COLUMNS:
@@ -80,10 +80,10 @@ def rounded_row(mean_q8: int, previous: list[int]) -> list[int]:
     return row
 
 
-def table_q8() -> tuple[list[int], list[list[int]]]:
+def poisson_table_q8() -> tuple[list[int], list[list[int]]]:
     """Return the grid and the rows."""
-    grid = grid_q8()
+    grid = poisson_means_q8()
     rows = [[0] * COLUMNS]
     for mean_q8 in grid[1:]:
-        rows.append(rounded_row(mean_q8, rows[-1]))
+        rows.append(rounded_poisson_row(mean_q8, rows[-1]))
     return grid, rows

@@ -31,8 +31,8 @@ def relaxation_lines() -> list[str]:
     shorter = cell.STEP_V / (1.0 - program_time.SAVING_NO_NEIGHBOURS)
     window = cell.window_channel
     precise = cell.VMAX_PRECISE_V
-    after_approx = cell.rber(window(precise, short), cell.scaled_shift_mv(cell.VMAX_APPROX_V))
-    after_none = cell.rber(window(precise, shorter), 0.0)
+    after_approx = cell.cell_rber(window(precise, short), cell.scaled_shift_mv(cell.VMAX_APPROX_V))
+    after_none = cell.cell_rber(window(precise, shorter), 0.0)
     return [
         "Precise page with fewer steps (limit 1e-8):",
         f"  -24 % and two approximate neighbours {after_approx:.2e}",
@@ -52,14 +52,14 @@ def time_lines() -> list[str]:
         f"ApproxFTL program us (precise, b, c, approximate, Delta_b): {approx}",
         f"cubeFTL program us by removed loops: {cube[0]}; verifies skipped: {cube[1]}",
         f"TVR steps with margins {tvr.ispp_steps(1.0)}, without {tvr.ispp_steps(0.0)}; "
-        f"step {tvr.step_ns() / 1000:.2f} us",
+        f"step {tvr.ispp_step_ns() / 1000:.2f} us",
     ]
 
 
 def code_lines() -> list[str]:
     """Return ReSSD's encodings, as lines."""
     lines = ["ReSSD encodings, values MSB LSB by state:"]
-    for code, encoding in reprogram_code.all_encodings().items():
+    for code, encoding in reprogram_code.encodings_by_code().items():
         states = [
             f"{'ER' if encoding[v] == 0 else f'P{encoding[v]}'}={v:02b}"
             for v in reprogram_code.values_by_state(encoding)

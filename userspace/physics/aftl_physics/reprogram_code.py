@@ -44,12 +44,12 @@ NEXT: dict[Code, tuple[Code, Code]] = {
 }
 
 
-def update_bit(value: int, bit: int, new: int) -> int:
+def value_with_bit(value: int, bit: int, new: int) -> int:
     """Return `value` with one of its bits replaced."""
     return value & ~(1 << bit) | new << bit
 
 
-def lowest_allowed(old: Encoding, bit: int, target: int) -> int:
+def highest_start_state(old: Encoding, bit: int, target: int) -> int:
     """Return the highest state from which a cell gets the value `target` when `bit` is updated."""
     return max(old[source] for source in (target, target ^ 1 << bit))
 
@@ -59,7 +59,7 @@ def values_by_state(code: Encoding) -> list[int]:
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
-def is_gray(code: Encoding) -> bool:
+def is_gray_code(code: Encoding) -> bool:
     """Tell whether adjacent states differ in one bit, so that a misread state is one wrong bit."""
     values = values_by_state(code)
     return all((a ^ b).bit_count() == 1 for a, b in itertools.pairwise(values))
@@ -67,11 +67,11 @@ def is_gray(code: Encoding) -> bool:
 
 def _is_legal_update(old: Encoding, new: Encoding, bit: int) -> bool:
     for value in range(VALUES):
-        limit = lowest_allowed(old, bit, value)
+        limit = highest_start_state(old, bit, value)
         keeps = old[value] >= limit
         if new[value] < limit or (keeps and new[value] != old[value]):
             return False
-    return is_gray(new)
+    return is_gray_code(new)
 
 
 def next_encoding(old: Encoding, bit: int) -> Encoding:
@@ -87,7 +87,7 @@ def next_encoding(old: Encoding, bit: int) -> Encoding:
     raise ValueError(f"no encoding after {old}")
 
 
-def all_encodings() -> dict[Code, Encoding]:
+def encodings_by_code() -> dict[Code, Encoding]:
     """Return all seven encodings."""
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
@@ -103,12 +103,12 @@ def reprogram_count(code: Code) -> int:
 
 def distribution_id(code: Code) -> int:
     """Return the distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also has 0."""
-    return max(0, min(all_encodings()[code]) - 1)
+    return max(0, min(encodings_by_code()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
     """Return the code by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
-    codes = all_encodings()
+    codes = encodings_by_code()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
         key = (reprogram_count(code), distribution_id(code))
@@ -134,14 +134,14 @@ class Path(NamedTuple):
 
 def all_cell_histories() -> list[Path]:
     """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
-    codes = all_encodings()
+    codes = encodings_by_code()
     result = []
     choices = list(itertools.product((LSB, MSB), (0, 1)))
     for value, (bit1, new1), (bit2, new2) in itertools.product(range(VALUES), choices, choices):
         first = NEXT[Code.INITIAL][bit1]
         second = NEXT[first][bit2]
-        value1 = update_bit(value, bit1, new1)
-        value2 = update_bit(value1, bit2, new2)
+        value1 = value_with_bit(value, bit1, new1)
+        value2 = value_with_bit(value1, bit2, new2)
         states = (INITIAL[value], codes[first][value1], codes[second][value2])
         result.append(Path(states, (Code.INITIAL, first, second)))
     return result

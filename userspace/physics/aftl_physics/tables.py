@@ -44,14 +44,14 @@ def rate_q40(rate: float) -> int:
 
 
 def _cell_model(channel: cell.Channel) -> RberModel:
-    return lambda mv, cycles, hours: cell.rber(channel, mv, cycles, hours)
+    return lambda mv, cycles, hours: cell.cell_rber(channel, mv, cycles, hours)
 
 
-def _delta_b(mv: float, cycles: int, hours: int) -> float:
+def _delta_b_rber(mv: float, cycles: int, hours: int) -> float:
     """Return Delta_b's RBER: 7.2e-4 as published, plus the growth of a cell with 1.5 x dVpp."""
     channel = cell_channels()["MLC_DELTA_B"]
-    start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
-    growth = cell.rber(channel, mv, cycles, hours) - start
+    start = cell.cell_rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
+    growth = cell.cell_rber(channel, mv, cycles, hours) - start
     return cell.RBER_DELTA_B + max(0.0, growth)
 
 
@@ -76,11 +76,11 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
         "MLC_APPROX": ("approximate page, Vmax 5 V", model["MLC_APPROX"]),
-        "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth", _delta_b),
+        "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth", _delta_b_rber),
         "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", model["MLC_FINE"]),
         "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", model["MLC_MEDIUM"]),
         "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", model["MLC_COARSE"]),
-        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.best_rber(pe, h)),
+        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.rber_at_best_references(pe, h)),
         "TLC_MLC_MODE": ("TLC cell holding two bits", lambda mv, pe, h: tlc.mlc_mode_rber(pe, h)),
         "TLC_REPROGRAM": (
             "reprogrammed page, two-layer super layer",
@@ -117,7 +117,7 @@ def rber_tables() -> dict[str, IntArray]:
 
 def poisson_section() -> Section:
     """Return the section of error counts of a page."""
-    grid, rows = poisson.table_q8()
+    grid, rows = poisson.poisson_table_q8()
     count = "aftl_poisson_count_q8"
     return Section("Poisson quantiles: number of bit errors in a page", (
         Macro("AFTL_POISSON_ROWS", len(grid)),
@@ -143,7 +143,7 @@ def _disturb_neighbours() -> list[list[int]]:
 def _sense_limits() -> list[int]:
     costs = (2, 1, 0)
     channels = [cell.step_channel(program_time.agcr_step_v(cost)) for cost in costs]
-    return [rate_q40(cell.rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
+    return [rate_q40(cell.cell_rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
 
 
 def rber_section() -> Section:
@@ -173,7 +173,7 @@ def rber_section() -> Section:
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
               " index: 0 = the neighbour is precise, 1 = approximate."),
         Macro("AFTL_LAYER_POINTS", layers.POINTS),
-        Table("aftl_layer_factor_q8", "u16", ("AFTL_LAYER_POINTS",), layers.factors_q8(),
+        Table("aftl_layer_factor_q8", "u16", ("AFTL_LAYER_POINTS",), layers.layer_factors_q8(),
               "RBER factor x 256 by relative layer, 0 = top of the stack",
               "The mean is exactly 256. Shape and size are assumptions."),
         Macro("AFTL_SENSE_LEVELS", 3),
@@ -185,23 +185,23 @@ def rber_section() -> Section:
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
         Table("aftl_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
-              [[rate_q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
+              [[rate_q40(tlc.read_disturb_rber(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
               "RBER x 2^40 that reads add to a page, by P/E cycles and reads per page"),
     ))
 
 
-def _cube_ns(removed: int, skipped: int) -> int:
+def _cube_program_ns(removed: int, skipped: int) -> int:
     return scaled_integer(program_time.cube_loops_ns(removed, skipped), 1, digits=7)
 
 
 def cube_section() -> Section:
     """Return the section of cubeFTL."""
-    margins = list(zip(*(cube.margin_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
+    margins = list(zip(*(cube.voltage_margins_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
-        [_cube_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
-        for skipped in range(max(cube.early_verifies()) + 1)
+        [_cube_program_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
+        for skipped in range(max(cube.early_verify_loops()) + 1)
     ]
-    errors = [[scaled_integer(one * cube.wear_factor(pe), Q12)
+    errors = [[scaled_integer(one * cube.growth_of_layer_errors(pe), Q12)
                for one in cube.layer_errors()] for pe in PE_AXIS]
     retries = [[scaled_integer(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS]
                for pe in PE_AXIS]
@@ -215,11 +215,11 @@ def cube_section() -> Section:
               "program time in nanoseconds",
               "First index: loops by which the verifies of each state begin later than by"
               " default. Second index: loops removed."),
-        Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",), cube.early_verifies(),
+        Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",), cube.early_verify_loops(),
               "loops by which verifies may begin later, by relative layer",
               "The mean is 3. An assumption."),
         Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
-              [scaled_integer(mv, 1) for mv in cube.vert_mv()],
+              [scaled_integer(mv, 1) for mv in cube.vertftl_reduction_mv()],
               "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
               " layer", "The mean saves 8 % of the time."),
         Macro("AFTL_CUBE_STEP_MV", scaled_integer(program_time.cube_step_mv(), 1),
@@ -253,7 +253,8 @@ def _tvr_rber() -> list[Any]:
     grids = []
     for i in range(TVR_POINTS):
         channel = tvr.tvr_channel(i / (TVR_POINTS - 1))
-        points = [rate_q40(cell.rber(channel, 0.0, pe, h)) for pe, h in product(PE_AXIS, HOUR_AXIS)]
+        points = [rate_q40(cell.cell_rber(channel, 0.0, pe, h))
+                  for pe, h in product(PE_AXIS, HOUR_AXIS)]
         grids.append(np.array(points, dtype=np.int64).reshape(len(PE_AXIS), len(HOUR_AXIS)))
     stack = np.stack(grids)
     for axis in (1, 2):
@@ -285,12 +286,12 @@ def tvr_section() -> Section:
         Table("aftl_tvr_wear_axis", "u32", (wear,), TVR_WEAR_AXIS,
               "P/E cycles of the two tables below"),
         Table("aftl_tvr_erase_ns", "u32", ("2", wear),
-              [[tvr.erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
+              [[tvr.block_erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
               "erase time in nanoseconds, by content of the block and by P/E cycles",
               "First index: 0 = '11' everywhere, 1 = '01' everywhere. Straight lines between the"
               " measured ends; an assumption."),
         Table("aftl_tvr_program_wear_q16", "u32", (wear,),
-              [scaled_integer(tvr.program_wear(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
+              [scaled_integer(tvr.relative_program_time(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
               "program time relative to a new device, x 65536, by P/E cycles"),
     ))
 
@@ -352,7 +353,7 @@ def states_text() -> str:
                             strict=True):
         if isinstance(item, Table):
             comment = spaced[:spaced.index("extern ")]
-            parts.append(f"{comment}static {item.source()}")
+            parts.append(f"{comment}static {item.source_definition()}")
         else:
             parts.append(spaced)
     return "".join(parts) + f"\n#endif /* {STATES_GUARD} */\n"
@@ -367,7 +368,7 @@ def _spaced_declarations(section: Section) -> list[str]:
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
     return [
-        item.header() if join else f"\n{item.header()}"
+        item.header_declaration() if join else f"\n{item.header_declaration()}"
         for item, join in zip(section.items, joined, strict=True)
     ]
 
@@ -394,7 +395,7 @@ def source_text() -> str:
         f" * {GENERATED}\n */\n#include \"core/nand/{HEADER}\"\n"
     ]
     for section in file_sections():
-        parts += [f"\n{text}" for item in section.items if (text := item.source())]
+        parts += [f"\n{text}" for item in section.items if (text := item.source_definition())]
     return "".join(parts)
 
 
@@ -403,13 +404,13 @@ def generated_files() -> dict[str, str]:
     return {HEADER: header_text(), SOURCE: source_text()}
 
 
-def first_difference(name: str, text: str) -> str | None:
+def first_differing_item(name: str, text: str) -> str | None:
     """Return the first item in which `text` differs from the generated file, or None."""
     if text == generated_files()[name]:
         return None
     for section in file_sections():
         for item in section.items:
-            expected = item.header() if name == HEADER else item.source()
+            expected = item.header_declaration() if name == HEADER else item.source_definition()
             if expected and f"\n{expected}" not in text:
                 return item.name
     return "the text around the tables"

@@ -26,32 +26,32 @@ MLC_MODE_PE_LIMIT = 30000
 QLC_PE_LIMIT = 500
 
 
-def read_disturb(cycles: float, reads: float) -> float:
+def read_disturb_rber(cycles: float, reads: float) -> float:
     """Return the part of the RBER that `reads` reads of each page of the block cause."""
     return G * math.pow(cycles, P) * math.pow(reads, Q)
 
 
-def rber(cycles: float, hours: float, reads: float = 0.0) -> float:
+def tlc_rber(cycles: float, hours: float, reads: float = 0.0) -> float:
     """Return the RBER of a one-shot programmed TLC page, read with the default references."""
     wear = A * math.pow(cycles, K)
     retention = B * math.pow(cycles, M) * math.pow(hours, N)
-    return EPS + wear + retention + read_disturb(cycles, reads)
+    return EPS + wear + retention + read_disturb_rber(cycles, reads)
 
 
-def retention_left() -> float:
+def remaining_retention_share() -> float:
     """Return the share of the retention errors that remain with the best read references.
 
     The formula is for default references, ReSSD's Table 3 for the best ones: with these, a page of
     16 KiB has 29 more errors after 1K P/E and a year.
     """
     left = (WORN_MEAN_YEAR[0] - WORN_MEAN_FRESH[0]) / PAGE_BITS
-    return left / (rber(1000, YEAR_HOURS) - rber(1000, 0))
+    return left / (tlc_rber(1000, YEAR_HOURS) - tlc_rber(1000, 0))
 
 
-def best_rber(cycles: float, hours: float) -> float:
+def rber_at_best_references(cycles: float, hours: float) -> float:
     """Return the RBER of a one-shot programmed TLC page, read with the best references."""
-    fresh = rber(cycles, 0)
-    return fresh + retention_left() * (rber(cycles, hours) - fresh)
+    fresh = tlc_rber(cycles, 0)
+    return fresh + remaining_retention_share() * (tlc_rber(cycles, hours) - fresh)
 
 
 def mlc_mode_rber(cycles: float, hours: float) -> float:
@@ -60,7 +60,7 @@ def mlc_mode_rber(cycles: float, hours: float) -> float:
     Assumption: the cell wears like a TLC cell with cycles scaled by the ratio of the two stated P/E
     limits. The constant term stays, because no measurement of it is published.
     """
-    return best_rber(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
+    return rber_at_best_references(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
 
 
 def qlc_rber(cycles: float, hours: float) -> float:
@@ -69,7 +69,7 @@ def qlc_rber(cycles: float, hours: float) -> float:
     Assumption: as a TLC cell with cycles scaled by the ratio of the two P/E limits. The constant
     term stays, as in MLC mode.
     """
-    return best_rber(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
+    return rber_at_best_references(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
 
 
 def reprogram_factor(hours: float) -> float:
@@ -86,4 +86,4 @@ def reprogram_factor(hours: float) -> float:
 
 def reprogram_rber(cycles: float, hours: float) -> float:
     """Return the RBER of a page in a reprogrammed word line of a two-layer super layer."""
-    return best_rber(cycles, hours) * reprogram_factor(hours)
+    return rber_at_best_references(cycles, hours) * reprogram_factor(hours)

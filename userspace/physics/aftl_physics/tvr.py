@@ -36,7 +36,7 @@ ERASE_NEW_NS = (3_300_000, 3_100_000)
 ERASE_OLD_NS = 9_000_000
 
 
-def half_widths() -> tuple[float, ...]:
+def reference_half_widths() -> tuple[float, ...]:
     """Return D0..D5, the distance of each state mean to its read references (eqs 10-13).
 
     All Q terms of a page type are equal: 2 x 1/4 Q = limit for MSB, 4 x 1/4 Q for LSB.
@@ -48,19 +48,20 @@ def half_widths() -> tuple[float, ...]:
     return d0, d1, d2, d2, d1, d1
 
 
-def bare_means() -> tuple[float, ...]:
+def state_means_without_margins() -> tuple[float, ...]:
     """Return the state means without any margin; the erased mean stays (Fig 11b)."""
-    d = [round(x, 2) for x in half_widths()]
+    d = [round(x, 2) for x in reference_half_widths()]
     first = MEANS_V[0]
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
 def state_means(m: float) -> tuple[float, ...]:
     """Return the state means with a fraction `m` of the margins (linear; assumption)."""
-    return tuple(low + m * (high - low) for low, high in zip(bare_means(), MEANS_V, strict=True))
+    return tuple(low + m * (high - low)
+                 for low, high in zip(state_means_without_margins(), MEANS_V, strict=True))
 
 
-def swing_steps(swing_v: float) -> int:
+def ispp_steps_of_swing(swing_v: float) -> int:
     """Return the ISPP steps of one threshold swing: N_s = ceil(dVth / (beta dVpp)) (eq 14)."""
     return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
 
@@ -71,10 +72,10 @@ def ispp_steps(m: float) -> tuple[int, int]:
     MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
     """
     mu = state_means(m)
-    return swing_steps(mu[2] - mu[0]), swing_steps(mu[1] - mu[0])
+    return ispp_steps_of_swing(mu[2] - mu[0]), ispp_steps_of_swing(mu[1] - mu[0])
 
 
-def error_count(mean_v: float, life: float) -> float:
+def errors_per_page(mean_v: float, life: float) -> float:
     """Return the errors per page after `life` x 1e5 cycles at a mean state voltage (eq 8)."""
     log = math.log(mean_v)
     return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
@@ -83,7 +84,7 @@ def error_count(mean_v: float, life: float) -> float:
 def endurance_cycles(m: float) -> float:
     """Return the cycles (1e5) until eq (8) reaches the error budget."""
     mean = sum(state_means(m)) / 4.0
-    return find_root(lambda n: error_count(mean, n) - ERROR_BUDGET, 1.0, 40.0)
+    return find_root(lambda n: errors_per_page(mean, n) - ERROR_BUDGET, 1.0, 40.0)
 
 
 def state_program_ns() -> tuple[int, ...]:
@@ -91,7 +92,7 @@ def state_program_ns() -> tuple[int, ...]:
     return tuple(S0_PROGRAM_NS * s // 1000 for s in STATE_SLOWDOWN_PERMILLE)
 
 
-def step_ns() -> int:
+def ispp_step_ns() -> int:
     """Return the time of an ISPP step: mean program time over the mean of 22 and 16 steps."""
     return round(sum(state_program_ns()) / 4 / (sum(ispp_steps(1.0)) / 2))
 
@@ -101,12 +102,12 @@ def _linear_ramp(start: float, end: float, low: int, high: int, cycles: int) -> 
     return start + (end - start) * share
 
 
-def erase_ns(pattern: int, cycles: int) -> int:
+def block_erase_ns(pattern: int, cycles: int) -> int:
     """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at end of life."""
     return round(_linear_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 
-def program_wear(cycles: int) -> float:
+def relative_program_time(cycles: int) -> float:
     """Return program time relative to a new device: it falls fast for 2e5 cycles, then slowly."""
     early = 1.0 - EARLY_PROGRAM_DROP
     if cycles <= EARLY_CYCLES:
@@ -121,9 +122,9 @@ def tvr_channel(m: float) -> cell.Channel:
     return cell.gaussian_channel(state_means(m), sigmas)
 
 
-def page_rber() -> tuple[float, float]:
+def page_rber_without_margins() -> tuple[float, float]:
     """Return the RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
-    d = half_widths()
+    d = reference_half_widths()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
     q = [normal_tail(x / y) for x, y in zip(d, s, strict=True)]
     return 0.25 * (q[2] + q[3]), 0.25 * (q[0] + q[1] + q[4] + q[5])

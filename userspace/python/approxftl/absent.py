@@ -44,20 +44,20 @@ class _Arena:
         self.fd = os.dup(fd)
         self.pieces: list[_Piece] = []
 
-    def size(self) -> int:
+    def file_size(self) -> int:
         return os.fstat(self.fd).st_size
 
-    def map(self, offset: int, size: int) -> int:
+    def map_pages(self, offset: int, size: int) -> int:
         memory = mmap.mmap(self.fd, size, offset=offset)
         address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         self.pieces.append(_Piece(address, offset, memory))
         return address
 
-    def grow(self, size: int) -> int:
-        offset = -(-self.size() // mmap.PAGESIZE) * mmap.PAGESIZE
+    def grow_file(self, size: int) -> int:
+        offset = -(-self.file_size() // mmap.PAGESIZE) * mmap.PAGESIZE
         pages = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         os.ftruncate(self.fd, offset + pages)
-        return self.map(offset, pages)
+        return self.map_pages(offset, pages)
 
 
 class Absent:
@@ -71,7 +71,7 @@ class Absent:
     def __getattr__(self, name: str) -> Any:
         return lambda *_arguments: 0
 
-    def refuse(self, number: int, sentence: str) -> int:
+    def store_refusal(self, number: int, sentence: str) -> int:
         """Store a message for reason() and return the negated error number."""
         self.sentence = sentence
         return -number
@@ -83,7 +83,7 @@ class Absent:
     def open(self, path: bytes | None, flags: int, out: Any) -> int:
         """Open a handle; refuse if a device is required or the path does not exist."""
         if flags & _REQUIRE or (path is not None and not os.access(path, os.F_OK)):
-            return self.refuse(errno.ENODEV, self.why)
+            return self.store_refusal(errno.ENODEV, self.why)
         out._obj.value = 1
         return 0
 
@@ -98,14 +98,14 @@ class Absent:
         try:
             return os.pwrite(fd, data, offset)
         except OSError as error:
-            return self.refuse(error.errno or errno.EIO, f"write: {error.strerror}")
+            return self.store_refusal(error.errno or errno.EIO, f"write: {error.strerror}")
 
     def arena_create(self, _device: Any, fd: int, out: Any) -> int:
         """Create an arena for the file."""
         try:
             arena = _Arena(fd)
         except OSError as error:
-            return self.refuse(error.errno or errno.EIO, f"arena: {error.strerror}")
+            return self.store_refusal(error.errno or errno.EIO, f"arena: {error.strerror}")
         out._obj.value = id(arena)
         self.arenas[id(arena)] = arena
         return 0
@@ -117,7 +117,7 @@ class Absent:
     def alloc(self, handle: Any, size: int) -> int | None:
         """Map new pages behind the end of the file."""
         try:
-            return self.arenas[handle.value].grow(size)
+            return self.arenas[handle.value].grow_file(size)
         except (OSError, ValueError):
             ctypes.set_errno(errno.ENOMEM)
             return None
@@ -127,18 +127,18 @@ class Absent:
         for piece in self.arenas[handle.value].pieces:
             if 0 <= address - piece.address < len(piece.memory):
                 return piece.offset + address - piece.address
-        return self.refuse(errno.EINVAL, "that is not of this arena")
+        return self.store_refusal(errno.EINVAL, "that is not of this arena")
 
     def arena_at(self, handle: Any, offset: int) -> int | None:
         """Return the address of a file offset; map the whole file, as a range may span pieces."""
         arena = self.arenas[handle.value]
-        size = arena.size()
+        size = arena.file_size()
         if not 0 <= offset < size:
             return None
         for piece in arena.pieces:
             if piece.offset == 0 and len(piece.memory) == size:
                 return piece.address + offset
-        return arena.map(0, size) + offset
+        return arena.map_pages(0, size) + offset
 
     def arena_sync(self, handle: Any) -> int:
         """Write changed memory back to the file."""
@@ -148,5 +148,5 @@ class Absent:
                 piece.memory.flush()
             os.fdatasync(arena.fd)
         except OSError as error:
-            return self.refuse(error.errno or errno.EIO, f"arena: {error.strerror}")
+            return self.store_refusal(error.errno or errno.EIO, f"arena: {error.strerror}")
         return 0

@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from approxftl_tools.figure import Figure, Mark, Means, as_number
+from approxftl_tools.figure import Figure, Mark, Means, axis_value_as_number
 from approxftl_tools.figure_file import render_figure
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import common_unit
+from approxftl_tools.study_figure import common_unit_of_marks
 from approxftl_tools.study_table import axis_title, column_title
 
 
@@ -40,13 +40,13 @@ def chart_means(measure: str, x: str, relative_to: object,
     """Return a figure of means by their places on the axis `x` and their series."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \
-        common_unit(measure, [one.mean for _, _, one in every])
+        common_unit_of_marks(measure, [one.mean for _, _, one in every])
     marks = [Mark("", series, at if isinstance(at, (int, float)) else str(at), one.mean * scale,
                   None if one.low is None else one.low * scale,
                   None if one.high is None else one.high * scale, one.count, "simulated")
              for at, series, one in every]
     places = list(dict.fromkeys(mark.x for mark in marks))
-    lines = len(places) > 1 and all(as_number(at) is not None for at in places)
+    lines = len(places) > 1 and all(axis_value_as_number(at) is not None for at in places)
     title, x_title = column_title(measure), axis_title(x)
     if lines and all(str(at).endswith("%") for at in places):
         x_title += ", %"

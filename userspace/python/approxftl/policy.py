@@ -200,7 +200,7 @@ class Running:
         except BaseException as error:
             self.error = error
             if self.job:
-                self.job.stop()
+                self.job.stop_call()
             return default
 
     def _begin(self, device: Any) -> int | None:
@@ -235,7 +235,7 @@ class Running:
             except BaseException as error:
                 self.error = error
                 if self.job:
-                    self.job.stop()
+                    self.job.stop_call()
         return 0
 
     @contextmanager

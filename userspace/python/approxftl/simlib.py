@@ -98,16 +98,16 @@ class InputError(SimulationError, OSError):
     """An input file cannot be read."""
 
 
-def places() -> list[Path]:
+def library_places() -> list[Path]:
     """Return where the library may be: installed beside this file, or built in the tree."""
     here = Path(__file__).resolve()
     build = os.environ.get("AFTL_BUILD", here.parents[3] / "build")
     return [here.with_name(NAME), Path(build) / NAME]
 
 
-def load() -> Library:
+def load_library() -> Library:
     """Load the library."""
-    found = next((place for place in places() if place.exists()), None)
+    found = next((place for place in library_places() if place.exists()), None)
     try:
         # Policies in shared objects call its functions.
         library = ctypes.CDLL(str(found or NAME), ctypes.RTLD_GLOBAL)
@@ -117,17 +117,18 @@ def load() -> Library:
                           " the library by make and name its directory in AFTL_BUILD") from error
 
 
-lib = load()
+lib = load_library()
 
 
-def text_of(value: object) -> str:
+def option_as_text(value: object) -> str:
     """Return the value of an option as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, Mapping):
-        return ",".join(f"{text_of(key)}:{text_of(weight)}" for key, weight in value.items())
+        return ",".join(f"{option_as_text(key)}:{option_as_text(weight)}"
+                        for key, weight in value.items())
     if isinstance(value, (list, tuple, range)):
-        return ",".join(map(text_of, value))
+        return ",".join(map(option_as_text, value))
     if isinstance(value, float):
         return format(Decimal(repr(float(value))), "f")
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
@@ -136,7 +137,7 @@ def text_of(value: object) -> str:
 UNKNOWN, SWITCH, VALUE = 0, 1, 2
 
 
-def argument(name: str, value: object) -> list[str]:
+def option_arguments(name: str, value: object) -> list[str]:
     """Return the words of one keyword argument on the command line."""
     dashed = name.replace("_", "-")
     kind = lib.option_kind(dashed.encode())
@@ -144,16 +145,16 @@ def argument(name: str, value: object) -> list[str]:
         return []
     if kind == SWITCH and value is True:
         return [f"--{dashed}"]
-    return [f"--{dashed}={text_of(value)}"]
+    return [f"--{dashed}={option_as_text(value)}"]
 
 
-def command(options: Mapping[str, object]) -> list[str]:
+def command_line(options: Mapping[str, object]) -> list[str]:
     """Return the command line that does the same."""
-    words = [word for name, value in options.items() for word in argument(name, value)]
+    words = [word for name, value in options.items() for word in option_arguments(name, value)]
     return ["approxftl", "sim", *words, "--json=-"]
 
 
-def words_of(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
+def command_line_for_c(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
     """Return a command line for C."""
     for word in line:
         if "\0" in word:
@@ -170,45 +171,47 @@ class Job:
             raise MemoryError
         weakref.finalize(self, lib.job_destroy, self.handle)
 
-    def stop(self) -> None:
+    def stop_call(self) -> None:
         """End the call soon; may be called from any thread."""
         lib.job_stop(self.handle)
 
     @property
-    def messages(self) -> list[str]:
+    def messages_of_call(self) -> list[str]:
         """Return the messages of the finished call."""
         return str(lib.job_messages(self.handle).decode(errors="replace")).splitlines()
 
-    def check(self, code: int) -> None:
+    def check_exit_code(self, code: int) -> None:
         """Raise an exception for an exit code other than 0."""
         if not code:
             return
         if code == INTERRUPTED:
             raise SimulationError("stopped", code)
-        said = [line for line in self.messages if not line.startswith(("note: ", "warning: "))]
+        said = [line for line in self.messages_of_call
+                if not line.startswith(("note: ", "warning: "))]
         text = said[-1] if said else f"the simulator ended with exit code {code}"
         raise {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
 
-    def run(self, call: Callable[[], int], progress: Callable[[int], object] | None = None) -> None:
+    def run_call(self, call: Callable[[], int],
+                 progress: Callable[[int], object] | None = None) -> None:
         """Call a function in another thread; raise an exception unless it returns 0."""
         codes: list[int] = []
         done = threading.Event()
 
-        def work() -> None:
+        def run_in_thread() -> None:
             try:
                 codes.append(call())
             finally:
                 done.set()
 
-        thread = threading.Thread(target=work, name="approxftl")
+        thread = threading.Thread(target=run_in_thread, name="approxftl")
         thread.start()
         try:
             while not done.wait(TICK if progress else None):
                 if progress:
                     progress(lib.job_progress(self.handle))
         except BaseException:
-            self.stop()
+            self.stop_call()
             thread.join()
             raise
         thread.join()
-        self.check(codes[0])
+        self.check_exit_code(codes[0])

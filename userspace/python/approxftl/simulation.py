@@ -20,7 +20,15 @@ import numpy as np
 
 from approxftl.chart import Chart, chart_means
 from approxftl.policy import Policy, take_policy
-from approxftl.simlib import USAGE, Job, OptionError, RequestLog, command, lib, words_of
+from approxftl.simlib import (
+    USAGE,
+    Job,
+    OptionError,
+    RequestLog,
+    command_line,
+    command_line_for_c,
+    lib,
+)
 from approxftl_tools.measures import all_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
 
@@ -120,7 +128,7 @@ _TYPES: dict[str, type[np.generic]] = {"lpn": np.uint32, "op": np.uint8, "class"
                                        "reason": np.uint8}
 
 
-def _table(job: Job) -> RequestTable:
+def _read_request_table(job: Job) -> RequestTable:
     log: RequestLog = lib.job_requests(job.handle).contents
     columns = {}
     for name in RequestTable.COLUMNS:
@@ -144,7 +152,7 @@ class Run:
         #: The keyword arguments.
         self.options: dict[str, Any] = dict(options)
         #: Warnings and notes.
-        self.messages = job.messages
+        self.messages = job.messages_of_call
         #: The JSON text.
         self.json = lib.job_json(job.handle).decode()
         self._job, self._kept = job, kept
@@ -180,7 +188,7 @@ class Run:
             raise AttributeError("the requests were not kept: keep_requests=False")
         if not lib.job_requests(self._job.handle).contents.unit_bytes:
             raise AttributeError("the requests of an array or of several shards are not kept")
-        return _table(self._job)
+        return _read_request_table(self._job)
 
     def __repr__(self) -> str:
         return (f"<Run {self.result['policy']}: {self.result['requests']} requests, write"
@@ -195,7 +203,7 @@ def measure_name(name: str) -> str:
     return name
 
 
-def _columns(requests: Any) -> tuple[NDArray[Any], ...]:
+def _request_columns(requests: Any) -> tuple[NDArray[Any], ...]:
     if isinstance(requests, RequestTable):
         return requests.arrival_ns, requests.op, requests.offset, requests.bytes
     if isinstance(requests, np.ndarray) and requests.dtype.names:
@@ -206,15 +214,15 @@ def _columns(requests: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _write_requests(path: Path, requests: Any) -> None:
-    columns = _columns(requests)
+    columns = _request_columns(requests)
     kinds = (np.uint64, np.uint8, np.uint64, np.uint64)
     held = [np.ascontiguousarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     job = Job()
-    job.run(lambda: lib.write_requests(job.handle, str(path).encode(), len(held[0]),
-                                       *(column.ctypes.data for column in held)))
+    job.run_call(lambda: lib.write_requests(job.handle, str(path).encode(), len(held[0]),
+                                            *(column.ctypes.data for column in held)))
 
 
-def _begin(options: dict[str, object], folder: str) -> dict[str, object]:
+def _options_with_trace(options: dict[str, object], folder: str) -> dict[str, object]:
     for name in _NOT_HERE:
         if name in options:
             raise OptionError(f"{name} has no meaning in simulate()", USAGE)
@@ -238,17 +246,18 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
     shared object, or a Policy. requests= is a number, or the requests themselves.
     progress= is called with the number of requests so far, a few times a second.
     """
-    return _simulate(Job(), options, keep_requests, progress)
+    return _simulate_in_job(Job(), options, keep_requests, progress)
 
 
-def _simulate(job: Job, options: dict[str, object], keep_requests: bool,
-              progress: Callable[[int], object] | None) -> Run:
+def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
+                     progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
         options, policy = take_policy(options)
-        line = command(_begin(options, folder))
-        words = words_of(line)
+        line = command_line(_options_with_trace(options, folder))
+        words = command_line_for_c(line)
         with policy.offered(job) if policy else nullcontext():
-            job.run(lambda: lib.simulate(job.handle, len(line), words, keep_requests), progress)
+            job.run_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
+                         progress)
     return Run(line, options, job, keep_requests)
 
 
@@ -281,7 +290,7 @@ class Runs(Sequence[Run]):
         """Return rows() as a pandas.DataFrame."""
         return importlib.import_module("pandas").DataFrame(self.rows())
 
-    def _values(self, measure: str, by: str, value: object) -> list[list[float]]:
+    def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
         """Return a list for each seed, with the runs of the other axes in the same order."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
@@ -301,12 +310,12 @@ class Runs(Sequence[Run]):
             raise ValueError(f"{by} is no axis of this sweep; its axes are {', '.join(self.axes)}")
         if relative_to is not None and relative_to not in self.axes[by]:
             raise ValueError(f"{relative_to} is no value of {by}")
-        base = None if relative_to is None else self._values(measure, by, relative_to)
+        base = None if relative_to is None else self._values_by_seed(measure, by, relative_to)
         if base is not None and any(not one for seed in base for one in seed):
             raise ValueError(f"{measure} is 0 in a run of {by}={relative_to}")
         estimates = {}
         for value in self.axes[by]:
-            found = np.array(self._values(measure, by, value))
+            found = np.array(self._values_by_seed(measure, by, value))
             ratios = found if base is None else found / np.array(base)
             estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates
@@ -358,7 +367,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
             raise OptionError(f"{name}: a value is there twice", USAGE)
     begun = [Job() for _ in plan]
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        waiting = [pool.submit(_simulate, job, one, False, None)
+        waiting = [pool.submit(_simulate_in_job, job, one, False, None)
                    for job, one in zip(begun, plan, strict=True)]
         try:
             for count, future in enumerate(as_completed(waiting), 1):
@@ -368,6 +377,6 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for job in begun:
-                job.stop()
+                job.stop_call()
             raise
     return Runs(axes, [future.result() for future in waiting])

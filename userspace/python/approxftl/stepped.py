@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from approxftl.policy import Running, take_policy
-from approxftl.simlib import Facts, Job, SimulationError, command, lib, words_of
+from approxftl.simlib import Facts, Job, SimulationError, command_line, command_line_for_c, lib
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,14 +45,14 @@ class SimulatedDevice:
 
     def __init__(self, **options: Any) -> None:
         options, policy = take_policy(options)
-        line = command(options)[:-1]
-        words = words_of(line)
+        line = command_line(options)[:-1]
+        words = command_line_for_c(line)
         handle = ctypes.c_void_p()
         job = Job()
         try:
             with policy.offered(job) if policy else nullcontext():
-                job.run(lambda: lib.device_create(job.handle, len(line), words,
-                                                  ctypes.byref(handle)))
+                job.run_call(lambda: lib.device_create(job.handle, len(line), words,
+                                                       ctypes.byref(handle)))
         finally:
             if handle:
                 self._end = weakref.finalize(self, _destroy, handle.value, policy)
@@ -86,11 +86,12 @@ class SimulatedDevice:
             yield
             return
         if lib.device_busy(self._handle):
-            raise self._fail(BUSY, 0, 0)
+            raise self._error_of_result(BUSY, 0, 0)
         with self._policy.offered(job):
             yield
 
-    def _fail(self, result: int, lpn: int, pages: int) -> SimulationError | OSError | ValueError:
+    def _error_of_result(self, result: int, lpn: int,
+                         pages: int) -> SimulationError | OSError | ValueError:
         if result == BEYOND_END:
             return ValueError(f"{pages} pages at {lpn} are not within the device's"
                               f" {self.logical_pages} pages")
@@ -104,28 +105,28 @@ class SimulatedDevice:
         """Write logical pages."""
         result = self._do(self._handle, WRITE, lpn, pages)
         if result < 0:
-            raise self._fail(result, lpn, pages)
+            raise self._error_of_result(result, lpn, pages)
         return result
 
     def read(self, lpn: int, pages: int = 1) -> int:
         """Read logical pages."""
         result = self._do(self._handle, READ, lpn, pages)
         if result < 0:
-            raise self._fail(result, lpn, pages)
+            raise self._error_of_result(result, lpn, pages)
         return result
 
     def trim(self, lpn: int, pages: int = 1) -> int:
         """Discard logical pages."""
         result = self._do(self._handle, DISCARD, lpn, pages)
         if result < 0:
-            raise self._fail(result, lpn, pages)
+            raise self._error_of_result(result, lpn, pages)
         return result
 
     def flush(self) -> int:
         """Program all buffered writes."""
         result = self._do(self._handle, FLUSH, 0, 0)
         if result < 0:
-            raise self._fail(result, 0, 0)
+            raise self._error_of_result(result, 0, 0)
         return result
 
     def submit(self, op: str, lpns: ArrayLike, pages: ArrayLike = 1, depth: int = 32,
@@ -141,9 +142,10 @@ class SimulatedDevice:
         times = np.zeros(len(where), np.int64)
         job = Job()
         with self._working(job):
-            job.run(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
-                                             where.ctypes.data, many.ctypes.data,
-                                             operator.index(depth), times.ctypes.data), progress)
+            job.run_call(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
+                                                  where.ctypes.data, many.ctypes.data,
+                                                  operator.index(depth), times.ctypes.data),
+                         progress)
         return times
 
     def advance(self, ns: int) -> int:
@@ -176,11 +178,11 @@ class SimulatedDevice:
     @property
     def kinds(self) -> list[str]:
         """Names of the field kind of blocks(), which the policy defines."""
-        return _names(lambda i: lib.device_kind_name(self._handle, i))
+        return _names_from_library(lambda i: lib.device_kind_name(self._handle, i))
 
     def counters(self) -> dict[str, int]:
         """Return the device's counters since its creation."""
-        names = _names(lib.counter_name)
+        names = _names_from_library(lib.counter_name)
         values = np.zeros(len(names), np.uint64)
         lib.device_counters(self._handle, values.ctypes.data)
         return dict(zip(names, values.tolist(), strict=True))
@@ -193,7 +195,7 @@ class SimulatedDevice:
         """Check all invariants of the device; raise SimulationError if one is violated."""
         job = Job()
         with self._working(job):
-            job.run(lambda: lib.device_audit(job.handle, self._handle))
+            job.run_call(lambda: lib.device_audit(job.handle, self._handle))
 
 
 def _destroy(handle: int | None, policy: Running | None) -> None:
@@ -202,7 +204,7 @@ def _destroy(handle: int | None, policy: Running | None) -> None:
     del policy
 
 
-def _names(name_of: Callable[[int], bytes | None]) -> list[str]:
+def _names_from_library(name_of: Callable[[int], bytes | None]) -> list[str]:
     names: list[str] = []
     while (name := name_of(len(names))) is not None:
         names.append(name.decode())

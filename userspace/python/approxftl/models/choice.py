@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from approxftl.models.source import ModelError, shown
+from approxftl.models.source import ModelError, printable_name
 from approxftl.models.tensors import ELEMENTS, Element, Tensor
 
 #: Assumed unit of flash; with smaller units more of a range is approximate than reported.
@@ -31,25 +31,26 @@ class Choice:
     #: Lowest planes that are approximate, for tensors by plane; None for the default.
     planes: int | None = None
 
-    def check(self) -> None:
+    def check_element_types(self) -> None:
         """Raise ModelError for an unknown type."""
         for name in self.types:
             if name not in ELEMENTS:
-                raise ModelError(f"no type {shown(name)}; there are {', '.join(sorted(ELEMENTS))}")
+                raise ModelError(
+                    f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def low_planes(self, element: Element) -> int:
         """Return the number of approximate planes: by default the mantissa, or the lower half."""
         if self.planes is not None:
             return min(self.planes, element.bits)
-        return element.mantissa if element.exponent else element.bits // 2
+        return element.mantissa_bits if element.exponent else element.bits // 2
 
-    def why_not(self, tensor: Tensor, apart: bool) -> str:
+    def reason_for_precise(self, tensor: Tensor, apart: bool) -> str:
         """Return the reason why a tensor stays precise, else ""; `apart`: it is stored by plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
-        if self.names and not _named(tensor.name, self.names):
+        if self.names and not _matches_any_pattern(tensor.name, self.names):
             return "another name"
-        if _named(tensor.name, self.never):
+        if _matches_any_pattern(tensor.name, self.never):
             return "excepted"
         if self.types and tensor.element.name not in self.types:
             return "another type"
@@ -57,9 +58,9 @@ class Choice:
             return ""
         if len(tensor.shape) < 2:
             return "no weights: one dimension"
-        return self._unbounded(tensor.element, apart)
+        return self._unbounded_error_reason(tensor.element, apart)
 
-    def _unbounded(self, element: Element, apart: bool) -> str:
+    def _unbounded_error_reason(self, element: Element, apart: bool) -> str:
         if self.types or element.name in BOUNDED:
             return ""
         if element.block > 1:
@@ -69,11 +70,11 @@ class Choice:
         return "" if apart else "exponents are among its bits; --to-planes parts them"
 
 
-def _named(name: str, patterns: Iterable[str]) -> bool:
+def _matches_any_pattern(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def merged(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Return the ranges (offset, length) in order, with adjacent and overlapping ones merged."""
     found: list[Range] = []
     for offset, length in sorted(ranges):
@@ -85,14 +86,14 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
     return found
 
 
-def in_units(ranges: Iterable[Range]) -> list[Range]:
+def whole_units_in_ranges(ranges: Iterable[Range]) -> list[Range]:
     """Return the whole units inside merged ranges, which become approximate."""
     inward = ((-(-offset // UNIT) * UNIT, (offset + length) // UNIT * UNIT)
               for offset, length in ranges)
     return [(begin, end - begin) for begin, end in inward if begin < end]
 
 
-def shared(one: Range, others: list[Range]) -> int:
+def count_shared_bytes(one: Range, others: list[Range]) -> int:
     """Return how many bytes of a range are in the others, which are sorted and disjoint."""
     count, number = 0, max(0, bisect_right(others, one) - 1)
     while number < len(others) and others[number][0] < sum(one):

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import struct
 
-from approxftl.models.source import TENSORS, Cursor, ModelError, Source, shown
+from approxftl.models.source import TENSORS, Cursor, ModelError, Source, printable_name
 from approxftl.models.tensors import (
     ELEMENTS,
     Element,
     Model,
     Tensor,
-    check_count,
-    model_of,
-    tensor_of,
+    check_tensor_count,
+    make_model,
+    make_tensor,
 )
 
 _U32, _U64 = struct.Struct("<I"), struct.Struct("<Q")
@@ -45,77 +45,78 @@ _TYPES = {number: ELEMENTS[name] for number, name in _PLAIN.items()} | {
 ELEMENTS |= {element.name: element for element in _TYPES.values()}
 
 
-def _text(cursor: Cursor) -> str:
-    return cursor.text(cursor.number(_U64))
+def _read_text(cursor: Cursor) -> str:
+    return cursor.read_text(cursor.read_number(_U64))
 
 
 def _skip_texts(cursor: Cursor, count: int) -> None:
     for _ in range(count):
-        cursor.take(cursor.number(_U64))
+        cursor.read_bytes(cursor.read_number(_U64))
 
 
 def _skip_list(cursor: Cursor) -> None:
-    kind, count = cursor.number(_U32), cursor.number(_U64)
+    kind, count = cursor.read_number(_U32), cursor.read_number(_U64)
     if kind == _VALUE_TEXT:
         _skip_texts(cursor, count)
     elif kind in _VALUE_BYTES:
-        cursor.skip(count * _VALUE_BYTES[kind])
+        cursor.skip_bytes(count * _VALUE_BYTES[kind])
     else:
         raise ModelError(f"it has a list of values of kind {kind}, which is unknown")
 
 
-def _alignment(cursor: Cursor) -> int:
+def _read_alignment(cursor: Cursor) -> int:
     """Read a key and its value; return the alignment if it sets that, else 0."""
-    key, kind = _text(cursor), cursor.number(_U32)
+    key, kind = _read_text(cursor), cursor.read_number(_U32)
     if key == _ALIGNMENT:
-        alignment = cursor.number(_U32)
+        alignment = cursor.read_number(_U32)
         if kind != _VALUE_U32 or not alignment or alignment % 8:
             raise ModelError("its general.alignment is no multiple of 8")
         return alignment
     if kind == _VALUE_TEXT:
-        cursor.take(cursor.number(_U64))
+        cursor.read_bytes(cursor.read_number(_U64))
     elif kind == _VALUE_LIST:
         _skip_list(cursor)
     elif kind in _VALUE_BYTES:
-        cursor.take(_VALUE_BYTES[kind])
+        cursor.read_bytes(_VALUE_BYTES[kind])
     else:
-        raise ModelError(f'key "{shown(key)}": its value is of kind {kind}, which is unknown')
+        raise ModelError(
+            f'key "{printable_name(key)}": its value is of kind {kind}, which is unknown')
     return 0
 
 
-def _tensor(cursor: Cursor) -> Tensor:
+def _read_tensor(cursor: Cursor) -> Tensor:
     """Read a tensor's entry; its offset is relative to the start of the data."""
-    name = _text(cursor)
-    dimensions = cursor.number(_U32)
+    name = _read_text(cursor)
+    dimensions = cursor.read_number(_U32)
     if dimensions > _DIMENSIONS:
-        raise ModelError(f'tensor "{shown(name)}": it has {dimensions} dimensions')
-    shape = [cursor.number(_U64) for _ in range(dimensions)]
-    number, offset = cursor.number(_U32), cursor.number(_U64)
+        raise ModelError(f'tensor "{printable_name(name)}": it has {dimensions} dimensions')
+    shape = [cursor.read_number(_U64) for _ in range(dimensions)]
+    number, offset = cursor.read_number(_U32), cursor.read_number(_U64)
     element = _TYPES.get(number)
     if element is None:
-        raise ModelError(f'tensor "{shown(name)}": its type {number} is unknown')
+        raise ModelError(f'tensor "{printable_name(name)}": its type {number} is unknown')
     if element.block > 1 and (not shape or shape[0] % element.block):
-        raise ModelError(f'tensor "{shown(name)}": its rows are no whole blocks')
+        raise ModelError(f'tensor "{printable_name(name)}": its rows are no whole blocks')
     # GGUF lists the innermost dimension first, other formats last.
-    return tensor_of(name, element, reversed(shape), offset)
+    return make_tensor(name, element, reversed(shape), offset)
 
 
-def parse(source: Source) -> Model:
+def parse_gguf(source: Source) -> Model:
     """Return the model that the header describes."""
     cursor = Cursor(source, 4)
-    version = cursor.number(_U32)
+    version = cursor.read_number(_U32)
     if version not in _VERSIONS:
         raise ModelError(f"its version {version} is none of 2 and 3 in little-endian order")
-    count, pairs = cursor.number(_U64), cursor.number(_U64)
-    check_count(count)
+    count, pairs = cursor.read_number(_U64), cursor.read_number(_U64)
+    check_tensor_count(count)
     if pairs > TENSORS:
         raise ModelError(f"it has {pairs} keys, and {TENSORS} is the most")
-    alignment = max([_alignment(cursor) for _ in range(pairs)], default=0) or 32
-    tensors = [_tensor(cursor) for _ in range(count)]
+    alignment = max([_read_alignment(cursor) for _ in range(pairs)], default=0) or 32
+    tensors = [_read_tensor(cursor) for _ in range(count)]
     data = -(-cursor.at // alignment) * alignment
     for tensor in tensors:
         if tensor.offset % alignment:
-            raise ModelError(f'tensor "{shown(tensor.name)}": its data are not aligned')
-    return model_of("gguf", source, [
+            raise ModelError(f'tensor "{printable_name(tensor.name)}": its data are not aligned')
+    return make_model("gguf", source, [
         Tensor(t.name, t.element, t.shape, data + t.offset, t.length, t.exact) for t in tensors
     ], min(data, source.size))

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from approxftl.models import parse
-from approxftl.models.planes import PlaneFile, is_by_plane
-from approxftl.models.source import FileSource, ModelError, shown
+from approxftl.models import parse_model
+from approxftl.models.planes import PlaneFile, is_model_by_plane
+from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Element, Model, Tensor
 
 #: The parts of a number that may be protected.
@@ -23,24 +23,24 @@ Approximate = Callable[[int, int], int]
 _KINDS = {"f": "f", "i": "i", "u": "u", "c": "c"}
 
 
-def _kind(tensor: Tensor) -> np.dtype[Any]:
+def _numpy_type(tensor: Tensor) -> np.dtype[Any]:
     element = tensor.element
     if element.name == "bool":
         return np.dtype(np.bool_)
     if element.name[1:] == str(element.bits):
         return np.dtype(f"<{_KINDS[element.name[0]]}{element.bits // 8}")
-    raise ModelError(f'tensor "{shown(tensor.name)}": numpy has no type {element.name}')
+    raise ModelError(f'tensor "{printable_name(tensor.name)}": numpy has no type {element.name}')
 
 
-def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
+def array_of_tensor(tensor: Tensor, data: bytes) -> NDArray[Any]:
     """Return a tensor as an array; bf16 numbers become float32, which is exact."""
     if tensor.element.name == "bf16":
         wide = np.frombuffer(data, dtype="<u2").astype("<u4") << np.uint32(16)
         return wide.view("<f4").reshape(tensor.shape)
-    return np.frombuffer(bytearray(data), dtype=_kind(tensor)).reshape(tensor.shape)
+    return np.frombuffer(bytearray(data), dtype=_numpy_type(tensor)).reshape(tensor.shape)
 
 
-def protected(element: Element, parts: Iterable[str]) -> range:
+def protected_planes(element: Element, parts: Iterable[str]) -> range:
     """Return the planes of these parts of a number; plane 0 is the highest."""
     wanted = set(parts)
     if wanted - set(PARTS):
@@ -55,34 +55,36 @@ def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
     """Raise ModelError if a protected plane has changed."""
     file.check_rest()
     for planes in file.planes:
-        for plane in protected(planes.tensor.element, parts):
-            if planes.sum_of(file.source, plane) != planes.sums[plane]:
-                raise ModelError(f'tensor "{shown(planes.tensor.name)}": bit '
-                                 f"{planes.bit(plane)} is protected, and has changed")
+        for plane in protected_planes(planes.tensor.element, parts):
+            if planes.checksum_of_plane(file.source, plane) != planes.sums[plane]:
+                raise ModelError(f'tensor "{printable_name(planes.tensor.name)}": bit '
+                                 f"{planes.bit_of_plane(plane)} is protected, and has changed")
 
 
 def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
     """Raise ModelError for approximate tensors whose protected bits are approximate, too."""
     for tensor in model.tensors:
-        if not tensor.length or not protected(tensor.element, parts):
+        if not tensor.length or not protected_planes(tensor.element, parts):
             continue
         if approximate(tensor.offset, tensor.length):
-            raise ModelError(f'tensor "{shown(tensor.name)}": it is approximate, its protected '
-                             'bits too; "approxftl tag model --to-planes" parts them')
+            raise ModelError(
+                f'tensor "{printable_name(tensor.name)}": it is approximate, its protected '
+                'bits too; "approxftl tag model --to-planes" parts them')
 
 
-def load(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
-         ) -> dict[str, NDArray[Any]]:
+def load_tensors(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
+                 ) -> dict[str, NDArray[Any]]:
     """Return the tensors of a file by name."""
     wanted = list(parts)
-    model = parse(FileSource(file))
-    if is_by_plane(model):
+    model = parse_model(FileSource(file))
+    if is_model_by_plane(model):
         stored = PlaneFile(model)
         _check_planes(stored, wanted)
-        model = parse(stored)
+        model = parse_model(stored)
     else:
         _check_plain(model, wanted, approximate)
     if model.form != "safetensors":
         raise ModelError(f"it is {model.form}, not safetensors")
-    return {tensor.name: array_of(tensor, model.source.read(tensor.offset, tensor.length))
+    return {tensor.name: array_of_tensor(tensor,
+                                         model.source.read_range(tensor.offset, tensor.length))
             for tensor in model.tensors}

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 import struct
 
-from approxftl.models.source import ModelError, Source, shown
-from approxftl.models.tensors import ELEMENTS, Model, model_of, tensor_of
+from approxftl.models.source import ModelError, Source, printable_name
+from approxftl.models.tensors import ELEMENTS, Model, make_model, make_tensor
 
 MAGIC = b"\x93NUMPY"
 #: Format of the header's length field, by version.
@@ -23,33 +23,33 @@ _KINDS = {"f2": "f16", "f4": "f32", "f8": "f64", "b1": "bool", "c8": "c64", "c16
     f"{kind}{size}": f"{kind}{8 * size}" for kind in "iu" for size in (1, 2, 4, 8)}
 
 
-def _values(text: str) -> dict[str, str]:
+def _parse_header_values(text: str) -> dict[str, str]:
     values = dict(_VALUE.findall(text)) if _HEADER.fullmatch(text) else {}
     if values.keys() != {"descr", "fortran_order", "shape"}:
         raise ModelError("its header is not one of plain numbers")
     return values
 
 
-def _shape(text: str) -> list[int]:
+def _parse_shape(text: str) -> list[int]:
     if not _SHAPE.fullmatch(text):
         raise ModelError("its shape is no shape")
     return [int(number) for number in re.findall("[0-9]+", text)]
 
 
-def parse(source: Source) -> Model:
+def parse_npy(source: Source) -> Model:
     """Return the model that the header describes; its only tensor is called "data"."""
-    version = source.read(len(MAGIC), 2)
+    version = source.read_range(len(MAGIC), 2)
     form = _LENGTHS.get(version[0])
     if form is None:
         raise ModelError(f"its version {version[0]}.{version[1]} is unknown")
-    length = form.unpack(source.read(8, form.size))[0]
+    length = form.unpack(source.read_range(8, form.size))[0]
     if length > _MOST:
         raise ModelError(f"its header of {length} bytes is larger than {_MOST}")
     data = 8 + form.size + length
-    values = _values(source.read(8 + form.size, length).decode("latin-1"))
+    values = _parse_header_values(source.read_range(8 + form.size, length).decode("latin-1"))
     descr = values["descr"].strip("'")
     element = ELEMENTS.get(_KINDS.get(descr[1:], ""))
     if element is None or descr[0] not in ("<|" if element.bits == 8 else "<"):
-        raise ModelError(f"its type {shown(descr, 20)} is unknown, or not little-endian")
-    tensor = tensor_of("data", element, _shape(values["shape"]), data, source.size - data)
-    return model_of("npy", source, [tensor], data)
+        raise ModelError(f"its type {printable_name(descr, 20)} is unknown, or not little-endian")
+    tensor = make_tensor("data", element, _parse_shape(values["shape"]), data, source.size - data)
+    return make_model("npy", source, [tensor], data)

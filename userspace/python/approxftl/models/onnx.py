@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from approxftl.models.source import Cursor, ModelError, Source, shown
-from approxftl.models.tensors import ELEMENTS, Model, Tensor, check_count, model_of, tensor_of
+from approxftl.models.source import Cursor, ModelError, Source, printable_name
+from approxftl.models.tensors import (
+    ELEMENTS,
+    Model,
+    Tensor,
+    check_tensor_count,
+    make_model,
+    make_tensor,
+)
 
 #: Largest number of fields that are read.
 _FIELDS = 1 << 20
@@ -38,10 +45,10 @@ class _Field(NamedTuple):
     length: int
 
 
-def _varint(cursor: Cursor) -> int:
+def _read_varint(cursor: Cursor) -> int:
     value = 0
     for shift in range(0, 70, 7):
-        byte = cursor.take(1)[0]
+        byte = cursor.read_bytes(1)[0]
         value |= (byte & 0x7F) << shift
         if byte < 0x80 and value < 1 << 64:
             return value
@@ -55,33 +62,33 @@ class _Walk:
         self.cursor = Cursor(source)
         self.left = _FIELDS
 
-    def _field(self, end: int) -> _Field:
-        key = _varint(self.cursor)
+    def _read_field(self, end: int) -> _Field:
+        key = _read_varint(self.cursor)
         number, wire = key >> 3, key & 7
         if wire == _VARINT:
-            return _Field(number, wire, _varint(self.cursor), 0)
+            return _Field(number, wire, _read_varint(self.cursor), 0)
         sizes = {_FIXED64: 8, _FIXED32: 4}
         if not number or wire not in (_BYTES, *sizes):
             raise ModelError(f"byte {self.cursor.at - 1} begins no field of a protocol buffer")
-        length = _varint(self.cursor) if wire == _BYTES else sizes[wire]
+        length = _read_varint(self.cursor) if wire == _BYTES else sizes[wire]
         if length > end - self.cursor.at:
             raise ModelError(f"the field at byte {self.cursor.at} reaches beyond what it is in")
-        return _Field(number, wire, self.cursor.skip(length), length)
+        return _Field(number, wire, self.cursor.skip_bytes(length), length)
 
-    def fields(self, begin: int, end: int) -> Iterator[_Field]:
+    def read_fields(self, begin: int, end: int) -> Iterator[_Field]:
         """Yield the fields of a message; the caller may read nested fields in between."""
         while begin < end:
             self.left -= 1
             if self.left < 0:
                 raise ModelError(f"it has more than {_FIELDS} fields")
             self.cursor.at = begin
-            field = self._field(end)
+            field = self._read_field(end)
             begin = self.cursor.at
             if begin > end:
                 raise ModelError(f"the field before byte {begin} reaches beyond what it is in")
             yield field
 
-    def numbers(self, field: _Field) -> list[int]:
+    def read_numbers(self, field: _Field) -> list[int]:
         """Return the numbers of a field, packed or not."""
         if field.wire == _VARINT:
             return [field.value]
@@ -90,16 +97,16 @@ class _Walk:
         found = []
         self.cursor.at = field.value
         while self.cursor.at < field.value + field.length:
-            found.append(_varint(self.cursor))
+            found.append(_read_varint(self.cursor))
         return found
 
-    def text(self, field: _Field) -> str:
+    def read_field_text(self, field: _Field) -> str:
         """Return a field as text."""
         self.cursor.at = field.value
-        return self.cursor.text(field.length)
+        return self.cursor.read_text(field.length)
 
 
-def _once(seen: set[int], field: _Field, wire: int) -> _Field:
+def _require_once(seen: set[int], field: _Field, wire: int) -> _Field:
     """Return the field; refuse one that is repeated or has the wrong wire type."""
     if field.number in seen or field.wire != wire:
         raise ModelError(f"field {field.number} before byte {field.value + field.length} comes "
@@ -108,55 +115,56 @@ def _once(seen: set[int], field: _Field, wire: int) -> _Field:
     return field
 
 
-def _tensor(walk: _Walk, begin: int, end: int) -> Tensor:
+def _read_tensor(walk: _Walk, begin: int, end: int) -> Tensor:
     name, kind, shape = "", 0, list[int]()
     raw: _Field | None = None
     seen: set[int] = set()
-    for field in walk.fields(begin, end):
+    for field in walk.read_fields(begin, end):
         if field.number == _DIMS:
-            shape += walk.numbers(field)
+            shape += walk.read_numbers(field)
         elif field.number == _TYPE:
-            kind = _once(seen, field, _VARINT).value
+            kind = _require_once(seen, field, _VARINT).value
         elif field.number == _NAME:
-            name = walk.text(_once(seen, field, _BYTES))
+            name = walk.read_field_text(_require_once(seen, field, _BYTES))
         elif field.number == _RAW:
-            raw = _once(seen, field, _BYTES)
+            raw = _require_once(seen, field, _BYTES)
         elif field.number == _EXTERNAL or (field.number == _PLACE and field.value):
-            raise ModelError(f'tensor "{shown(name)}": its data are in another file, which cannot '
-                             "be tagged by this one")
+            raise ModelError(
+                f'tensor "{printable_name(name)}": its data are in another file, which cannot '
+                "be tagged by this one")
         elif field.number in _NUMBERS:
             seen.add(field.number)
     element = ELEMENTS.get(_TYPES.get(kind, ""))
     if element is None:
-        raise ModelError(f'tensor "{shown(name)}": its type {kind} is unknown')
+        raise ModelError(f'tensor "{printable_name(name)}": its type {kind} is unknown')
     if raw is None:
         return Tensor(name, element, tuple(shape), end, 0, _NOT_RAW)
     if seen & _NUMBERS:
-        raise ModelError(f'tensor "{shown(name)}": it has raw data and others')
-    return tensor_of(name, element, shape, raw.value, raw.length)
+        raise ModelError(f'tensor "{printable_name(name)}": it has raw data and others')
+    return make_tensor(name, element, shape, raw.value, raw.length)
 
 
-def _graph(walk: _Walk, graph: _Field) -> list[Tensor]:
+def _read_graph(walk: _Walk, graph: _Field) -> list[Tensor]:
     tensors: list[Tensor] = []
-    for field in walk.fields(graph.value, graph.value + graph.length):
+    for field in walk.read_fields(graph.value, graph.value + graph.length):
         if field.number == _GRAPH_INITIALIZER:
             if field.wire != _BYTES:
                 raise ModelError(f"the tensor before byte {walk.cursor.at} is none")
-            check_count(len(tensors) + 1)
-            tensors.append(_tensor(walk, field.value, field.value + field.length))
+            check_tensor_count(len(tensors) + 1)
+            tensors.append(_read_tensor(walk, field.value, field.value + field.length))
     return tensors
 
 
-def parse(source: Source) -> Model:
+def parse_onnx(source: Source) -> Model:
     """Return the model with the graph's initializers."""
     walk = _Walk(source)
     seen: set[int] = set()
     tensors: list[Tensor] = []
-    for field in walk.fields(0, source.size):
+    for field in walk.read_fields(0, source.size):
         if field.number == _MODEL_VERSION:
-            _once(seen, field, _VARINT)
+            _require_once(seen, field, _VARINT)
         elif field.number == _MODEL_GRAPH:
-            tensors = _graph(walk, _once(seen, field, _BYTES))
+            tensors = _read_graph(walk, _require_once(seen, field, _BYTES))
     if seen != {_MODEL_VERSION, _MODEL_GRAPH}:
         raise ModelError("it is neither safetensors, GGUF, npy nor ONNX")
-    return model_of("onnx", source, tensors, 0)
+    return make_model("onnx", source, tensors, 0)

@@ -8,92 +8,101 @@ import struct
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from approxftl.models.source import HEADER_BYTES, TENSORS, ModelError, Source, shown
-from approxftl.models.tensors import ELEMENTS, Model, Tensor, check_count, model_of, tensor_of
+from approxftl.models.source import HEADER_BYTES, TENSORS, ModelError, Source, printable_name
+from approxftl.models.tensors import (
+    ELEMENTS,
+    Model,
+    Tensor,
+    check_tensor_count,
+    make_model,
+    make_tensor,
+)
 
 _LENGTH = struct.Struct("<Q")
 _KEYS = {"dtype", "shape", "data_offsets"}
 Json = dict[str, Any]
 
 
-def _object(pairs: list[tuple[str, Any]]) -> Json:
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
     result = dict(pairs)
     if len(result) < len(pairs):
         raise ModelError("its header has a key twice")
     return result
 
 
-def _constant(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ModelError(f"its header has a number that is none, {word}")
 
 
-def _parsed(text: bytes) -> Json:
+def _parse_json(text: bytes) -> Json:
     """Return the JSON object; refuse one that could take much memory."""
-    check_count(text.count(b"{") - 2)
+    check_tensor_count(text.count(b"{") - 2)
     if text.count(b"[") > 2 * TENSORS + 2 or text.count(b",") > 40 * TENSORS:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
     try:
-        result = json.loads(text.decode(), object_pairs_hook=_object, parse_constant=_constant)
+        result = json.loads(text.decode(), object_pairs_hook=_object_without_duplicates,
+                            parse_constant=_refuse_constant)
     except ModelError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"its header is no JSON: {shown(str(error), 80)}") from None
+        raise ModelError(f"its header is no JSON: {printable_name(str(error), 80)}") from None
     if not isinstance(result, dict):
         raise ModelError("its header is no JSON object")
     return result
 
 
-def _whole(values: Any) -> list[int]:
+def _require_integers(values: Any) -> list[int]:
     """Return a list of integers; refuse other types, including bool."""
     if not isinstance(values, list) or any(type(value) is not int for value in values):
         raise ModelError("its header has something else where a list of whole numbers should be")
     return values
 
 
-def _tensor(name: str, entry: Any, data: int) -> Tensor:
+def _read_tensor(name: str, entry: Any, data: int) -> Tensor:
     if not isinstance(entry, dict) or entry.keys() != _KEYS:
-        raise ModelError(f'tensor "{shown(name)}": its header has other keys than dtype, shape and '
-                         "data_offsets")
+        raise ModelError(
+            f'tensor "{printable_name(name)}": its header has other keys than dtype, shape and '
+            "data_offsets")
     element = ELEMENTS.get(str(entry["dtype"]).lower())
     if element is None:
-        raise ModelError(f'tensor "{shown(name)}": its type {shown(str(entry["dtype"]), 20)} is '
-                         "unknown")
-    offsets = _whole(entry["data_offsets"])
+        raise ModelError(f'tensor "{printable_name(name)}": its type '
+                         f'{printable_name(str(entry["dtype"]), 20)} is ' "unknown")
+    offsets = _require_integers(entry["data_offsets"])
     if len(offsets) != 2 or not 0 <= offsets[0] <= offsets[1]:
-        raise ModelError(f'tensor "{shown(name)}": its data_offsets are no range')
-    return tensor_of(name, element, _whole(entry["shape"]), data + offsets[0],
-                     offsets[1] - offsets[0])
+        raise ModelError(f'tensor "{printable_name(name)}": its data_offsets are no range')
+    return make_tensor(name, element, _require_integers(entry["shape"]), data + offsets[0],
+                       offsets[1] - offsets[0])
 
 
-def _metadata(value: Any) -> dict[str, str]:
+def _read_metadata(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or any(type(text) is not str for text in value.values()):
         raise ModelError("its __metadata__ are not texts")
     return value
 
 
-def _check_whole(model: Model, data: int) -> None:
+def _refuse_gaps(model: Model, data: int) -> None:
     """Refuse gaps in the data, which the format forbids: they could hide something."""
     edges = [data, *(edge for tensor in model.tensors if tensor.length
-                     for edge in (tensor.offset, tensor.end)), model.source.size]
+                     for edge in (tensor.offset, tensor.end_of_data)), model.source.size]
     if any(end != begin for end, begin in list(pairwise(edges))[::2]):
         raise ModelError("it has bytes that belong to no tensor")
 
 
-def parse(source: Source) -> Model:
+def parse_safetensors(source: Source) -> Model:
     """Return the model that the header describes."""
-    length = _LENGTH.unpack(source.read(0, _LENGTH.size))[0]
+    length = _LENGTH.unpack(source.read_range(0, _LENGTH.size))[0]
     if length > HEADER_BYTES:
         raise ModelError(f"its header of {length} bytes is larger than {HEADER_BYTES >> 20} MiB")
     data = _LENGTH.size + length
-    header = _parsed(source.read(_LENGTH.size, length))
-    metadata = _metadata(header.pop("__metadata__", {}))
-    tensors = [_tensor(name, entry, data) for name, entry in header.items()]
-    model = model_of("safetensors", source, tensors, data, metadata)
-    _check_whole(model, data)
+    header = _parse_json(source.read_range(_LENGTH.size, length))
+    metadata = _read_metadata(header.pop("__metadata__", {}))
+    tensors = [_read_tensor(name, entry, data) for name, entry in header.items()]
+    model = make_model("safetensors", source, tensors, data, metadata)
+    _refuse_gaps(model, data)
     return model
 
 
-def header_of(entries: Json, align: int) -> bytes:
+def encode_header(entries: Json, align: int) -> bytes:
     """Return length and header, padded so that data begin at a multiple of `align`."""
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(_LENGTH.size + len(text)) % align)

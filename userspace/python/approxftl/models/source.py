@@ -18,7 +18,7 @@ class ModelError(ValueError):
     """A file is no model, or an unsupported one; the text is the message."""
 
 
-def shown(text: str, most: int = 60) -> str:
+def printable_name(text: str, most: int = 60) -> str:
     """Return a name that is safe to print, shortened."""
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:most])
     return safe + "..." if len(text) > most else safe
@@ -31,7 +31,7 @@ class Source(Protocol):
     def size(self) -> int:
         """Return the number of bytes."""
 
-    def read(self, offset: int, length: int) -> bytes:
+    def read_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the end."""
 
 
@@ -42,7 +42,7 @@ class FileSource:
         self._file = file
         self.size = os.lseek(file.fileno(), 0, os.SEEK_END)
 
-    def read(self, offset: int, length: int) -> bytes:
+    def read_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the end."""
         pieces: list[bytes] = []
         end = offset + length
@@ -69,7 +69,7 @@ class Cursor:
         self._window = b""
         self._begin = 0
 
-    def _take(self, length: int) -> int:
+    def _advance_cursor(self, length: int) -> int:
         """Advance by some bytes and return their start in the window."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
@@ -78,32 +78,33 @@ class Cursor:
             raise ModelError(f"the header is larger than {HEADER_BYTES >> 20} MiB")
         if not self._begin <= self.at <= self.at + length <= self._begin + len(self._window):
             self._begin = self.at
-            self._window = self.source.read(self.at, min(max(length, _WINDOW), self.end - self.at))
+            self._window = self.source.read_range(self.at,
+                                                  min(max(length, _WINDOW), self.end - self.at))
         self.at += length
         return self.at - length - self._begin
 
-    def take(self, length: int) -> bytes:
+    def read_bytes(self, length: int) -> bytes:
         """Return the next bytes."""
-        begin = self._take(length)
+        begin = self._advance_cursor(length)
         return self._window[begin:begin + length]
 
-    def number(self, form: struct.Struct) -> int:
+    def read_number(self, form: struct.Struct) -> int:
         """Return the next number."""
-        begin = self._take(form.size)
+        begin = self._advance_cursor(form.size)
         result: int = form.unpack_from(self._window, begin)[0]
         return result
 
-    def skip(self, length: int) -> int:
+    def skip_bytes(self, length: int) -> int:
         """Advance over data without reading them; return their offset."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self.at += length
         return self.at - length
 
-    def text(self, length: int) -> str:
+    def read_text(self, length: int) -> str:
         """Return the next bytes as text."""
         try:
-            return self.take(length).decode()
+            return self.read_bytes(length).decode()
         except UnicodeDecodeError:
             raise ModelError(f"the text at byte {self.at - length} is not UTF-8") from None
 
@@ -115,7 +116,7 @@ class MemorySource:
         self._data = data
         self.size = len(data)
 
-    def read(self, offset: int, length: int) -> bytes:
+    def read_range(self, offset: int, length: int) -> bytes:
         """Return the bytes of a range; raise ModelError beyond the end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the data end at byte {self.size}, before what should be at {offset}")

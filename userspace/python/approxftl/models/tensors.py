@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from approxftl.models.source import TENSORS, ModelError, Source, shown
+from approxftl.models.source import TENSORS, ModelError, Source, printable_name
 
 #: Largest number of dimensions.
 DIMENSIONS = 32
@@ -31,7 +31,7 @@ class Element:
     block_bytes: int = 0
 
     @property
-    def mantissa(self) -> int:
+    def mantissa_bits(self) -> int:
         """Return the number of mantissa bits."""
         return self.bits - self.exponent - self.signed
 
@@ -42,7 +42,7 @@ class Element:
         return count // self.block * self.block_bytes + count * self.bits // 8
 
     @property
-    def parts(self) -> bool:
+    def has_planes(self) -> bool:
         """Tell whether the type can be stored by plane."""
         return not self.exact and self.bits in (8, 16, 32, 64)
 
@@ -81,7 +81,7 @@ class Tensor:
     exact: str = ""
 
     @property
-    def end(self) -> int:
+    def end_of_data(self) -> int:
         """Return the offset behind the data."""
         return self.offset + self.length
 
@@ -96,40 +96,42 @@ class Model:
     metadata: dict[str, str] = field(default_factory=dict)
 
 
-def check_count(count: int) -> None:
+def check_tensor_count(count: int) -> None:
     """Refuse too many tensors."""
     if count > TENSORS:
         raise ModelError(f"it has {count} tensors or more, and {TENSORS} is the most")
 
 
-def tensor_of(name: str, element: Element, shape: Iterable[int], offset: int,
-              length: int | None = None, exact: str = "") -> Tensor:
+def make_tensor(name: str, element: Element, shape: Iterable[int], offset: int,
+                length: int | None = None, exact: str = "") -> Tensor:
     """Return a tensor; refuse a length that does not match its shape."""
     dimensions = tuple(shape)
     if len(dimensions) > DIMENSIONS or not all(0 <= size < 2**63 for size in dimensions):
-        raise ModelError(f'tensor "{shown(name)}": its shape is no shape')
+        raise ModelError(f'tensor "{printable_name(name)}": its shape is no shape')
     wanted = element.bytes_of(math.prod(dimensions))
     if wanted is None or wanted >= 2**63:
-        raise ModelError(f'tensor "{shown(name)}": no number of bytes holds its shape of '
+        raise ModelError(f'tensor "{printable_name(name)}": no number of bytes holds its shape of '
                          f"{element.name}")
     if length not in (None, wanted):
-        raise ModelError(f'tensor "{shown(name)}": it has {length} bytes, its shape needs {wanted}')
+        raise ModelError(
+            f'tensor "{printable_name(name)}": it has {length} bytes, its shape needs {wanted}')
     return Tensor(name, element, dimensions, offset, wanted, exact or element.exact)
 
 
-def model_of(form: str, source: Source, tensors: list[Tensor], data: int,
-             metadata: dict[str, str] | None = None) -> Model:
+def make_model(form: str, source: Source, tensors: list[Tensor], data: int,
+               metadata: dict[str, str] | None = None) -> Model:
     """Return a model; refuse tensors that overlap or lie outside the data from byte `data` on."""
-    check_count(len(tensors))
+    check_tensor_count(len(tensors))
     if len({tensor.name for tensor in tensors}) < len(tensors):
         raise ModelError("two tensors have one name")
-    ordered = sorted(tensors, key=lambda tensor: (tensor.offset, tensor.end))
+    ordered = sorted(tensors, key=lambda tensor: (tensor.offset, tensor.end_of_data))
     for tensor in ordered:
-        if not data <= tensor.offset <= tensor.end <= source.size:
-            raise ModelError(f'tensor "{shown(tensor.name)}": its data should be at bytes '
-                             f"{tensor.offset} to {tensor.end}, but the file's are {data} to "
-                             f"{source.size}")
+        if not data <= tensor.offset <= tensor.end_of_data <= source.size:
+            raise ModelError(f'tensor "{printable_name(tensor.name)}": its data should be at bytes '
+                             f"{tensor.offset} to {tensor.end_of_data}, but the file's are {data} "
+                             f"to " f"{source.size}")
     for one, other in pairwise([tensor for tensor in ordered if tensor.length]):
-        if one.end > other.offset:
-            raise ModelError(f'tensors "{shown(one.name)}" and "{shown(other.name)}" overlap')
+        if one.end_of_data > other.offset:
+            raise ModelError(
+                f'tensors "{printable_name(one.name)}" and "{printable_name(other.name)}" overlap')
     return Model(form, source, ordered, metadata or {})
