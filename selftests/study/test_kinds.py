@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import pytest
 from selftests.lib.programs import BUILD, Done, run_program
 
-from approxftl_tools import study_plan, study_streams, study_table
+from approxftl_tools import digits_told, study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure_file import read_style, render_figure
+from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import figure_specs, study_chart
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting, Streams
@@ -192,6 +193,19 @@ def test_wrong_figures_are_refused(finished_study: Path, tmp_path: Path, figure:
     with pytest.raises(Refusal) as said:
         figure_marks(finished_study, tmp_path, figure)
     assert sentence in str(said.value)
+
+
+def test_networks_are_measured_at_the_error_rates_of_their_policy(
+        finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs are too short for errors, so each group gets a rate of its own."""
+    monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
+        1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
+        None, 2))
+    monkeypatch.setattr(digits_told, "mean_accuracy",
+                        lambda kind, planes, rate, layer: Estimate(rate, None, 1))
+    found = figure_marks(finished_study, tmp_path,
+                         NETWORK.replace("}", ', policy = "vth_b" }') % ("int8", 8))
+    assert [(mark["x"], float(mark["y"])) for mark in found] == [("10%", 0.01), ("50%", 0.05)]
 
 
 def test_full_runs_are_separate_points(finished_study: Path) -> None:
