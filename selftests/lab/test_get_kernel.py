@@ -24,7 +24,11 @@ TOOLS = {
     "apt-cache": """case $1 in
 depends) printf '%s\\n' "$2" "  Depends: linux-headers-common" " |Depends: linux-image-other" \\
     "  Depends: linux-kbuild-6" "  Depends: gcc-12" ;;
-*) printf '%s\\n' ${HEADERS:-""" + " ".join(HEADERS) + "} ;;\nesac",
+*) for headers in ${HEADERS:-""" + " ".join(HEADERS) + """}; do
+    echo "$headers"
+    [ "$headers" = "${UNSIGNED:-}" ] || echo "linux-image-${headers#linux-headers-}"
+done ;;
+esac""",
     "apt-get": f"""echo "$@" >>"$CALLS"
 case "$*" in
 indextargets*'Label: Debian'*) echo "${{MIRROR:-}}" ;;
@@ -51,8 +55,8 @@ class Machine:
         for name, text in TOOLS.items():
             (self.tools / name).write_text(f"#!/bin/sh\n{text}\n")
             (self.tools / name).chmod(0o755)
-        for name in ("sh", "env", "grep", "sed", "sort", "tail", "head", "awk", "mawk", "dirname",
-                     "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
+        for name in ("sh", "env", "grep", "sed", "sort", "uniq", "tail", "head", "awk", "mawk",
+                     "dirname", "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
                      "find", "date", "sleep", "touch", "mktemp", "rm", "mv", "ln", "tar"):
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
@@ -102,6 +106,12 @@ def test_kernels_of_this_release_are_unpacked_with_their_headers(
     assert [call.split()[call.split().index("download") + 1:] for call in calls] == [
         [f"linux-image-{release}", f"linux-headers-{release}", "linux-headers-common",
          "linux-kbuild-6"]]
+
+
+def test_headers_without_a_kernel_are_passed_over(bare_machine: Machine) -> None:
+    """Headers of a security update are published before its signed kernel."""
+    bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "6.1", UNSIGNED=HEADERS[1])
+    assert "linux-image-6.1.0-9-amd64 " in bare_machine.calls.read_text()
 
 
 def test_kernels_of_another_release_come_signed_from_the_same_mirror(bare_machine: Machine) -> None:
@@ -158,7 +168,7 @@ def test_unpacking_keeps_existing_folders(bare_machine: Machine,
     (package / f"usr/lib/modules/{release}/vmlinuz").write_text("kernel")
     done = bare_machine.run_with_stand_ins(TOP / "userspace/lab/get-kernel", "newest",
                                            MIRROR="http://mirror/debian/", PACKAGE=str(package),
-                                           HEADERS=f"{DEBIAN_13[3]} linux-image-{release}")
+                                           HEADERS=DEBIAN_13[3])
     assert "cannot be fetched" not in done.err
     kernel = bare_machine.tools / "approxftl/kernels" / release
     assert (kernel / "series").read_text() == "newest\n"
