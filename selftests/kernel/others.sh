@@ -38,7 +38,7 @@ make_one()
 make_pair() # STORE TIMING
 {
 	udevadm settle
-	ram_disks 2 1572864 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
+	ram_disks 2 1638400 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
 }
 
 remove_pair()
