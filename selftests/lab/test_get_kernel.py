@@ -56,8 +56,8 @@ class Machine:
             (self.tools / name).write_text(f"#!/bin/sh\n{text}\n")
             (self.tools / name).chmod(0o755)
         for name in ("sh", "env", "grep", "sed", "sort", "uniq", "tail", "head", "awk", "mawk",
-                     "dirname", "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
-                     "find", "date", "sleep", "touch", "mktemp", "rm", "mv", "ln", "tar"):
+                     "dirname", "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock",
+                     "mkdir", "find", "date", "sleep", "touch", "mktemp", "rm", "mv", "ln", "tar"):
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
