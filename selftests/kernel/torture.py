@@ -677,6 +677,12 @@ DATA = 4 << 20
 STANDSTILL = 4  # seconds; below the 5 s after which a waiting mempool_alloc() retries
 
 
+def process_status(pid: int) -> dict[str, str]:
+    """Return the fields of a process in /proc/PID/status."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
 class Scarcity:
     """A shortage: min_free_kbytes reserves all memory, and processes that the OOM killer might
     choose are stopped.
@@ -699,9 +705,27 @@ class Scarcity:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
+    def has_settled(self) -> bool:
+        """Return whether all others are stopped, and process 1 sleeps without a pending signal."""
+        for pid in self.others:
+            with suppress(FileNotFoundError, ProcessLookupError):
+                is_program = Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+                if is_program and process_status(pid)["State"][0] not in "TZX":
+                    return False
+        init = process_status(1)
+        return init["State"][0] == "S" and not int(init["SigPnd"], 16) | int(init["ShdPnd"], 16)
+
     def begin_shortage(self) -> None:
-        """Begin the shortage."""
+        """Begin the shortage. Process 1 handles the signals of its stopped children before it,
+        because a handler needs a page, and Linux panics if process 1 cannot have one.
+        """
         self.signal_other_processes(signal.SIGSTOP)
+        until = time.monotonic() + PATIENCE
+        while not self.has_settled():
+            if time.monotonic() > until:
+                self.signal_other_processes(signal.SIGCONT)
+                raise FailedError("a process does not stop")
+            time.sleep(0.01)
         os.pwrite(self.knob, self.all, 0)
 
     def end_shortage(self) -> None:
