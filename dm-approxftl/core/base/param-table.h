@@ -159,8 +159,8 @@ PARAM(placement_isolation, CHOICE, 0, 1, AFTL_ISOLATION_INITIAL,
 PARAM(zoned, BYTES, 0, 1ULL << 40, 0,
 	"zone size of a zoned device; 0: not zoned")
 PARAM(zone_capacity, BYTES, 0, 1ULL << 40, 0, "writable capacity of a zone; 0: all of it")
-PARAM(max_active_zones, COUNT, 1, AFTL_HANDLES_MAX, 14, "largest number of active zones")
-PARAM(max_open_zones, COUNT, 0, AFTL_HANDLES_MAX, 0,
+PARAM(max_active_zones, COUNT, 1, AFTL_ACTIVE_ZONES_MAX, 14, "largest number of active zones")
+PARAM(max_open_zones, COUNT, 0, AFTL_ACTIVE_ZONES_MAX, 0,
 	"largest number of open zones; 0: as max_active_zones")
 PARAM(superblock, COUNT, 0, 64, 0,
 	"dies whose blocks of one number form a superblock; 0: no superblocks")

@@ -117,17 +117,44 @@ struct aftl_buffered_lpn {
 /* Placement ids that a host can use: each is a stream, and the policy has at least one stream. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
 
+/* Zones that may be active at a time; each is a stream. */
+#define AFTL_ACTIVE_ZONES_MAX 128
+
 /* Host submission queues; each has one byte of the parameter queue_weights. */
 #define AFTL_QUEUES_MAX 8
-/* The stored kind of a block has the placement handle in its upper bits. */
+
+/*
+ * The stored kind of a block: the placement handle is in the upper bits, the policy's kind in the
+ * lower ones. On a zoned device no block has a kind, and the lower bits are the upper bits of the
+ * handle.
+ */
 #define AFTL_HANDLE_SHIFT 4
 #define AFTL_HANDLE_KIND_MASK (BIT(AFTL_HANDLE_SHIFT) - 1)
+
+static inline u8 aftl_stored_kind(u8 kind, u8 handle)
+{
+	return (u8)(kind | handle << AFTL_HANDLE_SHIFT | handle >> AFTL_HANDLE_SHIFT);
+}
+
+static inline void aftl_load_kind(u8 stored, bool zoned, u8 *kind, u8 *handle)
+{
+	u8 low = stored & AFTL_HANDLE_KIND_MASK;
+
+	*kind = zoned ? 0 : low;
+	*handle = stored >> AFTL_HANDLE_SHIFT | (zoned ? low << AFTL_HANDLE_SHIFT : 0);
+}
 
 /*
  * A write stream is a class and a stream of the policy; data of different write streams never share
  * a program.
  */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
+
+/*
+ * The data of zones have one class; their streams follow those of the policy and of translation
+ * pages.
+ */
+#define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
 static inline u32 aftl_write_stream(u32 class, u32 stream)
 {

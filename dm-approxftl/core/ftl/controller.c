@@ -108,6 +108,11 @@ static int alloc_commands(struct aftl *ftl)
 	return 0;
 }
 
+static u32 count_lanes(const struct aftl *ftl)
+{
+	return ftl->geo.zones ? ftl->streams + ftl->handles : AFTL_WRITE_STREAMS;
+}
+
 static void init_lun_queues(struct aftl *ftl, u32 index)
 {
 	struct aftl_lun *lun = &ftl->luns[index];
@@ -118,7 +123,9 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 	lun->refresh_block = ftl->geo.blocks_per_lun;
 	lun->reads.head = AFTL_NIL;
 	lun->prefetches.head = AFTL_NIL;
-	for (lane = 0; lane < AFTL_WRITE_STREAMS; lane++)
+	lun->lanes = count_lanes(ftl);
+	lun->writes = ftl->luns->writes + (size_t)index * lun->lanes;
+	for (lane = 0; lane < lun->lanes; lane++)
 		lun->writes[lane].head = AFTL_NIL;
 }
 
@@ -149,6 +156,10 @@ static int alloc_luns(struct aftl *ftl)
 					 sizeof(*ftl->victims));
 	ftl->bus_ns = aftl_memory_alloc(ftl, geo->channels, sizeof(*ftl->bus_ns));
 	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
+		return -ENOMEM;
+	ftl->luns->writes = aftl_memory_alloc(ftl, (size_t)geo->luns * count_lanes(ftl),
+					      sizeof(*ftl->luns->writes));
+	if (!ftl->luns->writes)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun_queues(ftl, i);
@@ -405,6 +416,7 @@ void aftl_destroy(struct aftl *ftl)
 	if (ftl->luns) {
 		aftl_memory_free(ftl, ftl->luns->handle_blocks);
 		aftl_memory_free(ftl, ftl->luns->foggy);
+		aftl_memory_free(ftl, ftl->luns->writes);
 	}
 	aftl_memory_free(ftl, ftl->luns);
 	aftl_memory_free(ftl, ftl->media.valid);

@@ -32,7 +32,7 @@ struct aftl_allocation {
 	struct aftl_lun_rule rule;
 	const void *params;
 	u32 units;
-	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS];
+	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS_MAX];
 };
 
 /* Position of the first LUN in the allocation order, with or without preconditioning. */

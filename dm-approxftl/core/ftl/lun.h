@@ -13,7 +13,8 @@ struct aftl_foggy_block;
 /**
  * struct aftl_lun - one independently operating unit of the flash array
  * @index: number of the LUN, below geo.luns; also its event source
- * @pending_write_lanes: bit mask of the write queues that are not empty
+ * @pending_write_lanes: bit mask of the write queues that are not empty, see AFTL_LANE_BITS
+ * @lanes: number of write queues
  * @bus_ns: time at which the channel is free; shared by the LUNs of a channel
  * @work: operation in progress
  * @reads: host reads
@@ -79,6 +80,7 @@ struct aftl_foggy_block;
 struct aftl_lun {
 	u32 index;
 	u32 pending_write_lanes;
+	u32 lanes;
 	u64 *bus_ns;
 	struct aftl_work work;
 	struct aftl_queue reads;
@@ -104,7 +106,7 @@ struct aftl_lun {
 	u64 data_out_end_ns;
 	struct aftl_work suspended;
 	u64 suspended_ns;
-	struct aftl_queue writes[AFTL_WRITE_STREAMS];
+	struct aftl_queue *writes;
 	struct aftl_program_result outcome;
 	struct aftl_reloc reloc;
 	struct aftl_reconstruct reconstruct;

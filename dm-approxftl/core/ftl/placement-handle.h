@@ -33,9 +33,11 @@ static inline bool aftl_stream_is_map(const struct aftl *ftl, u32 stream)
 	return ftl->geo.trans_pages && stream == ftl->streams;
 }
 
-/* Placement handle of @block; 0, the default one, also for translation pages. */
+/* Placement handle of @block; 0, the default one, also for translation pages and zones. */
 static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl_block *block)
 {
+	if (ftl->geo.zones)
+		return 0;
 	return block->handle - min_t(u32, block->handle, aftl_map_handles(ftl));
 }
 

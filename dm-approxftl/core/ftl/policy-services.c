@@ -16,7 +16,7 @@ u32 aftl_lun_queued(const struct aftl_lun *lun)
 	u32 queued = lun->reads.count;
 	u32 lane;
 
-	for (lane = 0; lane < AFTL_WRITE_STREAMS; lane++)
+	for (lane = 0; lane < lun->lanes; lane++)
 		queued += lun->writes[lane].count;
 	return queued;
 }

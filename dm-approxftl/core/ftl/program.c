@@ -509,6 +509,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 	struct aftl_counters *counters = &ftl->stats.counters;
 	bool moved = need->cause != AFTL_CAUSE_HOST;
 	u32 count = payload->count - payload->dropped;
+	u32 stream = need->stream;
 
 	(&counters->programmed_host_units)[need->cause] +=
 		count - payload->promoted - payload->piggybacked;
@@ -519,11 +520,13 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 		counters->host_program_pages += placement->pages;
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
-	if (ftl->handles)
+	if (ftl->handles) {
 		ftl->stats.handles[aftl_block_placement(ftl, placement->block)].media_units +=
 			aftl_placement_units(ftl, placement);
-	ftl->stats.stream_units[moved][need->stream] += count - payload->piggybacked;
-	ftl->stats.stream_units[true][need->stream] += payload->piggybacked;
+		stream = min(stream, AFTL_STREAMS - 1U);
+	}
+	ftl->stats.stream_units[moved][stream] += count - payload->piggybacked;
+	ftl->stats.stream_units[true][stream] += payload->piggybacked;
 	ftl->stats.class_pages[need->class] += placement->pages;
 }
 

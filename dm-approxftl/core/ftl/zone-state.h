@@ -47,10 +47,10 @@ struct aftl_zone_reset {
  */
 struct aftl_zones {
 	struct aftl_zone *all;
-	u32 owner[1 + AFTL_HANDLES_MAX];
-	u32 pending[1 + AFTL_HANDLES_MAX];
+	u32 owner[1 + AFTL_ACTIVE_ZONES_MAX];
+	u32 pending[1 + AFTL_ACTIVE_ZONES_MAX];
 	u32 *online;
-	u32 opened[AFTL_HANDLES_MAX];
+	u32 opened[AFTL_ACTIVE_ZONES_MAX];
 	u32 open;
 	u32 active;
 	u32 turn;

@@ -43,7 +43,6 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
-	u32 most = AFTL_STREAMS - ftl->streams - aftl_map_handles(ftl);
 
 	if (config->max_open_zones > config->max_active_zones)
 		return aftl_fail(error, -EINVAL,
@@ -57,11 +56,6 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
 				 (unsigned long long)zone_min_buffer(ftl));
-	if (config->max_active_zones > most)
-		return aftl_fail(error, -EINVAL,
-				 "max_active_zones: policy %s leaves room for %u zones, not for %llu",
-				 ftl->type->name, most,
-				 (unsigned long long)config->max_active_zones);
 	return zone_check_capacity(ftl, error);
 }
 

@@ -140,7 +140,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 {
 	if (ftl->foggy_blocks && sched_start_pass(ftl, lun, lane, retry_ns))
 		return true;
-	if (lane == AFTL_WRITE_STREAMS)
+	if (lane == AFTL_NIL)
 		return false;
 	if (aftl_reloc_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
 		return true;
@@ -245,7 +245,7 @@ static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
 /* With order=fcfs: return true if the oldest write arrived before the oldest read. */
 static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
 {
-	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_WRITE_STREAMS)
+	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_NIL)
 		return false;
 	return lun->reads.head == AFTL_NIL ||
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
@@ -264,12 +264,14 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 lanes = lun->pending_write_lanes;
+	u32 lane;
 
 	if (lanes && (ftl->epochs.flushes || aftl_write_waits(ftl)))
 		return true;
 	for (; lanes; lanes &= lanes - 1)
-		if (lun->writes[__ffs(lanes)].waited)
-			return true;
+		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS)
+			if (lun->writes[lane].waited)
+				return true;
 	return false;
 }
 
@@ -291,7 +293,7 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 
 static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_WRITE_STREAMS ||
+	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_NIL ||
 	    !sched_erase_may_yield(ftl, lun, &lun->suspended))
 		return false;
 	lun->suspended.yields++;
@@ -303,7 +305,7 @@ static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
 		return lun->suspended.commands;
-	return lane == AFTL_WRITE_STREAMS ? AFTL_NIL : lun->writes[lane].head;
+	return lane == AFTL_NIL ? AFTL_NIL : lun->writes[lane].head;
 }
 
 /*
@@ -322,7 +324,7 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 
 static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
-	u32 lane = AFTL_WRITE_STREAMS;
+	u32 lane = AFTL_NIL;
 	bool programs_since_read;
 	bool expired;
 
@@ -340,8 +342,8 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 			return true;
 		}
 		/* If no block can become free, the whole queue has failed. */
-		if (!(lun->pending_write_lanes & BIT(lane)))
-			lane = AFTL_WRITE_STREAMS;
+		if (lane != AFTL_NIL && lun->writes[lane].head == AFTL_NIL)
+			lane = AFTL_NIL;
 	}
 	programs_since_read = lun->programs_since_read &&
 			      lun->programs_since_read < ftl->config.row;

@@ -79,6 +79,22 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 	return &ftl->luns[command->lun].writes[write_lane_of(command)];
 }
 
+/* Only on a zoned device do lanes share a bit. */
+static u32 lane_bit(u32 lane)
+{
+	return 1U << lane % AFTL_LANE_BITS;
+}
+
+/* Return the first lane with writes; there must be one. */
+static u32 first_pending_lane(const struct aftl_lun *lun)
+{
+	u32 lane = __ffs(lun->pending_write_lanes);
+
+	while (lun->writes[lane].head == AFTL_NIL)
+		lane += AFTL_LANE_BITS;
+	return lane;
+}
+
 /* Append a write to the queue of @lane at @lun. */
 static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 {
@@ -89,7 +105,7 @@ static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	aftl_queue_add(ftl, queue, index);
 	if (queue->count == ftl->program_units)
 		ftl->full_write_queues++;
-	lun->pending_write_lanes |= 1U << lane;
+	lun->pending_write_lanes |= lane_bit(lane);
 	lun->in_flight++;
 }
 
@@ -106,6 +122,19 @@ static void write_queue_link(struct aftl *ftl, struct aftl_queue *queue, u32 pre
 		ftl->commands[next].prev = prev;
 }
 
+/* Return true if another lane with the bit of @lane in the mask of pending lanes has writes. */
+static bool lanes_share_bit(const struct aftl_lun *lun, u32 lane)
+{
+	u32 other = lane % AFTL_LANE_BITS;
+
+	if (likely(lun->lanes <= AFTL_LANE_BITS))
+		return false;
+	for (; other < lun->lanes; other += AFTL_LANE_BITS)
+		if (lun->writes[other].head != AFTL_NIL)
+			return true;
+	return false;
+}
+
 /* Remove a write from the queue of its LUN. */
 static void write_dequeue(struct aftl *ftl, u32 index)
 {
@@ -120,8 +149,8 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	queue->count--;
 	if (command->request)
 		queue->waited--;
-	if (queue->head == AFTL_NIL)
-		lun->pending_write_lanes &= ~(1U << write_lane_of(command));
+	if (queue->head == AFTL_NIL && !lanes_share_bit(lun, write_lane_of(command)))
+		lun->pending_write_lanes &= ~lane_bit(write_lane_of(command));
 	lun->in_flight--;
 }
 
@@ -428,15 +457,44 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	const struct aftl_command *head = &ftl->commands[queue->head];
 	bool full = queue->count >= ftl->program_units;
 
-	*due_ns = AFTL_NEVER;
-	if (ftl->geo.zones)
-		return full || ftl->draining ||
-		       aftl_zone_no_more_writes(aftl_zone_at(ftl, head->lpn));
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
 	if (full && aftl_used_write_commands(ftl) >= ftl->buffer_high)
 		return true;
 	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->epochs.flushes ||
 	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
+}
+
+static bool write_is_older(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u32 best)
+{
+	return best == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
+					   ftl->commands[lun->writes[best].head].seq;
+}
+
+/* Pages of a zone that are only partly full wait until no more writes of the zone will come. */
+static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *queue)
+{
+	return queue->head != AFTL_NIL &&
+	       (queue->count >= ftl->program_units || ftl->draining ||
+		aftl_zone_no_more_writes(aftl_zone_at(ftl, ftl->commands[queue->head].lpn)));
+}
+
+/* See aftl_write_ready(). */
+static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 best = AFTL_NIL;
+	u32 lanes = lun->pending_write_lanes;
+	u32 begin = ftl->work;
+	u32 lane;
+
+	for (; lanes; lanes &= lanes - 1)
+		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
+			if (!write_purge_reset_zone(ftl, lun, lane, begin))
+				aftl_wake_lun(ftl, lun);
+			else if (zone_must_program(ftl, &lun->writes[lane]) &&
+				 write_is_older(ftl, lun, lane, best))
+				best = lane;
+		}
+	return best;
 }
 
 /**
@@ -445,30 +503,23 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
  * @lun: LUN
  * @retry_ns: takes the time to ask again if there is none
  *
- * Return: the lane, or AFTL_WRITE_STREAMS.
+ * Return: the lane, or AFTL_NIL.
  */
 u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
-	u32 best = AFTL_WRITE_STREAMS;
+	u32 best = AFTL_NIL;
 	u32 lanes = lun->pending_write_lanes;
-	u32 begin = ftl->work;
 	u64 due_ns;
 
 	*retry_ns = AFTL_NEVER;
+	if (ftl->geo.zones)
+		return write_ready_of_zones(ftl, lun);
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs(lanes);
 
-		if (ftl->geo.zones && !write_purge_reset_zone(ftl, lun, lane, begin)) {
-			aftl_wake_lun(ftl, lun);
-			continue;
-		}
-		if (lun->writes[lane].head == AFTL_NIL)
-			continue;
 		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);
-		else if (best == AFTL_WRITE_STREAMS ||
-			 ftl->commands[lun->writes[lane].head].seq <
-				 ftl->commands[lun->writes[best].head].seq)
+		else if (write_is_older(ftl, lun, lane, best))
 			best = lane;
 	}
 	return best;
@@ -521,7 +572,7 @@ static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lu
  * aftl_write_needs_padding() - must padding push writes through their fine pass?
  * @ftl: device with two-pass programs
  * @lun: LUN
- * @lane: lane of the next write, or AFTL_WRITE_STREAMS
+ * @lane: lane of the next write, or AFTL_NIL
  * @retry_ns: if not, takes the time to ask again, unless that is earlier
  *
  * A word line gets its fine pass after the coarse pass of later ones. If no data come for those, a
@@ -537,7 +588,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	if (!lun->fine_pending_writes)
 		return false;
 	waited = write_held_awaited(ftl, lun, &due_ns);
-	if (lane != AFTL_WRITE_STREAMS)
+	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
 	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
 		return true;
@@ -700,7 +751,7 @@ void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->read_only = true;
 	ftl->retry = true;
 	while (lun->pending_write_lanes)
-		write_fail_command(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
+		write_fail_command(ftl, write_pop(ftl, lun, first_pending_lane(lun)));
 }
 
 /* An accepted write needs a queue, even if no LUN has free space. */
@@ -769,7 +820,7 @@ void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 		commands = next;
 	}
 	while (lun->pending_write_lanes)
-		write_rebind(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
+		write_rebind(ftl, write_pop(ftl, lun, first_pending_lane(lun)));
 }
 
 /**

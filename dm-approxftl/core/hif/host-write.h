@@ -25,4 +25,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
 void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 
+/* Bits in aftl_lun.pending_write_lanes. Lane i has bit i % AFTL_LANE_BITS. */
+#define AFTL_LANE_BITS 32
+
 #endif

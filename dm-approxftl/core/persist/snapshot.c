@@ -124,7 +124,7 @@ static void unbind_unsaved_lanes(struct aftl *ftl)
 {
 	u32 i;
 
-	for (i = 0; i < AFTL_WRITE_STREAMS; i++)
+	for (i = 0; i < AFTL_WRITE_STREAMS_MAX; i++)
 		if (i % AFTL_STREAMS >= SAVED_STREAMS)
 			ftl->allocation.lanes[i].left = 0;
 }
@@ -208,7 +208,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 
 	stream_put(stream, block->state, 1);
 	stream_put(stream, block->order, 1);
-	stream_put(stream, block->kind | block->handle << AFTL_HANDLE_SHIFT, 1);
+	stream_put(stream, aftl_stored_kind(block->kind, block->handle), 1);
 	stream_put(stream, block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	stream_put(stream, block->note, 2);
 	stream_put(stream, block->programmed, 4);
@@ -528,15 +528,13 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 /* Return: true if the block is in the wide format. */
 static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *lun,
-			      struct aftl_block *block)
+			      struct aftl_block *block, bool zoned)
 {
 	u8 flags;
 
 	block->state = (u8)stream_get(stream, 1);
 	block->order = (u8)stream_get(stream, 1);
-	block->kind = (u8)stream_get(stream, 1);
-	block->handle = block->kind >> AFTL_HANDLE_SHIFT;
-	block->kind &= AFTL_HANDLE_KIND_MASK;
+	aftl_load_kind((u8)stream_get(stream, 1), zoned, &block->kind, &block->handle);
 	flags = (u8)stream_get(stream, 1);
 	aftl_block_set_flip(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
@@ -591,7 +589,7 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 		      struct aftl_error *error)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
-	bool wide = load_block_fields(stream, lun, block);
+	bool wide = load_block_fields(stream, lun, block, ftl->geo.zones);
 
 	if (stream->ret)
 		return stream->ret;

@@ -92,7 +92,8 @@
  *	    32     1  attributes of the page, see page-attr.h
  *	    33     1  order of the block, enum aftl_order
  *	    34     1  bits 0 .. 3: kind of the block, set by its policy; bits 4 .. 7: placement
- *	              handle, 0 for the default one
+ *	              handle, 0 for the default one; of a zoned device: number of the open block,
+ *	              bits 4 .. 7 its lower bits, bits 0 .. 3 its upper ones
  *	    35     1  flags: 1 checkerboard colour that comes first,
  *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode;
  *	              bit 6: parity of its superblock
