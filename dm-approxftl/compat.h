@@ -31,7 +31,7 @@
 #endif
 
 /* Write life time hint of a bio, since 6.9; 0 for none. */
-static inline u8 aftl_bio_life(const struct bio *bio)
+static inline u8 aftl_bio_write_hint(const struct bio *bio)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 	return bio->bi_write_hint;
@@ -41,7 +41,7 @@ static inline u8 aftl_bio_life(const struct bio *bio)
 }
 
 /* Write stream of a bio, since 6.16; 0 for none. */
-static inline u8 aftl_bio_stream(const struct bio *bio)
+static inline u8 aftl_bio_write_stream(const struct bio *bio)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 	return bio->bi_write_stream;
@@ -64,7 +64,7 @@ static inline u8 aftl_bio_stream(const struct bio *bio)
  * Set the number of write streams that user space may use, since 6.16, and their granularity in
  * bytes. Device-mapper does not pass on these limits from a target's io_hints method.
  */
-static inline int aftl_limit_write_streams(struct request_queue *queue, u32 streams, u64 bytes)
+static inline int aftl_set_write_stream_limits(struct request_queue *queue, u32 streams, u64 bytes)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 	struct queue_limits limits = queue_limits_start_update(queue);
@@ -123,10 +123,10 @@ static int name(struct gendisk *disk, sector_t sector, unsigned int zones,			\
 
 /*
  * Mark the device as zoned: a feature bit since 6.11, a field of the limits before. Before 6.11 the
- * numbers of open and active zones are no queue limits, see aftl_limit_open_zones().
+ * numbers of open and active zones are no queue limits, see aftl_set_open_zone_limits().
  */
-static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 active,
-				    unsigned int append_sectors)
+static inline void aftl_set_zone_limits(struct queue_limits *limits, u64 open, u64 active,
+					unsigned int append_sectors)
 {
 #ifdef BLK_FEAT_ZONED
 	limits->features |= BLK_FEAT_ZONED;
@@ -143,7 +143,7 @@ static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 a
 }
 
 /* Set the numbers of open and active zones before 6.11. */
-static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 active)
+static inline void aftl_set_open_zone_limits(struct gendisk *disk, u64 open, u64 active)
 {
 #if defined(CONFIG_BLK_DEV_ZONED) && !defined(BLK_FEAT_ZONED)
 	disk_set_max_open_zones(disk, (unsigned int)open);
@@ -155,7 +155,7 @@ static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 act
  * Have device-mapper turn a reset of all zones into one bio for each zone. It always does before
  * 6.11.
  */
-static inline void aftl_reset_each_zone(struct dm_target *ti)
+static inline void aftl_split_zone_reset_all(struct dm_target *ti)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 	ti->zone_reset_all_supported = false;
@@ -195,7 +195,7 @@ static inline void aftl_hrtimer_setup(struct hrtimer *timer,
  * Zeroes are written by unmapping. Since 6.17 a second limit announces that; it must be equal to
  * the first or 0.
  */
-static inline void aftl_limit_write_zeroes(struct queue_limits *limits, unsigned int sectors)
+static inline void aftl_set_write_zeroes_limit(struct queue_limits *limits, unsigned int sectors)
 {
 	limits->max_write_zeroes_sectors = sectors;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -207,7 +207,7 @@ static inline void aftl_limit_write_zeroes(struct queue_limits *limits, unsigned
  * Byte offset in its file of a page of the page cache. Before 6.7 the index of a hugetlb folio
  * counts huge pages.
  */
-static inline u64 aftl_page_position(struct folio *folio, struct page *page)
+static inline u64 aftl_page_file_offset(struct folio *folio, struct page *page)
 {
 	pgoff_t index = folio->index;
 
@@ -262,7 +262,7 @@ static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, 
 }
 
 /* fsnotify_add_mark() takes the object since 6.10, before that the object's list of marks. */
-static inline int aftl_add_sb_mark(struct fsnotify_mark *mark, struct super_block *sb)
+static inline int aftl_add_superblock_mark(struct fsnotify_mark *mark, struct super_block *sb)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 	return fsnotify_add_mark(mark, sb, FSNOTIFY_OBJ_TYPE_SB, 0);

@@ -50,7 +50,7 @@ static u8 bio_request_op(const struct bio *bio)
  * Select the controller's queue by I/O priority: the first for real-time, the last for idle; the
  * eight levels of best-effort are divided among all. IOPRIO_CLASS_NONE is best-effort level 4.
  */
-static u8 host_queue(const struct aftl_disk *disk, const struct bio *bio)
+static u8 select_host_queue(const struct aftl_disk *disk, const struct bio *bio)
 {
 	u32 queues = aftl_weights(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
 	u32 level = IOPRIO_BE_NORM;
@@ -82,8 +82,8 @@ static bool needs_written_zeroes(const struct bio *bio)
  * Fill in @request, except for its range. A write whose logical pages differ in quality level is
  * split. Returns false for a bio that the target's limits exclude.
  */
-static bool fill_request(const struct aftl_target *target, struct bio *bio,
-			 struct aftl_request *request)
+static bool fill_request_from_bio(const struct aftl_target *target, struct bio *bio,
+				  struct aftl_request *request)
 {
 	memset(request, 0, sizeof(*request));
 	request->op = bio_request_op(bio);
@@ -97,14 +97,14 @@ static bool fill_request(const struct aftl_target *target, struct bio *bio,
 	if (request->op == AFTL_OP_WRITE && bio_sectors(bio)) {
 		request->level = aftl_tag_bio(target, bio);
 		request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
-		request->hint.life = aftl_bio_life(bio);
-		if (aftl_bio_stream(bio) != aftl_tag_stream(&target->options))
-			request->hint.stream = aftl_bio_stream(bio);
+		request->hint.life = aftl_bio_write_hint(bio);
+		if (aftl_bio_write_stream(bio) != aftl_tag_write_stream(&target->options))
+			request->hint.stream = aftl_bio_write_stream(bio);
 	}
 	/* Device-mapper duplicates the bio for each shard: trace the first one only. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
-		aftl_note_zeroes(target, bio);
-	request->queue = host_queue(target->table.device->disks[0], bio);
+		aftl_trace_zeroing(target, bio);
+	request->queue = select_host_queue(target->table.device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
 		request->flags |= AFTL_REQUEST_APPEND;
@@ -120,8 +120,8 @@ static bool is_discard_bio(const struct aftl_request *request)
  * Device-mapper duplicates flushes, discards and write-zeroes for each shard. Select the shard by
  * the number of the duplicate, and reduce the range to the part of that shard.
  */
-static struct aftl_disk *place_part(const struct aftl_device *device, const struct bio *bio,
-				    u64 unit, struct aftl_request *request)
+static struct aftl_disk *map_bio_part(const struct aftl_device *device, const struct bio *bio,
+				      u64 unit, struct aftl_request *request)
 {
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
@@ -133,12 +133,12 @@ static struct aftl_disk *place_part(const struct aftl_device *device, const stru
 
 /*
  * Map another request to its shard. It lies in one shard only, because device-mapper splits bios at
- * the limits that limit_io() in target.c sets.
+ * the limits that limit_target_io() in target.c sets.
  */
-static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
-				   struct aftl_request *request)
+static struct aftl_disk *map_bio_run(const struct aftl_device *device, u64 unit,
+				     struct aftl_request *request)
 {
-	struct aftl_spot spot = aftl_device_spot(device, unit, request->units);
+	struct aftl_spot spot = aftl_device_locate_unit(device, unit, request->units);
 
 	request->unit = spot.unit;
 	return WARN_ON_ONCE(spot.units < request->units) ? NULL : spot.disk;
@@ -156,14 +156,14 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || is_discard_bio(request))
-		return place_part(device, bio, unit, request);
-	/* Not used with several shards, see aftl_reset_each_zone(). */
+		return map_bio_part(device, bio, unit, request);
+	/* Not used with several shards, see aftl_split_zone_reset_all(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
-	return place_run(device, unit, request);
+	return map_bio_run(device, unit, request);
 }
 
-static void note_submitted(struct aftl_disk *disk, struct aftl_io *io)
+static void count_submitted(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
 
@@ -176,40 +176,40 @@ static void note_submitted(struct aftl_disk *disk, struct aftl_io *io)
 
 /*
  * Try to complete a read at once with "timing off". The bio ends in aftl_disk_leave(), so that
- * note_submitted() may still use the request. A durable store is excluded: the end of its read from
- * the backing device may end the bio earlier.
+ * count_submitted() may still use the request. A durable store is excluded: the end of its read
+ * from the backing device may end the bio earlier.
  */
-static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
+static bool complete_untimed_read(struct aftl_disk *disk, struct aftl_io *io)
 {
 	return disk->scale == AFTL_TIMING_OFF && !disk->durable &&
 	       aftl_try_idle_read(disk->ftl, &io->request);
 }
 
-static void submit_io(struct aftl_disk *disk, struct aftl_io *io)
+static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
 	io->request.arrival_ns = aftl_now(disk->ftl);
-	if (!ret && !read_at_once(disk, io))
+	if (!ret && !complete_untimed_read(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
-		note_submitted(disk, io);
+		count_submitted(disk, io);
 	aftl_disk_leave(disk);
 	if (ret)
-		aftl_disk_end(disk, io, BLK_STS_IOERR);
+		aftl_disk_end_io(disk, io, BLK_STS_IOERR);
 }
 
 /* Prepare a request to a durable store; may sleep. Returns false if only reads are accepted. */
-static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
+static bool prepare_durable_io(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
 
-	if (request->op != AFTL_OP_READ && aftl_dev_error(disk->durable))
+	if (request->op != AFTL_OP_READ && aftl_dev_get_error(disk->durable))
 		return false;
 	if (unlikely(request->op >= AFTL_OPS))
-		aftl_dev_prepare_zones(disk->durable, io);
+		aftl_dev_claim_zone_ops(disk->durable, io);
 	if (request->op == AFTL_OP_READ)
-		aftl_dev_prepare_reads(disk->durable, io);
+		aftl_dev_claim_fetches(disk->durable, io);
 	else
 		io->commits = disk->durable->safe || request->op == AFTL_OP_FLUSH ||
 			      request->flags & AFTL_REQUEST_FUA;
@@ -225,7 +225,7 @@ static blk_status_t prepare_io(struct aftl_disk *disk, struct aftl_io *io, struc
 	io->zone_claims = 0;
 	io->commits = false;
 	io->failed = BLK_STS_OK;
-	if (disk->durable && !prepare_durable(disk, io))
+	if (disk->durable && !prepare_durable_io(disk, io))
 		return BLK_STS_IOERR;
 	if (!disk->durable && io->request.op == AFTL_OP_READ)
 		aftl_io_prepare_contents(io);
@@ -247,7 +247,7 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}
-	if (!fill_request(target, bio, &io->request))
+	if (!fill_request_from_bio(target, bio, &io->request))
 		return DM_MAPIO_KILL;
 	disk = map_bio_to_shard(target, bio, &io->request);
 	if (unlikely(!disk))
@@ -258,8 +258,8 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 	}
 	status = prepare_io(disk, io, bio);
 	if (status)
-		aftl_disk_end(disk, io, status);
+		aftl_disk_end_io(disk, io, status);
 	else
-		submit_io(disk, io);
+		submit_io_to_shards(disk, io);
 	return DM_MAPIO_SUBMITTED;
 }

@@ -31,14 +31,14 @@ static const char *const aftl_carrier_names[AFTL_CARRIERS] = {
 };
 
 /**
- * aftl_carriers_parse() - parse a list such as "inode,write_hint"
+ * aftl_tag_carriers_parse() - parse a list such as "inode,write_hint"
  * @text: names, separated by commas, each at most once
  * @carriers: takes the set; unchanged on failure
  * @error: takes the message on failure
  *
  * Return: 0, or -EINVAL with a message.
  */
-static inline int aftl_carriers_parse(const char *text, u32 *carriers, struct aftl_error *error)
+static inline int aftl_tag_carriers_parse(const char *text, u32 *carriers, struct aftl_error *error)
 {
 	const char *at = text;
 	u32 found = 0;
@@ -63,8 +63,8 @@ static inline int aftl_carriers_parse(const char *text, u32 *carriers, struct af
 	return 0;
 }
 
-/* Print @carriers, which are not empty, as aftl_carriers_parse() parses them. */
-static inline void aftl_carriers_print(u32 carriers, char text[AFTL_CARRIERS_SIZE])
+/* Print @carriers, which are not empty, as aftl_tag_carriers_parse() parses them. */
+static inline void aftl_tag_carriers_print(u32 carriers, char text[AFTL_CARRIERS_SIZE])
 {
 	size_t used = 0;
 	u32 i;
@@ -76,7 +76,7 @@ static inline void aftl_carriers_print(u32 carriers, char text[AFTL_CARRIERS_SIZ
 }
 
 /* The carriers without the option tag_carrier; @hint is the value of ioprio_hint. */
-static inline u32 aftl_carriers_standard(u32 hint)
+static inline u32 aftl_default_tag_carriers(u32 hint)
 {
 	return 1U << AFTL_CARRIER_INODE | (hint ? 1U << AFTL_CARRIER_IOPRIO : 0);
 }

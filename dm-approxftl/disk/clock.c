@@ -2,7 +2,7 @@
 /* Conversion between device time and host time. */
 #include "disk/disk.h"
 
-u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns)
+u64 aftl_disk_to_host_ns(const struct aftl_disk *disk, u64 device_ns)
 {
 	u64 span;
 
@@ -12,7 +12,7 @@ u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns)
 	return disk->start_host_ns + span;
 }
 
-u64 aftl_disk_now(const struct aftl_disk *disk)
+u64 aftl_disk_now_ns(const struct aftl_disk *disk)
 {
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF || !disk->running)
@@ -20,10 +20,10 @@ u64 aftl_disk_now(const struct aftl_disk *disk)
 	return disk->start_ns + div_u64(ktime_get_ns() - disk->start_host_ns, disk->scale);
 }
 
-u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request)
+u64 aftl_disk_count_late(const struct aftl_disk *disk, const struct aftl_request *request)
 {
 	u64 now_ns = ktime_get_ns();
-	u64 due_ns = aftl_disk_host_ns(disk, request->complete_ns);
+	u64 due_ns = aftl_disk_to_host_ns(disk, request->complete_ns);
 
 	return now_ns > due_ns ? now_ns - due_ns : 0;
 }

@@ -26,7 +26,7 @@
 
 /*
  * Slices that a submitter or a worker of the store executes before it leaves the rest to
- * catch_up().
+ * disk_catch_up().
  */
 #define OWN_SLICES 64
 
@@ -39,10 +39,10 @@ static struct workqueue_struct *workers;
 /* Return true if the store lacks room for the operations that one FTL call may queue. */
 static bool store_is_congested(const struct aftl_disk *disk)
 {
-	return disk->durable && aftl_dev_congested(disk->durable);
+	return disk->durable && aftl_dev_is_congested(disk->durable);
 }
 
-static bool can_work(const struct aftl_disk *disk)
+static bool disk_has_due_work(const struct aftl_disk *disk)
 {
 	return aftl_busy(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
 }
@@ -55,7 +55,7 @@ bool aftl_disk_step(struct aftl_disk *disk)
 	return next_ns != U64_MAX && !store_is_congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
-static bool slice_over(const struct aftl_disk *disk, u32 begin)
+static bool disk_slice_is_over(const struct aftl_disk *disk, u32 begin)
 {
 	return aftl_work(disk->ftl) - begin >= SLICE_WORK;
 }
@@ -64,13 +64,13 @@ static bool slice_over(const struct aftl_disk *disk, u32 begin)
  * With "timing off" device time passes as fast as the FTL can work while requests are pending.
  * Returns true if work is left after one slice.
  */
-static bool work_slice(struct aftl_disk *disk)
+static bool run_untimed_slice(struct aftl_disk *disk)
 {
 	u32 begin = aftl_work(disk->ftl);
 
 	disk->stalled = false;
-	while (can_work(disk)) {
-		if (slice_over(disk, begin))
+	while (disk_has_due_work(disk)) {
+		if (disk_slice_is_over(disk, begin))
 			return true;
 		if (!aftl_disk_step(disk)) {
 			disk->stalled = store_is_congested(disk);
@@ -81,7 +81,7 @@ static bool work_slice(struct aftl_disk *disk)
 }
 
 /* Process events up to @until_ns. Returns true if work is left after one slice. */
-static bool advance_slice(struct aftl_disk *disk, u64 until_ns)
+static bool advance_disk_slice(struct aftl_disk *disk, u64 until_ns)
 {
 	u32 begin = aftl_work(disk->ftl);
 
@@ -90,13 +90,13 @@ static bool advance_slice(struct aftl_disk *disk, u64 until_ns)
 		disk->stalled = store_is_congested(disk);
 		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
 			return false;
-	} while (!slice_over(disk, begin));
+	} while (!disk_slice_is_over(disk, begin));
 	return true;
 }
 
-static void arm_timer(struct aftl_disk *disk)
+static void arm_disk_timer(struct aftl_disk *disk)
 {
-	u64 next_ns = aftl_disk_host_ns(disk, aftl_next_event(disk->ftl));
+	u64 next_ns = aftl_disk_to_host_ns(disk, aftl_next_event(disk->ftl));
 
 	if (!disk->running || disk->stalled || disk->behind || next_ns >= disk->armed_ns)
 		return;
@@ -105,14 +105,14 @@ static void arm_timer(struct aftl_disk *disk)
 }
 
 /* Return true if the disk has a failure that user space must be told of once. */
-static bool has_unreported_failure(const struct aftl_disk *disk)
+static bool disk_has_unreported_failure(const struct aftl_disk *disk)
 {
-	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_error(disk->durable));
+	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_get_error(disk->durable));
 }
 
-static void report_failure(struct aftl_disk *disk)
+static void report_disk_failure(struct aftl_disk *disk)
 {
-	if (likely(!has_unreported_failure(disk) || disk->told || !disk->running))
+	if (likely(!disk_has_unreported_failure(disk) || disk->told || !disk->running))
 		return;
 	disk->told = true;
 	schedule_work(&disk->event);
@@ -121,9 +121,9 @@ static void report_failure(struct aftl_disk *disk)
 /*
  * Remove completed requests from disk->done, which the caller ends without the lock: at least one,
  * and no more once they reach @sectors. Returns NULL if the disk is stopped: the only request is
- * then that of aftl_disk_carry_out(), which has no bio.
+ * then that of aftl_disk_execute_request(), which has no bio.
  */
-static struct aftl_request *take_done(struct aftl_disk *disk, u64 sectors)
+static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 sectors)
 {
 	struct aftl_request *done = disk->done;
 	struct aftl_request *last = done;
@@ -143,11 +143,11 @@ static struct aftl_request *take_done(struct aftl_disk *disk, u64 sectors)
 }
 
 /*
- * Queue catch_up() for work that would take the caller too long. @behind means that the FTL has not
- * reached the present; the timer then stays off until the worker ends. Otherwise only requests are
- * left to be ended.
+ * Queue disk_catch_up() for work that would take the caller too long. @behind means that the FTL
+ * has not reached the present; the timer then stays off until the worker ends. Otherwise only
+ * requests are left to be ended.
  */
-static void hand_over(struct aftl_disk *disk, bool behind)
+static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
 {
 	lockdep_assert_held(&disk->lock);
 	disk->behind |= behind;
@@ -158,23 +158,23 @@ static void hand_over(struct aftl_disk *disk, bool behind)
  * Execute one slice of the work that is due, and arm the timer for the rest. Returns true if more
  * is due.
  */
-static bool run_due_slice(struct aftl_disk *disk)
+static bool run_due_disk_slice(struct aftl_disk *disk)
 {
 	bool more = false;
 
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
-		more = work_slice(disk);
+		more = run_untimed_slice(disk);
 	else if (aftl_next_event(disk->ftl) <= aftl_now(disk->ftl))
-		more = advance_slice(disk, aftl_now(disk->ftl));
+		more = advance_disk_slice(disk, aftl_now(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
-		arm_timer(disk);
-	report_failure(disk);
+		arm_disk_timer(disk);
+	report_disk_failure(disk);
 	return more;
 }
 
 /* Count lock contention. An uncontended lock does not read the clock. */
-static void lock_present(struct aftl_disk *disk)
+static void lock_disk_and_read_clock(struct aftl_disk *disk)
 	__acquires(&disk->lock)
 {
 	u64 begin_ns;
@@ -191,10 +191,10 @@ static void lock_present(struct aftl_disk *disk)
 static void yield_disk_lock(struct aftl_disk *disk)
 	__must_hold(&disk->lock)
 {
-	struct aftl_request *done = take_done(disk, U64_MAX);
+	struct aftl_request *done = take_completed_requests(disk, U64_MAX);
 
 	spin_unlock_bh(&disk->lock);
-	aftl_disk_finish(disk, done);
+	aftl_disk_finish_requests(disk, done);
 	cond_resched();
 	spin_lock_bh(&disk->lock);
 }
@@ -209,10 +209,10 @@ int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	u64 now_ns;
 	int ret = 0;
 
-	lock_present(disk);
-	now_ns = aftl_disk_now(disk);
+	lock_disk_and_read_clock(disk);
+	now_ns = aftl_disk_now_ns(disk);
 	while (!ret) {
-		if (advance_slice(disk, max(now_ns, aftl_now(disk->ftl)))) {
+		if (advance_disk_slice(disk, max(now_ns, aftl_now(disk->ftl)))) {
 			yield_disk_lock(disk);
 			if (killable && fatal_signal_pending(current))
 				ret = -EINTR;
@@ -235,36 +235,36 @@ void aftl_disk_leave(struct aftl_disk *disk)
 	u32 slices = 1;
 
 	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
-	while (disk->running == running && run_due_slice(disk)) {
+	while (disk->running == running && run_due_disk_slice(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
-			hand_over(disk, true);
+			queue_disk_catch_up(disk, true);
 			break;
 		}
 		yield_disk_lock(disk);
 	}
-	done = take_done(disk, U64_MAX);
+	done = take_completed_requests(disk, U64_MAX);
 	spin_unlock_bh(&disk->lock);
-	aftl_disk_finish(disk, done);
+	aftl_disk_finish_requests(disk, done);
 }
 
 /*
  * Runs until the disk stops or reaches the present, which an overloaded FTL never does. Other CPUs
  * get the lock after each slice.
  */
-static void catch_up(struct work_struct *work)
+static void disk_catch_up(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, catch_up);
 
 	spin_lock_bh(&disk->lock);
 	while (disk->running && (disk->scale == AFTL_TIMING_OFF ?
-					 work_slice(disk) :
-					 advance_slice(disk, aftl_disk_now(disk))))
+					 run_untimed_slice(disk) :
+					 advance_disk_slice(disk, aftl_disk_now_ns(disk))))
 		yield_disk_lock(disk);
 	disk->behind = false;
 	aftl_disk_leave(disk);
 }
 
-static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+static enum hrtimer_restart disk_timer_fired(struct hrtimer *timer)
 {
 	struct aftl_disk *disk = container_of(timer, struct aftl_disk, timer);
 	struct aftl_request *done;
@@ -277,34 +277,34 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 		spin_unlock_bh(&disk->lock);
 		return HRTIMER_NORESTART;
 	}
-	more = advance_slice(disk, aftl_disk_now(disk));
-	done = take_done(disk, SOFTIRQ_SECTORS);
+	more = advance_disk_slice(disk, aftl_disk_now_ns(disk));
+	done = take_completed_requests(disk, SOFTIRQ_SECTORS);
 	if (more || disk->done)
-		hand_over(disk, more);
-	arm_timer(disk);
-	report_failure(disk);
+		queue_disk_catch_up(disk, more);
+	arm_disk_timer(disk);
+	report_disk_failure(disk);
 	spin_unlock_bh(&disk->lock);
-	aftl_disk_finish(disk, done);
+	aftl_disk_finish_requests(disk, done);
 	return HRTIMER_NORESTART;
 }
 
-static void go_on(struct aftl_disk *disk)
+static void continue_disk_work(struct aftl_disk *disk)
 {
 	/*
 	 * Take the lock so that a caller that saw a full queue and is about to stall cannot miss
-	 * this wakeup. A stopped disk is driven by aftl_disk_carry_out() alone.
+	 * this wakeup. A stopped disk is driven by aftl_disk_execute_request() alone.
 	 */
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&
-	    (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told))) {
-		advance_slice(disk, aftl_disk_now(disk));
+	    (disk->stalled || (aftl_dev_get_error(disk->durable) && !disk->told))) {
+		advance_disk_slice(disk, aftl_disk_now_ns(disk));
 		aftl_disk_leave(disk);
 	} else {
 		spin_unlock_bh(&disk->lock);
 	}
 }
 
-static bool can_collect(const struct aftl_disk *disk)
+static bool disk_may_collect(const struct aftl_disk *disk)
 {
 	return disk->running && aftl_luns_in_gc(disk->ftl) &&
 	       aftl_next_event(disk->ftl) != U64_MAX;
@@ -314,7 +314,7 @@ static bool can_collect(const struct aftl_disk *disk)
  * With "timing off" device time passes only while requests are pending. GC has no request, so this
  * work item processes its events, one slice at a time.
  */
-static void collect_some(struct work_struct *work)
+static void disk_collect_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
 	u32 begin;
@@ -325,15 +325,15 @@ static void collect_some(struct work_struct *work)
 		return;
 	}
 	begin = aftl_work(disk->ftl);
-	while (!slice_over(disk, begin) && can_collect(disk) && aftl_disk_step(disk))
+	while (!disk_slice_is_over(disk, begin) && disk_may_collect(disk) && aftl_disk_step(disk))
 		;
-	more = can_collect(disk);
+	more = disk_may_collect(disk);
 	aftl_disk_leave(disk);
 	if (more)
 		schedule_work(&disk->collect);
 }
 
-void aftl_disk_collect(struct aftl_disk *disk)
+void aftl_disk_queue_gc(struct aftl_disk *disk)
 {
 	if (disk->scale == AFTL_TIMING_OFF && READ_ONCE(disk->running))
 		schedule_work(&disk->collect);
@@ -343,25 +343,25 @@ void aftl_disk_collect(struct aftl_disk *disk)
  * Stop when the disk stops: nobody else may call the FTL then. aftl_disk_start() queues this work
  * again.
  */
-static void retire_worn(struct work_struct *work)
+static void retire_worn_blocks_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
-	u32 block = aftl_dev_next_worn(disk->durable, 0);
+	u32 block = aftl_dev_next_worn_block(disk->durable, 0);
 
 	for (; READ_ONCE(disk->running) && block != U32_MAX;
-	     block = aftl_dev_next_worn(disk->durable, block + 1)) {
+	     block = aftl_dev_next_worn_block(disk->durable, block + 1)) {
 		if (!aftl_disk_enter(disk, false))
 			WARN_ON_ONCE(aftl_fail_block(disk->ftl, block));
 		aftl_disk_leave(disk);
 	}
 }
 
-static void disk_wear(struct aftl_disk *disk)
+static void queue_disk_wear_work(struct aftl_disk *disk)
 {
 	schedule_work(&disk->wear);
 }
 
-static void set_hurry(struct aftl_disk *disk, bool hurry)
+static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
 		aftl_set_draining(disk->ftl, hurry);
@@ -369,13 +369,13 @@ static void set_hurry(struct aftl_disk *disk, bool hurry)
 }
 
 static const struct aftl_disk_ops ops = {
-	.finish = aftl_disk_finish,
-	.go_on = go_on,
-	.wear = disk_wear,
-	.hurry = set_hurry,
+	.finish = aftl_disk_finish_requests,
+	.go_on = continue_disk_work,
+	.wear = queue_disk_wear_work,
+	.hurry = disk_set_drain_mode,
 };
 
-static void tell_event(struct work_struct *work)
+static void disk_event_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, event);
 
@@ -402,7 +402,7 @@ int aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
 	return 0;
 }
 
-int aftl_disk_fill(struct aftl_disk *disk, struct aftl_error *error)
+int aftl_disk_precondition(struct aftl_disk *disk, struct aftl_error *error)
 {
 	int ret = aftl_fill(disk->ftl);
 
@@ -436,7 +436,7 @@ int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 }
 
 /* Distribute shards over the NUMA nodes that have memory. A single shard has no preferred node. */
-static int node_of(const struct aftl_options *options, u32 shard)
+static int shard_numa_node(const struct aftl_options *options, u32 shard)
 {
 	u32 turn = shard % num_node_state(N_MEMORY);
 	int node;
@@ -451,7 +451,7 @@ static int node_of(const struct aftl_options *options, u32 shard)
 
 struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 {
-	int node = node_of(options, shard);
+	int node = shard_numa_node(options, shard);
 	struct aftl_disk *disk = kvzalloc_node(sizeof(*disk), GFP_KERNEL, node);
 
 	if (!disk)
@@ -467,11 +467,11 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
-	INIT_WORK(&disk->event, tell_event);
-	INIT_WORK(&disk->wear, retire_worn);
-	INIT_WORK(&disk->collect, collect_some);
-	INIT_WORK(&disk->catch_up, catch_up);
-	aftl_hrtimer_setup(&disk->timer, timer_fired, HRTIMER_MODE_ABS_SOFT);
+	INIT_WORK(&disk->event, disk_event_work);
+	INIT_WORK(&disk->wear, retire_worn_blocks_work);
+	INIT_WORK(&disk->collect, disk_collect_work);
+	INIT_WORK(&disk->catch_up, disk_catch_up);
+	aftl_hrtimer_setup(&disk->timer, disk_timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
 
@@ -480,8 +480,8 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
  * already. So a lack of memory is reported now, not after most shards have been recovered or the
  * old table is gone.
  */
-static int check_memory(const struct aftl_options *options, const struct aftl *ftl,
-			struct aftl_error *error)
+static int check_disk_memory(const struct aftl_options *options, const struct aftl *ftl,
+			     struct aftl_error *error)
 {
 	u64 store = options->store->need(aftl_geometry(ftl));
 	u64 bytes = aftl_memory_bytes(ftl);
@@ -494,13 +494,13 @@ static int check_memory(const struct aftl_options *options, const struct aftl *f
 			 shards, (bytes + store) >> 20);
 }
 
-int aftl_disk_check_others(const struct aftl_disk *disk, const struct aftl_options *options,
-			   struct aftl_error *error)
+int aftl_disk_check_other_shards(const struct aftl_disk *disk, const struct aftl_options *options,
+				 struct aftl_error *error)
 {
-	return check_memory(options, disk->ftl, error);
+	return check_disk_memory(options, disk->ftl, error);
 }
 
-int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
+int aftl_disk_check_opts(const struct aftl_options *options, struct aftl_error *error)
 {
 	struct aftl_config own;
 	struct aftl *ftl;
@@ -510,15 +510,15 @@ int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error
 	ret = aftl_create(&ftl, &own, options->policy, &aftl_host_memory, NULL, error);
 	if (ret)
 		return ret;
-	ret = check_memory(options, ftl, error);
+	ret = check_disk_memory(options, ftl, error);
 	aftl_destroy(ftl);
 	return ret;
 }
 
-int aftl_disk_begin(struct aftl_disk *disk, const struct aftl_config *config,
-		    struct aftl_error *error)
+int aftl_disk_begin_use(struct aftl_disk *disk, const struct aftl_config *config,
+			struct aftl_error *error)
 {
-	return disk->durable ? aftl_dev_begin(disk->durable, config, error) : 0;
+	return disk->durable ? aftl_dev_begin_use(disk->durable, config, error) : 0;
 }
 
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
@@ -530,19 +530,19 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
 	aftl_disk_leave(disk);
-	aftl_disk_collect(disk);
+	aftl_disk_queue_gc(disk);
 	if (disk->durable)
-		disk_wear(disk);
+		queue_disk_wear_work(disk);
 }
 
-static void stop_clock(struct aftl_disk *disk)
+static void stop_disk_clock(struct aftl_disk *disk)
 {
 	u64 now_ns;
 
 	spin_lock_bh(&disk->lock);
 	/* A disk whose open failed has no FTL, and is not running. */
-	now_ns = disk->running ? aftl_disk_now(disk) : 0;
-	while (disk->running && advance_slice(disk, now_ns))
+	now_ns = disk->running ? aftl_disk_now_ns(disk) : 0;
+	while (disk->running && advance_disk_slice(disk, now_ns))
 		yield_disk_lock(disk);
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
@@ -556,18 +556,18 @@ static void stop_clock(struct aftl_disk *disk)
 }
 
 /* Process events until nothing is pending, and wait for room in the store whenever it is full. */
-static void work_out(struct aftl_disk *disk)
+static void drain_disk_untimed(struct aftl_disk *disk)
 {
-	while (can_work(disk)) {
+	while (disk_has_due_work(disk)) {
 		if (!aftl_disk_enter(disk, false))
-			work_slice(disk);
+			run_untimed_slice(disk);
 		spin_unlock_bh(&disk->lock);
 		cond_resched();
 	}
 	disk->done = NULL;
 }
 
-int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
+int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
@@ -575,12 +575,12 @@ int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 	if (!ret)
 		ret = aftl_submit(disk->ftl, &io->request);
 	spin_unlock_bh(&disk->lock);
-	work_out(disk);
+	drain_disk_untimed(disk);
 	return ret ? ret : io->request.status;
 }
 
 /* Finish operations in progress and begin no new ones. */
-static void park_disk(struct aftl_disk *disk)
+static void quiesce_disk(struct aftl_disk *disk)
 {
 	bool more = true;
 
@@ -595,19 +595,19 @@ static void park_disk(struct aftl_disk *disk)
  * Make all data durable, as a flush does. The FTL state for a fast recovery stays in memory until
  * aftl_disk_close() writes it.
  */
-static void commit_store(struct aftl_disk *disk)
+static void commit_durable_store(struct aftl_disk *disk)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
 	struct block_device *bdev = disk->durable->device.bdev;
-	int ret = aftl_disk_carry_out(disk, &flush);
+	int ret = aftl_disk_execute_request(disk, &flush);
 
 	if (ret)
 		DMERR("%pg: buffered writes could not be programmed", bdev);
-	if (aftl_dev_rest(disk->durable))
+	if (aftl_dev_suspend(disk->durable))
 		DMERR("%pg: the volume could not be written", bdev);
 }
 
-static void hurry_stopped(struct aftl_disk *disk, bool hurry)
+static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
 		aftl_set_draining(disk->ftl, hurry);
@@ -616,21 +616,21 @@ static void hurry_stopped(struct aftl_disk *disk, bool hurry)
 
 void aftl_disk_empty_buffer(struct aftl_disk *disk)
 {
-	hurry_stopped(disk, true);
-	work_out(disk);
-	hurry_stopped(disk, false);
+	disk_drain_if_stopped(disk, true);
+	drain_disk_untimed(disk);
+	disk_drain_if_stopped(disk, false);
 }
 
 void aftl_disk_close(struct aftl_disk *disk)
 {
 	struct aftl_error error;
 
-	if (!disk->durable || !disk->ftl || !aftl_dev_wake(disk->durable))
+	if (!disk->durable || !disk->ftl || !aftl_dev_resume(disk->durable))
 		return;
 	/* A snapshot can be written only if the write buffer is empty. */
 	if (disk->durable->safe)
 		aftl_disk_empty_buffer(disk);
-	park_disk(disk);
+	quiesce_disk(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);
 }
@@ -639,16 +639,16 @@ void aftl_disk_stop(struct aftl_disk *disk)
 {
 	bool ran = disk->running;
 
-	stop_clock(disk);
+	stop_disk_clock(disk);
 	if (ran && disk->durable)
-		commit_store(disk);
+		commit_durable_store(disk);
 }
 
 void aftl_disk_destroy(struct aftl_disk *disk)
 {
 	if (!disk)
 		return;
-	stop_clock(disk);
+	stop_disk_clock(disk);
 	aftl_destroy(disk->ftl);
 	if (disk->store)
 		disk->store->type->destroy(disk->store);

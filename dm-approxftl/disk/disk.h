@@ -45,7 +45,7 @@ struct aftl_options {
 };
 
 /* Return the number of write streams by which the host's data are placed. */
-static inline u32 aftl_placed_streams(const struct aftl_options *options)
+static inline u32 aftl_count_placement_streams(const struct aftl_options *options)
 {
 	return options->policy->host_streams + (u32)options->config.placement_handles;
 }
@@ -57,13 +57,13 @@ static inline u32 aftl_placed_streams(const struct aftl_options *options)
  * Return the number of the write stream that carries a tag: above those by which data are placed,
  * and above those that stand for a life time.
  */
-static inline u32 aftl_tag_stream(const struct aftl_options *options)
+static inline u32 aftl_tag_write_stream(const struct aftl_options *options)
 {
-	return max_t(u32, aftl_placed_streams(options), AFTL_LIFE_MAX) + 1;
+	return max_t(u32, aftl_count_placement_streams(options), AFTL_LIFE_MAX) + 1;
 }
 
 /**
- * aftl_disk_check() - check that a device of @options can be created
+ * aftl_disk_check_opts() - check that a device of @options can be created
  * @options: parsed table line
  * @error: set to a message on failure
  *
@@ -73,7 +73,7 @@ static inline u32 aftl_tag_stream(const struct aftl_options *options)
  * Context: process; may sleep.
  * Return: 0, -EINVAL or -ENOMEM.
  */
-int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl_error *error);
+int __must_check aftl_disk_check_opts(const struct aftl_options *options, struct aftl_error *error);
 
 /**
  * aftl_disk_new() - allocate a disk without FTL and store
@@ -98,14 +98,14 @@ int __must_check aftl_disk_create(struct aftl_disk *disk, const struct aftl_opti
 				  struct aftl_error *error);
 
 /**
- * aftl_disk_fill() - fill a new disk as its fill parameters say
+ * aftl_disk_precondition() - fill a new disk as its fill parameters say
  * @disk: disk after aftl_disk_create()
  * @error: set to a message on failure
  *
  * Context: process; may sleep. A fatal signal to the task that creates the disk ends it.
  * Return: 0, -EINVAL or -EINTR.
  */
-int __must_check aftl_disk_fill(struct aftl_disk *disk, struct aftl_error *error);
+int __must_check aftl_disk_precondition(struct aftl_disk *disk, struct aftl_error *error);
 
 /**
  * aftl_disk_open() - open the volume of this shard on @bdev and recover its FTL
@@ -123,7 +123,7 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
 				struct aftl_error *error);
 
 /**
- * aftl_disk_check_others() - check that there is memory for the other shards of a device
+ * aftl_disk_check_other_shards() - check that there is memory for the other shards of a device
  * @disk: disk of shard 0, open
  * @options: parsed table line of the whole device
  * @error: set to a message on failure
@@ -131,12 +131,12 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int __must_check aftl_disk_check_others(const struct aftl_disk *disk,
-					const struct aftl_options *options,
-					struct aftl_error *error);
+int __must_check aftl_disk_check_other_shards(const struct aftl_disk *disk,
+					      const struct aftl_options *options,
+					      struct aftl_error *error);
 
 /**
- * aftl_disk_begin() - prepare the store for aftl_disk_start()
+ * aftl_disk_begin_use() - prepare the store for aftl_disk_start()
  * @disk: disk that is stopped
  * @config: parameters of the whole device
  * @error: set to a message on failure
@@ -144,8 +144,8 @@ int __must_check aftl_disk_check_others(const struct aftl_disk *disk,
  * Context: process; may sleep.
  * Return: 0, or a negative error code if the durable store cannot be written.
  */
-int __must_check aftl_disk_begin(struct aftl_disk *disk, const struct aftl_config *config,
-				 struct aftl_error *error);
+int __must_check aftl_disk_begin_use(struct aftl_disk *disk, const struct aftl_config *config,
+				     struct aftl_error *error);
 
 /**
  * aftl_disk_close() - save the FTL state of a durable disk, for a fast recovery
@@ -166,7 +166,7 @@ void aftl_disk_destroy(struct aftl_disk *disk);
 
 /**
  * aftl_disk_start() - start the clock
- * @disk: disk after aftl_disk_begin()
+ * @disk: disk after aftl_disk_begin_use()
  * @table: dm table that gets an event when the disk becomes read-only or its store fails
  *
  * Context: process.
@@ -182,24 +182,24 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 void aftl_disk_stop(struct aftl_disk *disk);
 
 /**
- * aftl_disk_collect() - run GC that aftl_start_gc() has requested
+ * aftl_disk_queue_gc() - run GC that aftl_start_gc() has requested
  * @disk: disk; GC of a stopped disk begins when the disk is started
  *
  * With "timing off" a work item lets device time pass until GC has ended.
  *
  * Context: any; needs no lock.
  */
-void aftl_disk_collect(struct aftl_disk *disk);
+void aftl_disk_queue_gc(struct aftl_disk *disk);
 
 /**
- * aftl_disk_carry_out() - execute an internal request on a stopped disk
+ * aftl_disk_execute_request() - execute an internal request on a stopped disk
  * @disk: disk that is stopped
  * @io: request without a bio
  *
  * Context: process, without the disk's lock; may sleep.
  * Return: status of the request, or a negative error code.
  */
-int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
+int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io);
 
 /**
  * aftl_disk_empty_buffer() - program all data of the write buffer, also of a power-loss-protected
@@ -267,53 +267,53 @@ void aftl_disks_exit(void);
 /* clock.c */
 
 /**
- * aftl_disk_now() - read the clock of a disk
+ * aftl_disk_now_ns() - read the clock of a disk
  * @disk: disk with an FTL
  *
  * Context: under the disk's lock.
  * Return: device time in ns.
  */
-u64 aftl_disk_now(const struct aftl_disk *disk);
+u64 aftl_disk_now_ns(const struct aftl_disk *disk);
 
 /**
- * aftl_disk_host_ns() - convert device time to host time
+ * aftl_disk_to_host_ns() - convert device time to host time
  * @disk: disk that has been started
  * @device_ns: device time in ns, not before the start of the disk
  *
  * Context: any; needs no lock while the disk is running.
  * Return: host time (ktime) in ns; KTIME_MAX if it does not fit.
  */
-u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns);
+u64 aftl_disk_to_host_ns(const struct aftl_disk *disk, u64 device_ns);
 
 /**
- * aftl_disk_late() - compute by how much the completion of a request is late
+ * aftl_disk_count_late() - compute by how much the completion of a request is late
  * @disk: disk that has been started
  * @request: request that is complete in device time
  *
  * Context: any; needs no lock while the disk is running.
  * Return: host time in ns since the completion was due; 0 if it is not late.
  */
-u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
+u64 aftl_disk_count_late(const struct aftl_disk *disk, const struct aftl_request *request);
 
 /* finish.c */
 
 /**
- * aftl_disk_finish() - end the bios of completed requests
+ * aftl_disk_finish_requests() - end the bios of completed requests
  * @disk: disk
  * @done: list of requests, linked by @next; may be NULL
  *
  * Context: any but hard interrupts, without the disk's lock.
  */
-void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done);
+void aftl_disk_finish_requests(struct aftl_disk *disk, struct aftl_request *done);
 
 /**
- * aftl_disk_end() - end a bio
+ * aftl_disk_end_io() - end a bio
  * @disk: disk
  * @io: the bio's I/O, which the FTL does not have or has completed
  * @status: status of the bio
  *
  * Context: any but hard interrupts, without the disk's lock.
  */
-void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status);
+void aftl_disk_end_io(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status);
 
 #endif

@@ -33,7 +33,7 @@ struct aftl_shard_task {
 	struct aftl_error error;
 };
 
-static void work_on(struct work_struct *work)
+static void run_shard_task_work(struct work_struct *work)
 {
 	struct aftl_shard_task *task = container_of(work, struct aftl_shard_task, work);
 	unsigned int flags = task->noio ? memalloc_noio_save() : 0;
@@ -50,7 +50,7 @@ static void work_on(struct work_struct *work)
 /*
  * Wake up regularly: the hung-task detector reports tasks that sleep uninterruptibly for minutes.
  */
-static void wait_for_workers(struct aftl_device *device)
+static void wait_for_shard_tasks(struct aftl_device *device)
 {
 	while (!wait_for_completion_timeout(&device->done, HZ / 2))
 		;
@@ -60,8 +60,8 @@ static void wait_for_workers(struct aftl_device *device)
  * Run @act on the disks from @first on and wait for all. They run in parallel, because each also
  * waits for the block device. A fatal signal to the calling task ends them.
  */
-static void act_on_disks(struct aftl_device *device, u32 first,
-			 void (*act)(struct aftl_shard_task *task))
+static void run_task_on_disks(struct aftl_device *device, u32 first,
+			      void (*act)(struct aftl_shard_task *task))
 {
 	u32 i;
 
@@ -79,10 +79,10 @@ static void act_on_disks(struct aftl_device *device, u32 first,
 			act(task);
 	}
 	if (device->workers)
-		wait_for_workers(device);
+		wait_for_shard_tasks(device);
 }
 
-static void free_device(struct aftl_device *device)
+static void free_disk_device(struct aftl_device *device)
 {
 	u32 i;
 
@@ -95,7 +95,7 @@ static void free_device(struct aftl_device *device)
 }
 
 /* Allocate the disks, without FTL and store, their tasks, and the workqueue. */
-static int add_disks(struct aftl_device *device, const struct aftl_options *options)
+static int alloc_device_disks(struct aftl_device *device, const struct aftl_options *options)
 {
 	u32 count = device->shards.count;
 	u32 i;
@@ -113,7 +113,7 @@ static int add_disks(struct aftl_device *device, const struct aftl_options *opti
 		device->disks[i] = aftl_disk_new(options, i);
 		if (!device->disks[i])
 			return -ENOMEM;
-		INIT_WORK(&task->work, work_on);
+		INIT_WORK(&task->work, run_shard_task_work);
 		task->device = device;
 		task->disk = device->disks[i];
 		task->first = i ? device->disks[0] : NULL;
@@ -134,20 +134,20 @@ int aftl_device_new(struct aftl_device **out, const struct aftl_options *options
 		return -ENOMEM;
 	ret = aftl_shards_init(&device->shards, &options->config, error);
 	if (!ret)
-		ret = add_disks(device, options);
+		ret = alloc_device_disks(device, options);
 	if (ret) {
-		free_device(device);
+		free_disk_device(device);
 		return ret;
 	}
 	device->unit_shift = ilog2(device->shards.geo.unit_bytes >> SECTOR_SHIFT);
-	aftl_ranges_init(&device->tags);
+	aftl_ranges_init_tree(&device->tags);
 	*out = device;
 	return 0;
 }
 
 /* Copy the message of a failed disk, with the shard's number if several are on a block device. */
-static int blame_disk(const struct aftl_device *device, u32 index, int ret,
-		      const struct aftl_error *cause, struct aftl_error *error)
+static int copy_disk_error(const struct aftl_device *device, u32 index, int ret,
+			   const struct aftl_error *cause, struct aftl_error *error)
 {
 	if (ret && (device->shards.count == 1 || !device->tasks[index].bdev))
 		*error = *cause;
@@ -156,31 +156,31 @@ static int blame_disk(const struct aftl_device *device, u32 index, int ret,
 	return ret;
 }
 
-static void create_disk(struct aftl_shard_task *task)
+static void create_disk_task(struct aftl_shard_task *task)
 {
 	task->ret = aftl_disk_create(task->disk, task->options, &task->error);
 }
 
-static void fill_disk(struct aftl_shard_task *task)
+static void precondition_disk_task(struct aftl_shard_task *task)
 {
-	task->ret = aftl_disk_fill(task->disk, &task->error);
+	task->ret = aftl_disk_precondition(task->disk, &task->error);
 }
 
-static void open_disk(struct aftl_shard_task *task)
+static void open_disk_task(struct aftl_shard_task *task)
 {
 	task->ret = aftl_disk_open(task->disk, task->options, task->bdev, task->first,
 				   &task->error);
 }
 
 /* Return the result and the message of the first disk that has failed. */
-static int first_failure(const struct aftl_device *device, struct aftl_error *error)
+static int find_first_failed_disk(const struct aftl_device *device, struct aftl_error *error)
 {
 	const struct aftl_shard_task *task = device->tasks;
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++, task++)
-		ret = blame_disk(device, i, task->ret, &task->error, error);
+		ret = copy_disk_error(device, i, task->ret, &task->error, error);
 	return ret;
 }
 
@@ -188,19 +188,19 @@ static int first_failure(const struct aftl_device *device, struct aftl_error *er
  * Create disks one after the other, so that each checks the memory that the previous ones have
  * left.
  */
-static int create_disks(struct aftl_device *device, struct aftl_error *error)
+static int create_disks_in_turn(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
-		create_disk(&device->tasks[i]);
-		ret = first_failure(device, error);
+		create_disk_task(&device->tasks[i]);
+		ret = find_first_failed_disk(device, error);
 	}
 	if (ret)
 		return ret;
-	act_on_disks(device, 0, fill_disk);
-	return first_failure(device, error);
+	run_task_on_disks(device, 0, precondition_disk_task);
+	return find_first_failed_disk(device, error);
 }
 
 /*
@@ -216,14 +216,14 @@ int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 
 	for (i = 0; i < device->shards.count; i++)
 		device->tasks[i].bdev = bdev;
-	open_disk(device->tasks);
-	ret = first_failure(device, error);
+	open_disk_task(device->tasks);
+	ret = find_first_failed_disk(device, error);
 	if (!ret)
-		ret = aftl_disk_check_others(first->disk, first->options, error);
+		ret = aftl_disk_check_other_shards(first->disk, first->options, error);
 	if (ret)
 		return ret;
-	act_on_disks(device, 1, open_disk);
-	return first_failure(device, error);
+	run_task_on_disks(device, 1, open_disk_task);
+	return find_first_failed_disk(device, error);
 }
 
 int aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
@@ -234,7 +234,7 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 
 	if (ret)
 		return ret;
-	ret = create_disks(device, error);
+	ret = create_disks_in_turn(device, error);
 	if (ret)
 		aftl_device_destroy(device);
 	else
@@ -242,16 +242,16 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 	return ret;
 }
 
-int aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
-		      struct aftl_error *error)
+int aftl_device_begin_use(struct aftl_device *device, const struct aftl_config *config,
+			  struct aftl_error *error)
 {
 	struct aftl_error cause;
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
-		ret = aftl_disk_begin(device->disks[i], config, &cause);
-		ret = blame_disk(device, i, ret, &cause, error);
+		ret = aftl_disk_begin_use(device->disks[i], config, &cause);
+		ret = copy_disk_error(device, i, ret, &cause, error);
 	}
 	return ret;
 }
@@ -295,7 +295,7 @@ struct aftl_counts {
 	} disk[];
 };
 
-struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
+struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device)
 {
 	u32 disks = device->shards.count;
 	struct aftl_counts *counts = kvzalloc(struct_size(counts, disk, disks), GFP_KERNEL);
@@ -322,7 +322,7 @@ struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
  * Add the counters saved before a reload to the disks of the new device. With fewer disks than
  * before, a disk takes the counters of several.
  */
-void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts)
+void aftl_device_restore_counts(struct aftl_device *device, const struct aftl_counts *counts)
 {
 	u32 i;
 
@@ -339,14 +339,14 @@ void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_coun
 	}
 }
 
-static void drop_tags(struct aftl_device *device)
+static void drop_device_tags(struct aftl_device *device)
 {
 	if (device->tags.count)
 		atomic_dec(&aftl_tags_in_use);
 	aftl_ranges_destroy(&device->tags);
 }
 
-static void close_disk(struct aftl_shard_task *task)
+static void close_disk_task(struct aftl_shard_task *task)
 {
 	aftl_disk_close(task->disk);
 }
@@ -355,8 +355,8 @@ void aftl_device_destroy(struct aftl_device *device)
 {
 	if (!device)
 		return;
-	drop_tags(device);
+	drop_device_tags(device);
 	aftl_device_stop(device);
-	act_on_disks(device, 0, close_disk);
-	free_device(device);
+	run_task_on_disks(device, 0, close_disk_task);
+	free_disk_device(device);
 }

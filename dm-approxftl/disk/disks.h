@@ -50,7 +50,7 @@ struct aftl_spot {
 	     disk < (device)->disks + (device)->shards.count; disk++)
 
 /**
- * aftl_device_spot() - locate a logical page of a device
+ * aftl_device_locate_unit() - locate a logical page of a device
  * @device: device
  * @unit: logical page of the device
  * @units: maximum length of the run that is returned
@@ -58,8 +58,8 @@ struct aftl_spot {
  * Context: any.
  * Return: the disk, and the run of logical pages there that begins with @unit.
  */
-static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device, u64 unit,
-						u32 units)
+static inline struct aftl_spot aftl_device_locate_unit(const struct aftl_device *device, u64 unit,
+						       u32 units)
 {
 	return (struct aftl_spot){
 		.disk = device->disks[aftl_lpn_shard(&device->shards, unit)],
@@ -111,7 +111,7 @@ int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_
 				    struct aftl_error *error);
 
 /**
- * aftl_device_begin() - call aftl_disk_begin() for each disk until one fails
+ * aftl_device_begin_use() - call aftl_disk_begin_use() for each disk until one fails
  * @device: device that is stopped
  * @config: parameters of the whole device
  * @error: set to a message on failure
@@ -119,8 +119,8 @@ int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_
  * Context: process; may sleep.
  * Return: 0 or a negative error code.
  */
-int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
-				   struct aftl_error *error);
+int __must_check aftl_device_begin_use(struct aftl_device *device, const struct aftl_config *config,
+				       struct aftl_error *error);
 
 /**
  * aftl_device_destroy() - stop, close and free a device
@@ -143,26 +143,26 @@ void aftl_device_empty_buffers(struct aftl_device *device);
 struct aftl_counts;
 
 /**
- * aftl_device_counts() - copy the counters of all disks
+ * aftl_device_sum_counts() - copy the counters of all disks
  * @device: device that is stopped
  *
  * Context: process; may sleep.
  * Return: the counters, to be freed by kvfree(), or NULL if there is no memory.
  */
-struct aftl_counts *aftl_device_counts(const struct aftl_device *device);
+struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device);
 
 /**
- * aftl_device_carry_counts() - add the counters of the device whose data @device has taken over
+ * aftl_device_restore_counts() - add the counters of the device whose data @device has taken over
  * @device: device that is stopped
  * @counts: counters of the previous device
  *
  * Context: process.
  */
-void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts);
+void aftl_device_restore_counts(struct aftl_device *device, const struct aftl_counts *counts);
 
 /**
  * aftl_device_start() - call aftl_disk_start() for each disk
- * @device: device after aftl_device_begin()
+ * @device: device after aftl_device_begin_use()
  * @table: see aftl_disk_start()
  *
  * Context: process.

@@ -4,7 +4,7 @@
 #include "store/dev.h"
 #include "store/trace.h"
 
-static blk_status_t to_block_status(struct aftl_request *request)
+static blk_status_t request_to_block_status(struct aftl_request *request)
 {
 	if (unlikely(aftl_request_io(request)->failed))
 		return aftl_request_io(request)->failed;
@@ -22,12 +22,12 @@ static blk_status_t to_block_status(struct aftl_request *request)
 	}
 }
 
-static void note_completion(struct aftl_disk *disk, const struct aftl_request *request)
+static void count_disk_completion(struct aftl_disk *disk, const struct aftl_request *request)
 {
 	u64 late_ns = 0;
 
 	if (disk->scale != AFTL_TIMING_OFF) {
-		late_ns = aftl_disk_late(disk, request);
+		late_ns = aftl_disk_count_late(disk, request);
 		spin_lock_bh(&disk->late_lock);
 		aftl_histogram_add(&disk->late, late_ns);
 		spin_unlock_bh(&disk->late_lock);
@@ -35,24 +35,24 @@ static void note_completion(struct aftl_disk *disk, const struct aftl_request *r
 	trace_aftl_complete(disk, request, late_ns);
 }
 
-void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status)
+void aftl_disk_end_io(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status)
 {
 	struct bio *bio = aftl_io_bio(io);
 
 	if (!list_empty(&io->bytes))
 		disk->store->type->release(disk->store, &io->bytes);
 	if (io->contents)
-		aftl_io_copy(disk, io);
+		aftl_io_copy_data(disk, io);
 	if (io->fetches)
-		aftl_dev_forget_reads(disk->durable, io);
+		aftl_dev_release_fetches(disk->durable, io);
 	if (unlikely(io->zone_claims))
-		aftl_dev_forget_zones(disk->durable, io);
+		aftl_dev_release_zone_ops(disk->durable, io);
 	bio->bi_status = status;
 	bio_endio(bio);
 }
 
 /* Report where a zone append has been written: dm uses the offset within the zone. */
-static void tell_place(const struct aftl_disk *disk, struct aftl_request *request)
+static void report_zone_append_sector(const struct aftl_disk *disk, struct aftl_request *request)
 {
 	struct bio *bio = aftl_io_bio(aftl_request_io(request));
 
@@ -60,14 +60,14 @@ static void tell_place(const struct aftl_disk *disk, struct aftl_request *reques
 		bio->bi_iter.bi_sector = (sector_t)request->unit << disk->unit_shift;
 }
 
-void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done)
+void aftl_disk_finish_requests(struct aftl_disk *disk, struct aftl_request *done)
 {
 	while (done) {
 		struct aftl_request *request = done;
 
 		done = request->next;
-		note_completion(disk, request);
-		tell_place(disk, request);
-		aftl_disk_end(disk, aftl_request_io(request), to_block_status(request));
+		count_disk_completion(disk, request);
+		report_zone_append_sector(disk, request);
+		aftl_disk_end_io(disk, aftl_request_io(request), request_to_block_status(request));
 	}
 }

@@ -2,14 +2,14 @@
 /* State machine of ownership.h. No other code changes these states. */
 #include "disk/ownership.h"
 
-void aftl_table_load(struct aftl_table *table, struct aftl_ownership *ownership)
+void aftl_table_load_ownership(struct aftl_table *table, struct aftl_ownership *ownership)
 {
 	table->state = AFTL_TABLE_LOADED;
 	table->ownership = ownership;
 	ownership->tables++;
 }
 
-bool aftl_table_predecessor(const struct aftl_table *table, struct aftl_table **predecessor)
+bool aftl_table_get_predecessor(const struct aftl_table *table, struct aftl_table **predecessor)
 {
 	const struct aftl_ownership *own = table->ownership;
 
@@ -17,7 +17,7 @@ bool aftl_table_predecessor(const struct aftl_table *table, struct aftl_table **
 	return own->exists && own->owner != table;
 }
 
-int aftl_table_begin(struct aftl_table *table)
+int aftl_table_begin_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 	struct aftl_table *before = own->owner;
@@ -37,7 +37,7 @@ int aftl_table_begin(struct aftl_table *table)
 	return own->exists ? AFTL_RESUME_TAKE_OVER : AFTL_RESUME_NEW;
 }
 
-void aftl_table_finish(struct aftl_table *table)
+void aftl_table_finish_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 
@@ -47,7 +47,7 @@ void aftl_table_finish(struct aftl_table *table)
 	table->device = own->device;
 }
 
-void aftl_table_fail(struct aftl_table *table)
+void aftl_table_fail_takeover(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 
@@ -60,24 +60,24 @@ void aftl_table_fail(struct aftl_table *table)
 	table->state = AFTL_TABLE_FAILED;
 }
 
-void aftl_table_refuse(struct aftl_table *table)
+void aftl_table_refuse_load(struct aftl_table *table)
 {
 	if (table->ownership->owner != table)
 		table->state = AFTL_TABLE_FAILED;
 }
 
-void aftl_table_start(struct aftl_table *table)
+void aftl_table_set_live(struct aftl_table *table)
 {
 	table->state = AFTL_TABLE_LIVE;
 }
 
-void aftl_table_stop(struct aftl_table *table)
+void aftl_table_set_stopped(struct aftl_table *table)
 {
 	if (table->state == AFTL_TABLE_LIVE)
 		table->state = AFTL_TABLE_SUSPENDED;
 }
 
-struct aftl_device *aftl_table_close(struct aftl_table *table)
+struct aftl_device *aftl_table_begin_free(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 
@@ -85,11 +85,11 @@ struct aftl_device *aftl_table_close(struct aftl_table *table)
 		return NULL;
 	own->state = AFTL_DATA_RESERVED;
 	table->device = NULL;
-	return aftl_data_close(table);
+	return aftl_table_close_device(table);
 }
 
 /* Data on a backing device exist without a table, but nothing uses them before another load. */
-struct aftl_device *aftl_table_unload(struct aftl_table *table)
+struct aftl_device *aftl_table_end_free(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;
 	struct aftl_device *last;
@@ -106,21 +106,21 @@ struct aftl_device *aftl_table_unload(struct aftl_table *table)
 	return last;
 }
 
-void aftl_data_use_spare(struct aftl_table *table)
+void aftl_table_use_spare_device(struct aftl_table *table)
 {
 	table->ownership->device = table->spare;
 	table->spare = NULL;
 }
 
-struct aftl_device *aftl_data_replace(struct aftl_table *table)
+struct aftl_device *aftl_table_replace_device(struct aftl_table *table)
 {
 	struct aftl_device *before = table->ownership->device;
 
-	aftl_data_use_spare(table);
+	aftl_table_use_spare_device(table);
 	return before;
 }
 
-struct aftl_device *aftl_data_close(struct aftl_table *table)
+struct aftl_device *aftl_table_close_device(struct aftl_table *table)
 {
 	struct aftl_device *volume = table->ownership->device;
 

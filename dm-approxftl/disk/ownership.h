@@ -34,8 +34,8 @@
  *   SUPERSEDED  another table has taken over        begin -> RESUMING
  *
  * Context: all functions need aftl_targets_lock, and the gate of each table whose device they
- * change, see targets.h. Exceptions: aftl_table_start() and aftl_table_stop() need the gate only,
- * and the owner of reserved data calls aftl_data_*() without a lock.
+ * change, see targets.h. Exceptions: aftl_table_set_live() and aftl_table_set_stopped() need the
+ * gate only, and the owner of reserved data calls aftl_data_*() without a lock.
  */
 #ifndef AFTL_OWNERSHIP_H
 #define AFTL_OWNERSHIP_H
@@ -105,104 +105,105 @@ struct aftl_table {
 };
 
 /**
- * aftl_table_load() - register a table that is being constructed
+ * aftl_table_load_ownership() - register a table that is being constructed
  * @table: table
  * @ownership: ownership of its mapped device
  *
- * Data in memory then stay at least until aftl_table_unload().
+ * Data in memory then stay at least until aftl_table_end_free().
  */
-void aftl_table_load(struct aftl_table *table, struct aftl_ownership *ownership);
+void aftl_table_load_ownership(struct aftl_table *table, struct aftl_ownership *ownership);
 
 /**
- * aftl_table_predecessor() - find the table whose data @table would take over
+ * aftl_table_get_predecessor() - find the table whose data @table would take over
  * @table: table to be loaded or resumed
  * @predecessor: set to the owner of the data; NULL if they have no owner
  *
  * Return: true if there are data that another table owns or has left.
  */
-bool aftl_table_predecessor(const struct aftl_table *table, struct aftl_table **predecessor);
+bool aftl_table_get_predecessor(const struct aftl_table *table, struct aftl_table **predecessor);
 
 /**
- * aftl_table_begin() - reserve the data for a table that is being resumed
+ * aftl_table_begin_takeover() - reserve the data for a table that is being resumed
  * @table: table that fits the data
  *
  * The previous owner loses them.
  *
  * Return: enum aftl_resume, or -EAGAIN while the data are reserved.
  */
-int __must_check aftl_table_begin(struct aftl_table *table);
+int __must_check aftl_table_begin_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_finish() - end a resume that has succeeded
+ * aftl_table_finish_takeover() - end a resume that has succeeded
  * @table: table whose line the data match now
  */
-void aftl_table_finish(struct aftl_table *table);
+void aftl_table_finish_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_fail() - end a resume that has failed and has not changed the data
+ * aftl_table_fail_takeover() - end a resume that has failed and has not changed the data
  * @table: table
  *
  * A new device that was never used becomes the spare of @table again.
  */
-void aftl_table_fail(struct aftl_table *table);
+void aftl_table_fail_takeover(struct aftl_table *table);
 
 /**
- * aftl_table_refuse() - record that a resume was refused before aftl_table_begin()
+ * aftl_table_refuse_load() - record that a resume was refused before aftl_table_begin_takeover()
  * @table: table; keeps its state if it is the owner
  */
-void aftl_table_refuse(struct aftl_table *table);
+void aftl_table_refuse_load(struct aftl_table *table);
 
 /**
- * aftl_table_start() - mark the owner as live: I/O starts
+ * aftl_table_set_live() - mark the owner as live: I/O starts
  * @table: owner
  */
-void aftl_table_start(struct aftl_table *table);
+void aftl_table_set_live(struct aftl_table *table);
 
 /**
- * aftl_table_stop() - mark a live table as suspended: I/O has stopped
+ * aftl_table_set_stopped() - mark a live table as suspended: I/O has stopped
  * @table: table in any state
  */
-void aftl_table_stop(struct aftl_table *table);
+void aftl_table_set_stopped(struct aftl_table *table);
 
 /**
- * aftl_table_close() - reserve the volume of a table that is being removed
+ * aftl_table_begin_free() - reserve the volume of a table that is being removed
  * @table: table that is not being resumed
  *
- * Return: the device, to be destroyed (which closes the volume) before aftl_table_unload(); NULL if
+ * Return: the device, to be destroyed (which closes the volume) before aftl_table_end_free();
+ * NULL if
  * @table does not own a volume.
  */
-struct aftl_device *aftl_table_close(struct aftl_table *table);
+struct aftl_device *aftl_table_begin_free(struct aftl_table *table);
 
 /**
- * aftl_table_unload() - unregister a table
+ * aftl_table_end_free() - unregister a table
  * @table: table without a spare
  *
  * After the last table the caller frees the ownership.
  *
  * Return: the data in memory if this was the last table, to be destroyed; else NULL.
  */
-struct aftl_device *aftl_table_unload(struct aftl_table *table);
+struct aftl_device *aftl_table_end_free(struct aftl_table *table);
 
 /**
- * aftl_data_use_spare() - make the spare the data
+ * aftl_table_use_spare_device() - make the spare the data
  * @table: owner; there are no data yet, or its spare is the volume that has them
  */
-void aftl_data_use_spare(struct aftl_table *table);
+void aftl_table_use_spare_device(struct aftl_table *table);
 
 /**
- * aftl_data_replace() - make the spare the data, after they have been copied to it
+ * aftl_table_replace_device() - make the spare the data, after they have been copied to it
  * @table: owner
  *
  * Return: the previous device, to be destroyed.
  */
-struct aftl_device *aftl_data_replace(struct aftl_table *table);
+struct aftl_device *aftl_table_replace_device(struct aftl_table *table);
 
 /**
- * aftl_data_close() - detach a volume that is to be opened again, or whose resume failed
+ * aftl_table_close_device() - detach a volume that is to be opened again, or whose resume failed
  * @table: owner
  *
  * Return: the device, to be destroyed (which closes the volume); NULL if there is none.
  */
-struct aftl_device *aftl_data_close(struct aftl_table *table);
+struct aftl_device *aftl_table_close_device(struct aftl_table *table);
 
 #endif

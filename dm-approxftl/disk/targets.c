@@ -11,7 +11,7 @@ static LIST_HEAD(all_mapped);
 DEFINE_MUTEX(aftl_targets_lock); /* protects both lists and ownership */
 DECLARE_WAIT_QUEUE_HEAD(aftl_data_settled);
 
-static struct aftl_mapped *find_mapped(const struct mapped_device *md)
+static struct aftl_mapped *find_ownership_of_device(const struct mapped_device *md)
 {
 	struct aftl_mapped *mapped;
 
@@ -21,7 +21,7 @@ static struct aftl_mapped *find_mapped(const struct mapped_device *md)
 	return NULL;
 }
 
-int aftl_target_add(struct aftl_target *target)
+int aftl_target_register(struct aftl_target *target)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	struct aftl_mapped *first = kzalloc(sizeof(*first), GFP_KERNEL);
@@ -29,20 +29,20 @@ int aftl_target_add(struct aftl_target *target)
 	if (!first)
 		return -ENOMEM;
 	mutex_lock(&aftl_targets_lock);
-	target->mapped = find_mapped(md);
+	target->mapped = find_ownership_of_device(md);
 	if (!target->mapped) {
 		first->md = md;
 		list_add(&first->list, &all_mapped);
 		swap(target->mapped, first);
 	}
-	aftl_table_load(&target->table, &target->mapped->own);
+	aftl_table_load_ownership(&target->table, &target->mapped->own);
 	list_add(&target->list, &aftl_targets);
 	mutex_unlock(&aftl_targets_lock);
 	kfree(first);
 	return 0;
 }
 
-struct aftl_device *aftl_target_remove(struct aftl_target *target)
+struct aftl_device *aftl_target_unregister(struct aftl_target *target)
 {
 	struct aftl_mapped *mapped = target->mapped;
 	struct aftl_device *data;
@@ -50,9 +50,9 @@ struct aftl_device *aftl_target_remove(struct aftl_target *target)
 	mutex_lock(&aftl_targets_lock);
 	list_del(&target->list);
 	if (mapped->own.owner == &target->table)
-		aftl_target_line(target, &mapped->line);
+		aftl_target_format_status(target, &mapped->line);
 	mutex_lock(&target->gate);
-	data = aftl_table_unload(&target->table);
+	data = aftl_table_end_free(&target->table);
 	mutex_unlock(&target->gate);
 	if (!mapped->own.tables) {
 		list_del(&mapped->list);
@@ -63,7 +63,7 @@ struct aftl_device *aftl_target_remove(struct aftl_target *target)
 	return data;
 }
 
-void aftl_target_line(const struct aftl_target *target, struct aftl_line *line)
+void aftl_target_format_status(const struct aftl_target *target, struct aftl_line *line)
 {
 	line->options = target->options;
 	line->unit_bytes = target->shards.geo.unit_bytes;
@@ -71,7 +71,7 @@ void aftl_target_line(const struct aftl_target *target, struct aftl_line *line)
 	line->sectors = target->ti->len;
 }
 
-void aftl_target_each(aftl_target_fn fn, void *data)
+void aftl_call_on_each_target(aftl_target_fn fn, void *data)
 {
 	struct aftl_target *target;
 
@@ -83,7 +83,7 @@ void aftl_target_each(aftl_target_fn fn, void *data)
 	mutex_unlock(&aftl_targets_lock);
 }
 
-static dev_t number_of(const struct aftl_target *target)
+static dev_t get_target_device_number(const struct aftl_target *target)
 {
 	return disk_devt(dm_disk(dm_table_get_md(target->ti->table)));
 }
@@ -101,7 +101,7 @@ static int visit_target(struct aftl_target *target, aftl_target_fn fn, void *dat
 	return ret;
 }
 
-static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
+static int try_visit_target(dev_t dev, aftl_target_fn fn, void *data)
 {
 	struct aftl_target *target;
 	int ret = -ENODEV;
@@ -109,7 +109,7 @@ static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
 	if (mutex_lock_killable(&aftl_targets_lock))
 		return -EINTR;
 	list_for_each_entry(target, &aftl_targets, list) {
-		if (number_of(target) == dev)
+		if (get_target_device_number(target) == dev)
 			ret = visit_target(target, fn, data);
 		if (ret != -ENODEV)
 			break;
@@ -122,14 +122,14 @@ static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
  * The holder of a gate may wait for I/O of the device below. If that is also an approxftl device,
  * its resume needs aftl_targets_lock. So never wait for a gate under that lock.
  */
-int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data)
+int aftl_visit_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	unsigned int flags = memalloc_noio_save(); /* resume needs these locks */
-	int ret = try_visit(dev, fn, data);
+	int ret = try_visit_target(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {
 		schedule_timeout_killable(1);
-		ret = try_visit(dev, fn, data);
+		ret = try_visit_target(dev, fn, data);
 	}
 	memalloc_noio_restore(flags);
 	return ret == -EAGAIN ? -EINTR : ret;

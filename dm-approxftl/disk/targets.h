@@ -79,7 +79,7 @@ extern struct mutex aftl_targets_lock;
 extern struct wait_queue_head aftl_data_settled;
 
 /**
- * aftl_target_add() - register a target that is being constructed
+ * aftl_target_register() - register a target that is being constructed
  * @target: target with @ti set
  *
  * Finds the mapped device of the target's table, or creates its entry.
@@ -87,30 +87,30 @@ extern struct wait_queue_head aftl_data_settled;
  * Context: process; takes aftl_targets_lock.
  * Return: 0 or -ENOMEM.
  */
-int __must_check aftl_target_add(struct aftl_target *target);
+int __must_check aftl_target_register(struct aftl_target *target);
 
 /**
- * aftl_target_remove() - unregister a target
+ * aftl_target_unregister() - unregister a target
  * @target: target without a spare device
  *
  * Context: process; takes aftl_targets_lock and the gate.
  * Return: data in memory that no table uses any more, which the caller destroys; else NULL.
  */
-struct aftl_device *aftl_target_remove(struct aftl_target *target);
+struct aftl_device *aftl_target_unregister(struct aftl_target *target);
 
 /**
- * aftl_target_line() - copy the properties that a later table must match
+ * aftl_target_format_status() - copy the properties that a later table must match
  * @target: target
  * @line: set to them
  *
  * Context: under aftl_targets_lock.
  */
-void aftl_target_line(const struct aftl_target *target, struct aftl_line *line);
+void aftl_target_format_status(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 
 /**
- * aftl_target_visit() - call @fn for the target that is live or suspended on a device
+ * aftl_visit_target_of_device() - call @fn for the target that is live or suspended on a device
  * @dev: number of the mapped device
  * @fn: called under the target's gate; must allocate memory without I/O
  * @data: second argument of @fn
@@ -120,10 +120,10 @@ typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
  * Context: process; may sleep.
  * Return: result of @fn, -ENODEV if @dev is no device of this target, or -EINTR.
  */
-int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
+int aftl_visit_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
 
 /**
- * aftl_target_each() - call @fn for each target that owns data
+ * aftl_call_on_each_target() - call @fn for each target that owns data
  * @fn: function; may use the request queue but not the disks; its result is ignored
  * @data: second argument of @fn
  *
@@ -131,6 +131,6 @@ int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
  *
  * Context: process; takes aftl_targets_lock, but no gate.
  */
-void aftl_target_each(aftl_target_fn fn, void *data);
+void aftl_call_on_each_target(aftl_target_fn fn, void *data);
 
 #endif

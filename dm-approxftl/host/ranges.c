@@ -13,7 +13,7 @@
 
 atomic_t aftl_tags_in_use __read_mostly;
 
-void aftl_ranges_init(struct aftl_ranges *ranges)
+void aftl_ranges_init_tree(struct aftl_ranges *ranges)
 {
 	mt_init(&ranges->tree);
 	ranges->count = 0;
@@ -25,29 +25,29 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges)
 }
 
 /* Cast away const: a reader takes the lock but does not change the tree. */
-static struct maple_tree *tree_of(const struct aftl_ranges *ranges)
+static struct maple_tree *tree_of_ranges(const struct aftl_ranges *ranges)
 {
 	return (struct maple_tree *)&ranges->tree;
 }
 
-static u32 entry_say(const void *entry)
+static u32 tag_of_range_entry(const void *entry)
 {
 	return xa_to_value(entry);
 }
 
 /* Extend the range over adjacent ranges with the same tag. */
-static void widen_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
+static void widen_tagged_range(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
 {
-	MA_STATE(mas, tree_of(ranges), *first ? *first - 1 : 0, 0);
+	MA_STATE(mas, tree_of_ranges(ranges), *first ? *first - 1 : 0, 0);
 	void *entry;
 
 	mas_lock(&mas);
 	entry = mas_walk(&mas);
-	if (entry && entry_say(entry) == say)
+	if (entry && tag_of_range_entry(entry) == say)
 		*first = min_t(u64, *first, mas.index);
 	mas_set(&mas, *last + 1);
 	entry = mas_walk(&mas);
-	if (entry && entry_say(entry) == say)
+	if (entry && tag_of_range_entry(entry) == say)
 		*last = mas.last;
 	mas_unlock(&mas);
 }
@@ -55,9 +55,9 @@ static void widen_range(const struct aftl_ranges *ranges, u64 *first, u64 *last,
 /*
  * Return the number of ranges after those from @first to @last have been replaced by @added ones.
  */
-static u32 count_after(const struct aftl_ranges *ranges, u64 first, u64 last, u32 added)
+static u32 count_ranges_after(const struct aftl_ranges *ranges, u64 first, u64 last, u32 added)
 {
-	MA_STATE(mas, tree_of(ranges), first, first);
+	MA_STATE(mas, tree_of_ranges(ranges), first, first);
 	u32 count = ranges->count + added;
 	void *entry;
 
@@ -74,15 +74,15 @@ static u32 count_after(const struct aftl_ranges *ranges, u64 first, u64 last, u3
 	return count;
 }
 
-int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u32 room)
+int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u32 room)
 {
 	bool says = say != AFTL_SAY_NONE;
 	u32 count;
 	int ret;
 
 	if (says)
-		widen_range(ranges, &first, &last, say);
-	count = count_after(ranges, first, last, says);
+		widen_tagged_range(ranges, &first, &last, say);
+	count = count_ranges_after(ranges, first, last, says);
 	if (count > ranges->count && count - ranges->count > room)
 		return -ENOSPC;
 	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(say) : NULL,
@@ -92,16 +92,16 @@ int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u3
 	return ret;
 }
 
-u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last)
+u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
 {
-	MA_STATE(mas, tree_of(ranges), first, first);
+	MA_STATE(mas, tree_of_ranges(ranges), first, first);
 	u32 say = AFTL_SAY_NONE;
 	u64 next = first;
 	void *entry;
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
-		say = min(say, entry_say(entry));
+		say = min(say, tag_of_range_entry(entry));
 		if (!say)
 			break;
 		if (mas.index <= next)
@@ -111,7 +111,7 @@ u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last)
 	return !say || next > last ? say : AFTL_SAY_NONE;
 }
 
-static void put_extent(struct approxftl_extent *extent, u64 first, u64 last, u32 say)
+static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64 last, u32 say)
 {
 	extent->offset = first;
 	extent->length = last == AFTL_LAST_BYTE ? APPROXFTL_TO_END : last - first + 1;
@@ -119,10 +119,10 @@ static void put_extent(struct approxftl_extent *extent, u64 first, u64 last, u32
 	extent->level = say;
 }
 
-u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
-		     struct approxftl_extent *extents, u32 room)
+u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,
+			     struct approxftl_extent *extents, u32 room)
 {
-	MA_STATE(mas, tree_of(ranges), *cursor, *cursor);
+	MA_STATE(mas, tree_of_ranges(ranges), *cursor, *cursor);
 	bool more = false;
 	u32 count = 0;
 	void *entry;
@@ -132,7 +132,8 @@ u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
 		more = count == room;
 		if (more)
 			break;
-		put_extent(&extents[count++], mas.index, mas.last, entry_say(entry));
+		fill_extent_of_range(&extents[count++], mas.index, mas.last,
+				     tag_of_range_entry(entry));
 		*cursor = mas.last + 1;
 	}
 	mas_unlock(&mas);

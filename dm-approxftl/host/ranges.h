@@ -28,12 +28,12 @@ struct aftl_ranges {
 #define AFTL_SAY_NONE (APPROXFTL_LEVEL_MAX + 1)
 
 /**
- * aftl_say() - convert a class to a tag
+ * aftl_class_to_tag() - convert a class to a tag
  * @class: enum approxftl_class
  *
  * Return: quality level or AFTL_SAY_NONE.
  */
-static inline u32 aftl_say(u32 class)
+static inline u32 aftl_class_to_tag(u32 class)
 {
 	static const u8 says[] = {
 		[APPROXFTL_PRECISE] = 0, [APPROXFTL_APPROXIMATE] = 1, [APPROXFTL_LEVEL_2] = 2,
@@ -44,12 +44,12 @@ static inline u32 aftl_say(u32 class)
 }
 
 /**
- * aftl_said_class() - convert a tag to a class
+ * aftl_tag_to_class() - convert a tag to a class
  * @say: quality level or AFTL_SAY_NONE
  *
  * Return: enum approxftl_class.
  */
-static inline u32 aftl_said_class(u32 say)
+static inline u32 aftl_tag_to_class(u32 say)
 {
 	static const u8 classes[] = {
 		APPROXFTL_PRECISE, APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3,
@@ -63,10 +63,10 @@ static inline u32 aftl_said_class(u32 say)
 extern atomic_t aftl_tags_in_use;
 
 /**
- * aftl_ranges_init() - initialise an empty set
+ * aftl_ranges_init_tree() - initialise an empty set
  * @ranges: set
  */
-void aftl_ranges_init(struct aftl_ranges *ranges);
+void aftl_ranges_init_tree(struct aftl_ranges *ranges);
 
 /**
  * aftl_ranges_destroy() - free all ranges of a set
@@ -77,7 +77,7 @@ void aftl_ranges_init(struct aftl_ranges *ranges);
 void aftl_ranges_destroy(struct aftl_ranges *ranges);
 
 /**
- * aftl_ranges_set() - tag the bytes from @first to @last
+ * aftl_ranges_set_tag() - tag the bytes from @first to @last
  * @ranges: set that nobody else changes meanwhile
  * @first: first byte
  * @last: last byte
@@ -87,11 +87,11 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges);
  * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say,
-				 u32 room);
+int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 say,
+				     u32 room);
 
 /**
- * aftl_ranges_say() - look up the tag of the bytes from @first to @last
+ * aftl_ranges_get_tag() - look up the tag of the bytes from @first to @last
  * @ranges: set
  * @first: first byte
  * @last: last byte
@@ -100,10 +100,10 @@ int __must_check aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last
  * Return: 0 if any of the bytes are tagged precise; else the smallest quality level if all of them
  * are tagged; else AFTL_SAY_NONE.
  */
-u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last);
+u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last);
 
 /**
- * aftl_ranges_list() - list the ranges in order
+ * aftl_ranges_list_extents() - list the ranges in order
  * @ranges: set
  * @cursor: in: list ranges that end at or after this byte; out: the byte after the last listed
  *	range, or APPROXFTL_TO_END if no more follow
@@ -113,7 +113,7 @@ u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last);
  * Context: takes the tree's lock; does not sleep.
  * Return: number of extents filled in.
  */
-u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
-		     struct approxftl_extent *extents, u32 room);
+u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor,
+			     struct approxftl_extent *extents, u32 room);
 
 #endif

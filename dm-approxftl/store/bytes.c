@@ -21,7 +21,7 @@ void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
 	}
 }
 
-static void copy_pieces(struct bio *bio, struct bvec_iter at, const char *from)
+static void copy_bytes_to_bio_segments(struct bio *bio, struct bvec_iter at, const char *from)
 {
 	struct bvec_iter iter;
 	struct bio_vec segment;
@@ -32,7 +32,7 @@ static void copy_pieces(struct bio *bio, struct bvec_iter at, const char *from)
 	}
 }
 
-static void zero_unit(struct bio *bio, struct bvec_iter at)
+static void zero_unit_in_bio(struct bio *bio, struct bvec_iter at)
 {
 	struct bvec_iter iter;
 	struct bio_vec segment;
@@ -46,17 +46,17 @@ void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
 	struct bio_vec whole = bio_iter_iovec(bio, at);
 
 	if (unlikely(!from))
-		zero_unit(bio, at);
+		zero_unit_in_bio(bio, at);
 	else if (likely(whole.bv_len == at.bi_size))
 		memcpy_to_bvec(&whole, from);
 	else
-		copy_pieces(bio, at, from);
+		copy_bytes_to_bio_segments(bio, at, from);
 }
 
-static inline struct bvec_iter byte_position(const struct aftl_disk *disk, const struct aftl_io *io,
-					     aftl_lpn_t lpn)
+static inline struct bvec_iter bio_lpn_offset(const struct aftl_disk *disk,
+					      const struct aftl_io *io, aftl_lpn_t lpn)
 {
-	u32 unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
+	u32 unit_bytes = aftl_disk_unit_sectors(disk) << SECTOR_SHIFT;
 	struct bio *bio = aftl_io_bio(io);
 	struct bvec_iter at = bio->bi_iter;
 
@@ -66,13 +66,13 @@ static inline struct bvec_iter byte_position(const struct aftl_disk *disk, const
 	return at;
 }
 
-struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
-				  aftl_lpn_t lpn)
+struct bvec_iter aftl_io_lpn_offset(const struct aftl_disk *disk, const struct aftl_io *io,
+				    aftl_lpn_t lpn)
 {
-	return byte_position(disk, io, lpn);
+	return bio_lpn_offset(disk, io, lpn);
 }
 
-static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
+static void flip_bit_in_bio(struct bio *bio, struct bvec_iter at, u32 position)
 {
 	struct bio_vec segment;
 	u8 *byte;
@@ -84,28 +84,28 @@ static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
 	kunmap_local(byte);
 }
 
-u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
+u64 aftl_io_flip_seed(const struct aftl_disk *disk, const struct aftl_read *read)
 {
 	lockdep_assert_held(&disk->lock);
 	return aftl_flip_key(aftl_cell(disk->ftl), read->lpn, read->generation);
 }
 
-void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
-		  u64 key)
+void aftl_io_flip_bits(const struct aftl_disk *disk, struct aftl_io *io,
+		       const struct aftl_read *read, u64 key)
 {
 	const struct aftl_geometry *geo = aftl_geometry(disk->ftl);
-	struct bvec_iter at = aftl_io_position(disk, io, read->lpn);
+	struct bvec_iter at = aftl_io_lpn_offset(disk, io, read->lpn);
 	u32 i;
 
 	for (i = 0; i < read->flips; i++)
-		flip_bit(aftl_io_bio(io), at, aftl_flip_key_position(geo, key, i));
+		flip_bit_in_bio(aftl_io_bio(io), at, aftl_flip_key_position(geo, key, i));
 }
 
-void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
-		  const char *from)
+void aftl_io_fill_read(const struct aftl_disk *disk, struct aftl_io *io,
+		       const struct aftl_read *read, const char *from)
 {
-	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->lpn), from);
-	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
+	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_lpn_offset(disk, io, read->lpn), from);
+	aftl_io_flip_bits(disk, io, read, aftl_io_flip_seed(disk, read));
 }
 
 void aftl_io_prepare_contents(struct aftl_io *io)
@@ -122,28 +122,28 @@ void aftl_io_prepare_contents(struct aftl_io *io)
 	io->content_room = 1;
 }
 
-static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
-			 const struct aftl_content *content)
+static void copy_held_content_to_bio(const struct aftl_disk *disk, struct aftl_io *io,
+				     const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
-	struct bvec_iter at = byte_position(disk, io, read->lpn);
+	struct bvec_iter at = bio_lpn_offset(disk, io, read->lpn);
 
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
 	else
 		disk->store->type->copy(content->page, aftl_io_bio(io), at);
 	if (unlikely(read->flips))
-		aftl_io_flip(disk, io, read, content->flip_key);
+		aftl_io_flip_bits(disk, io, read, content->flip_key);
 }
 
-static void hold_content(const struct aftl_disk *disk, const struct aftl_read *read,
-			 struct aftl_content *content)
+static void hold_content_for_read(const struct aftl_disk *disk, const struct aftl_read *read,
+				  struct aftl_content *content)
 {
 	content->read = *read;
 	if (likely(read->source != AFTL_SOURCE_ZERO))
 		content->page = disk->store->type->hold(disk->store, read->lpn);
 	if (unlikely(read->flips))
-		content->flip_key = aftl_io_flip_key(disk, read);
+		content->flip_key = aftl_io_flip_seed(disk, read);
 }
 
 /* @io->contents is full: copy at once, under the disk's lock. */
@@ -152,24 +152,25 @@ static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 {
 	struct aftl_content content;
 
-	hold_content(disk, read, &content);
-	copy_content(disk, io, &content);
+	hold_content_for_read(disk, read, &content);
+	copy_held_content_to_bio(disk, io, &content);
 }
 
-void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
+void aftl_io_hold_data(const struct aftl_disk *disk, struct aftl_io *io,
+		       const struct aftl_read *read)
 {
 	if (likely(io->content_count < io->content_room))
-		hold_content(disk, read, &io->contents[io->content_count++]);
+		hold_content_for_read(disk, read, &io->contents[io->content_count++]);
 	else
 		copy_now(disk, io, read);
 }
 
-void aftl_io_copy(const struct aftl_disk *disk, struct aftl_io *io)
+void aftl_io_copy_data(const struct aftl_disk *disk, struct aftl_io *io)
 {
 	u32 i;
 
 	for (i = 0; i < io->content_count; i++)
-		copy_content(disk, io, &io->contents[i]);
+		copy_held_content_to_bio(disk, io, &io->contents[i]);
 	if (unlikely(io->contents != &io->content))
 		kfree(io->contents);
 }

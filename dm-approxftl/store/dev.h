@@ -148,7 +148,7 @@ struct aftl_dev_tag {
  * @node: entry of @to_fetch, @fetched or @unread of struct aftl_dev
  * @io: bio that is read
  * @read: the FTL's description of the read
- * @flip_key: selects the bits that have errors, see aftl_io_flip_key(); taken when the FTL reads
+ * @flip_key: selects the bits that have errors, see aftl_io_flip_seed(); taken when the FTL reads
  * @offset: offset of the data on the medium
  * @block: number of the block that is read
  * @epoch: index of the reader counter of @block that counts this read
@@ -224,8 +224,8 @@ struct aftl_dev_readers {
  * @readers: reads in flight, by block
  * @no_readers: woken when a counter of @readers drops to 0
  * @fetch_sets: arrays of reads for the largest bio, reserved for when memory is short
- * @begun: the volume is in use; false again after aftl_dev_rest()
- * @used: aftl_dev_begin() has succeeded at least once
+ * @begun: the volume is in use; false again after aftl_dev_suspend()
+ * @used: aftl_dev_begin_use() has succeeded at least once
  */
 struct aftl_dev {
 	struct aftl_store store;
@@ -310,40 +310,41 @@ int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
 			       const struct aftl_volume_header *super, struct aftl_error *error);
 
 /**
- * aftl_dev_begin() - mark the volume as in use, and let the worker run
+ * aftl_dev_begin_use() - mark the volume as in use, and let the worker run
  * @dev: store
  * @config: parameters of the whole device
  * @error: takes the message on failure
  *
- * Called before the first request, and again after aftl_dev_rest(). If the volume cannot be
+ * Called before the first request, and again after aftl_dev_suspend(). If the volume cannot be
  * written, the first call fails; after a later one requests fail instead.
  *
  * Context: process; may sleep. Return: 0, or an error code.
  */
-int __must_check aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
-				struct aftl_error *error);
+int __must_check aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
+				    struct aftl_error *error);
 
 /**
- * aftl_dev_rest() - execute all operations, commit, and hold the worker
- * @dev: store; idle until aftl_dev_begin() or aftl_dev_wake()
+ * aftl_dev_suspend() - execute all operations, commit, and hold the worker
+ * @dev: store; idle until aftl_dev_begin_use() or aftl_dev_resume()
  *
  * Context: process; the FTL must not be called meanwhile. May sleep. Return: 0, or the first error
  * of the block device.
  */
-int __must_check aftl_dev_rest(struct aftl_dev *dev);
+int __must_check aftl_dev_suspend(struct aftl_dev *dev);
 
 /**
- * aftl_dev_wake() - let the worker run again after aftl_dev_rest(), to prepare aftl_dev_close()
+ * aftl_dev_resume() - let the worker run again after aftl_dev_suspend(), to prepare
+ * aftl_dev_close()
  * @dev: store
  *
  * Context: process; may sleep. Return: false if the store was never used: there is nothing to
  * close.
  */
-bool aftl_dev_wake(struct aftl_dev *dev);
+bool aftl_dev_resume(struct aftl_dev *dev);
 
 /**
  * aftl_dev_close() - write everything, and mark the volume as closed
- * @dev: store, after aftl_dev_wake()
+ * @dev: store, after aftl_dev_resume()
  * @error: takes the message on failure
  *
  * Context: process, after aftl_quiesce_step() has returned false; may sleep. Return: 0, or an error
@@ -352,7 +353,7 @@ bool aftl_dev_wake(struct aftl_dev *dev);
 int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
 
 /* Return the first permanent error of the block device, or 0. Context: any. */
-static inline int aftl_dev_error(const struct aftl_dev *dev)
+static inline int aftl_dev_get_error(const struct aftl_dev *dev)
 {
 	return READ_ONCE(dev->device.error);
 }
@@ -365,36 +366,36 @@ static inline int aftl_dev_error(const struct aftl_dev *dev)
  */
 
 /* Note the cgroup and the I/O priority of @bio, which wrote the data under @tag. */
-void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio);
-void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
-void aftl_dev_release(struct aftl_dev *dev, u32 tag);
-void aftl_dev_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
-void aftl_dev_programmed(struct aftl_dev *dev, aftl_ppn_t first);
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
-void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
-void aftl_dev_erase(struct aftl_dev *dev, u32 block);
-void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
+void aftl_dev_set_tag_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
+void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
+void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag);
+void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
+void aftl_dev_queue_record_program(struct aftl_dev *dev, aftl_ppn_t first);
+void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
+void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
+void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block);
+void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks);
 
 /*
  * With @safe, queue the persisting of the data under @tag: they survive a crash from the next
  * commit on. Without, do nothing. Context: under the disk's lock.
  */
-void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag);
+void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag);
 
 /*
  * On a zoned device, queue the persisting of buffered data that do not fill a flash page of their
  * zone, for the next commit. Context: process, no lock held; takes the disk's lock.
  */
-void aftl_dev_keep(struct aftl_dev *dev);
+void aftl_dev_persist_buffer(struct aftl_dev *dev);
 
 /**
- * aftl_dev_commit() - complete a request after all queued operations are durable
+ * aftl_dev_queue_flush() - complete a request after all queued operations are durable
  * @dev: store
  * @io: flush, or write that must be durable; @io->failed is set if the commit fails
  *
  * Context: any, under the disk's lock. @io may complete before this returns.
  */
-void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io);
 
 /**
  * aftl_dev_wait_for_room() - wait until the queue is not congested
@@ -420,40 +421,40 @@ void aftl_dev_drain(struct aftl_dev *dev);
 void aftl_dev_hold(struct aftl_dev *dev, bool held);
 
 /* Return the bytes of memory of the queue and its page pools: now, and of a new store. */
-u64 aftl_dev_queue_bytes(const struct aftl_dev *dev);
-u64 aftl_dev_queue_need(const struct aftl_geometry *geo);
+u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev);
+u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo);
 
 /* Context: process; may sleep. Return: 0 or -ENOMEM; then aftl_dev_queue_exit() is still needed. */
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
 
 /**
- * aftl_dev_next_worn() - find a block with remapped data, which the FTL has to retire
+ * aftl_dev_next_worn_block() - find a block with remapped data, which the FTL has to retire
  * @dev: store
  * @block: lowest number to return
  *
  * Context: process, no lock held. Return: number of the block, U32_MAX if there is none.
  */
-u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block);
+u32 aftl_dev_next_worn_block(struct aftl_dev *dev, u32 block);
 
 /**
- * aftl_dev_find() - find the newest data of a ppn
+ * aftl_dev_find_queued_page() - find the newest data of a ppn
  * @dev: store
  * @ppn: the ppn; takes the ppn whose place on the block device has the data, if that is another
  *
  * Context: under @lock. Return: memory page with the data, which the caller drops; NULL if the data
  * are on the block device only.
  */
-struct page *aftl_dev_find(struct aftl_dev *dev, aftl_ppn_t *ppn);
+struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn);
 
 /* Return the offset of @ppn on the medium. Context: under @lock, because it may be remapped. */
-u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn);
+u64 aftl_dev_ppn_offset(const struct aftl_dev *dev, aftl_ppn_t ppn);
 
 /*
  * Return true if the data are lost: they could not be written, or not be read for a copy. @page and
- * @ppn are results of aftl_dev_find(). Context: under @lock.
+ * @ppn are results of aftl_dev_find_queued_page(). Context: under @lock.
  */
-bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
+bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
 
 /*
  * Memory pages have a reference count, because copies share them. The last user returns a page to
@@ -463,12 +464,12 @@ bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn
  * only after later writes; a task that waits for one therefore drains the write buffer, see hurry()
  * in struct aftl_disk_ops.
  *
- * aftl_dev_new_page() returns a page with one reference; NULL only if @gfp forbids to wait. The
+ * aftl_dev_alloc_page() returns a page with one reference; NULL only if @gfp forbids to wait. The
  * others are called under @lock, or by the only user of the page.
  */
-struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
-void aftl_dev_hold_page(struct page *page);
-void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
+struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
+void aftl_dev_get_page(struct page *page);
+void aftl_dev_put_page(struct aftl_dev *dev, struct page *page);
 
 /* ring.c: memory of the queue */
 
@@ -480,23 +481,23 @@ static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32
 }
 
 /**
- * aftl_dev_congested() - check for room in the queue before a call of the FTL
+ * aftl_dev_is_congested() - check for room in the queue before a call of the FTL
  * @dev: store
  *
  * Context: any. Under the disk's lock a "false" stays valid until that call, because only calls of
  * the FTL fill the queue.
  * Return: true if there is too little room for another call.
  */
-bool aftl_dev_congested(const struct aftl_dev *dev);
+bool aftl_dev_is_congested(const struct aftl_dev *dev);
 
 /*
  * Wake tasks that wait for room if the queue was @congested before the caller made room and is not
  * any more, or if it is empty. Context: under @lock.
  */
-void aftl_dev_tell_room(struct aftl_dev *dev, bool congested);
+void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested);
 
 /* Give back @ops operations that were claimed, and wake as above. Context: under @lock. */
-void aftl_dev_give_back(struct aftl_dev *dev, u32 ops);
+void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops);
 
 /* Return true if no operation, flush or release is left. Context: under @lock. */
 bool aftl_dev_is_empty(const struct aftl_dev *dev);
@@ -506,24 +507,24 @@ int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
 void aftl_dev_ring_exit(struct aftl_dev *dev);
 
 /* Set @tail of @dev, and reuse chunks whose operations are all done. Context: under @lock. */
-void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail);
+void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail);
 
 /* Free chunks that no claim needs. Context: the worker, no lock held. */
-void aftl_dev_ring_trim(struct aftl_dev *dev);
+void aftl_dev_shrink_ring(struct aftl_dev *dev);
 
 /**
- * aftl_dev_ring_claim() - claim room for operations beside those of aftl_max_host_calls()
+ * aftl_dev_claim_ops() - claim room for operations beside those of aftl_max_host_calls()
  * @dev: store
  * @ops: number of operations
  *
  * Context: process, no lock held; may sleep. Return: false if there is no memory; retry, because
  * other tasks give room back.
  */
-bool __must_check aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops);
+bool __must_check aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops);
 
 /* Return the bytes of memory of the ring: now, and of a new store. */
-u64 aftl_dev_ring_bytes(const struct aftl_dev *dev);
-u64 aftl_dev_ring_need(const struct aftl_geometry *geo);
+u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev);
+u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo);
 
 /* readers.c: reads in flight, by block */
 
@@ -532,7 +533,7 @@ int __must_check aftl_dev_readers_init(struct aftl_dev *dev);
 void aftl_dev_readers_exit(struct aftl_dev *dev);
 
 /* Return the bytes of memory of the counters. */
-u64 aftl_dev_readers_need(const struct aftl_geometry *geo);
+u64 aftl_dev_readers_needed_bytes(const struct aftl_geometry *geo);
 
 /* Count @fetch as a reader of the block of @ppn; sets @fetch->block. Context: under @lock. */
 void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
@@ -546,27 +547,27 @@ void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 /* durable.c: requests about zones */
 
 /* Claim room in the queue for a zone request. Context: process, no lock held; may sleep. */
-void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Give it back when the request ends. Context: any. */
-void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io);
 
 /* fetch.c: reads */
 
 /* Allocate the fetches of @io, one for each logical page. Context: process; may sleep. */
-void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
-void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
+void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
 /* The FTL or a fetch of @io has ended. Context: any. Return: true if it was the last of them. */
-bool aftl_dev_reads_done(struct aftl_io *io);
+bool aftl_dev_fetch_put(struct aftl_io *io);
 
 /* Free the fetches of @io. Context: any but a hard interrupt. */
-void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io);
+void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io);
 
 /* Return the bytes of memory of @fetch_sets and @readers. */
-u64 aftl_dev_fetch_need(const struct aftl_geometry *geo);
+u64 aftl_dev_fetch_memory(const struct aftl_geometry *geo);
 
 /* Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);

@@ -26,7 +26,7 @@ struct aftl_disk_ops {
 	/* The queue may have room again, or the store has failed. Context: no lock held. */
 	void (*go_on)(struct aftl_disk *disk);
 
-	/* Retire blocks that have remapped data, see aftl_dev_next_worn(). Context: any. */
+	/* Retire blocks that have remapped data, see aftl_dev_next_worn_block(). Context: any. */
 	void (*wear)(struct aftl_disk *disk);
 
 	/* Drain the write buffer, whose memory is needed, or stop that. Context: may sleep. */
@@ -74,7 +74,7 @@ struct aftl_dev_workers {
  * @timer: fires at the next event of the FTL
  * @event: tells user space that the disk is read-only or has failed
  * @wear: retires blocks for @ops->wear()
- * @collect: advances device time for aftl_disk_collect() while there are no requests
+ * @collect: advances device time for aftl_disk_queue_gc() while there are no requests
  * @catch_up: continues work that takes too long for a soft interrupt or a submitter
  * @table: table that gets the event
  * @dev: number of the mapped device
@@ -125,7 +125,7 @@ struct aftl_disk {
 	struct aftl_histogram late;
 };
 
-static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
+static inline u32 aftl_disk_unit_sectors(const struct aftl_disk *disk)
 {
 	return 1U << disk->unit_shift;
 }

@@ -16,8 +16,8 @@
 
 /* Opening */
 
-static int check_sectors(struct block_device *bdev, const struct aftl_config *config,
-			 struct aftl_error *error)
+static int check_backing_sectors(struct block_device *bdev, const struct aftl_config *config,
+				 struct aftl_error *error)
 {
 	u32 sector = bdev_logical_block_size(bdev);
 	u64 unit = config->unit ? config->unit : config->page;
@@ -30,12 +30,12 @@ static int check_sectors(struct block_device *bdev, const struct aftl_config *co
 }
 
 /* The kernel does not format: the program that does can check what the device contains. */
-static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
-		       const struct aftl_volume_header *wanted, struct aftl_error *error)
+static int open_backing_volume(struct aftl_dev *dev, const struct aftl_dev *first,
+			       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
 	struct block_device *bdev = dev->device.bdev;
 	struct aftl_error cause;
-	int ret = check_sectors(bdev, &wanted->config, error);
+	int ret = check_backing_sectors(bdev, &wanted->config, error);
 
 	if (ret)
 		return ret;
@@ -52,7 +52,7 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 	return ret;
 }
 
-static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery *recovery)
+static void report_volume_recovery(const struct aftl_dev *dev, const struct aftl_recovery *recovery)
 {
 	if (recovery->tables)
 		DMWARN("%pg: %u damaged sectors of its tables are rebuilt", dev->device.bdev,
@@ -68,7 +68,7 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 	       recovery->mapped_units, recovery->programmed_pages);
 }
 
-static int take_tags(struct aftl_dev *dev)
+static int allocate_buffer_tags(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
 	u32 i;
@@ -85,14 +85,14 @@ static int take_tags(struct aftl_dev *dev)
 }
 
 /* Put a persisted logical page back into the write buffer, and read its data. */
-static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u64 offset)
+static int restore_plp_unit(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u64 offset)
 {
 	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
 	struct page *page;
 
 	if (tag >= dev->tag_count)
 		return -EUCLEAN;
-	page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
+	page = aftl_dev_alloc_page(dev, &dev->pages, GFP_KERNEL);
 	dev->tags[tag].page = page;
 	dev->tags[tag].persisted = true;
 	aftl_volume_attach_persisted(dev->volume, what->lpn, tag);
@@ -101,7 +101,7 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered_lpn *what
 }
 
 /* Restore the write buffer of before a power failure. The FTL is not in use yet: no lock. */
-static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
+static int restore_write_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
 	struct aftl_buffered_lpn what;
 	u64 offset;
@@ -109,14 +109,14 @@ static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
 	int ret = 0;
 
 	while (!ret && aftl_volume_next_persisted(dev->volume, from, &what, &offset)) {
-		ret = fetch_kept(dev, &what, offset);
+		ret = restore_plp_unit(dev, &what, offset);
 		from = from_lpn(what.lpn) + 1;
 	}
 	return ret ? aftl_fail(error, ret, "what was in the write buffer cannot be read") : 0;
 }
 
-static int load_device(struct aftl_dev *dev, const struct aftl_volume_header *wanted,
-		       struct aftl_error *error)
+static int load_device_from_volume(struct aftl_dev *dev, const struct aftl_volume_header *wanted,
+				   struct aftl_error *error)
 {
 	struct aftl_recovery *recovery = kzalloc(sizeof(*recovery), GFP_KERNEL);
 	int ret = -ENOMEM;
@@ -126,17 +126,17 @@ static int load_device(struct aftl_dev *dev, const struct aftl_volume_header *wa
 				       &wanted->config, &aftl_host_durable, dev->disk, false,
 				       &dev->disk->ftl, recovery, error);
 	if (!ret)
-		tell_recovery(dev, recovery);
+		report_volume_recovery(dev, recovery);
 	kfree(recovery);
 	if (ret)
 		return ret;
-	return take_tags(dev);
+	return allocate_buffer_tags(dev);
 }
 
-static int open_parts(struct aftl_dev *dev, const struct aftl_dev *first,
-		      const struct aftl_volume_header *wanted, struct aftl_error *error)
+static int open_dev_store_parts(struct aftl_dev *dev, const struct aftl_dev *first,
+				const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
-	int ret = open_volume(dev, first, wanted, error);
+	int ret = open_backing_volume(dev, first, wanted, error);
 
 	if (ret)
 		return ret;
@@ -145,11 +145,11 @@ static int open_parts(struct aftl_dev *dev, const struct aftl_dev *first,
 	if (!ret)
 		ret = aftl_dev_fetch_init(dev);
 	if (!ret)
-		ret = load_device(dev, wanted, error);
-	return ret ? ret : fill_buffer(dev, error);
+		ret = load_device_from_volume(dev, wanted, error);
+	return ret ? ret : restore_write_buffer(dev, error);
 }
 
-static void dev_destroy(struct aftl_store *store)
+static void dev_store_destroy(struct aftl_store *store)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 
@@ -161,7 +161,7 @@ static void dev_destroy(struct aftl_store *store)
 }
 
 /* Byte on the block device where the volume of shard @index begins. */
-static u64 start_of(const struct aftl_dev *first, u32 index)
+static u64 shard_volume_start(const struct aftl_dev *first, u32 index)
 {
 	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
 }
@@ -203,7 +203,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
 	dev->disk = disk;
-	ret = aftl_bdev_init(&dev->device, bdev, start_of(first, super->shard),
+	ret = aftl_bdev_init(&dev->device, bdev, shard_volume_start(first, super->shard),
 			     disk->workers.submit);
 	if (ret) {
 		kvfree(dev);
@@ -212,57 +212,57 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 	/* Set before loading: the FTL may relocate data, through this store, once it is loaded. */
 	*out = &dev->store;
 	disk->durable = dev;
-	return open_parts(dev, first ? : dev, super, error);
+	return open_dev_store_parts(dev, first ? : dev, super, error);
 }
 
 /* Use and closing */
 
-static void note_clock(struct aftl_dev *dev)
+static void record_device_time(struct aftl_dev *dev)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 
 	aftl_volume_set_time(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
 }
 
-int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
-		   struct aftl_error *error)
+int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
+		       struct aftl_error *error)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	int ret;
 
 	if (dev->begun)
 		return 0;
-	note_clock(dev);
+	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
 	/* A device that was in use fails its requests, rather than block them forever. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)
-		aftl_bdev_fail(&dev->device, ret);
+		aftl_bdev_set_error(&dev->device, ret);
 	dev->used = true;
 	dev->begun = true;
 	aftl_dev_hold(dev, false);
 	return 0;
 }
 
-int aftl_dev_rest(struct aftl_dev *dev)
+int aftl_dev_suspend(struct aftl_dev *dev)
 {
 	int ret;
 
 	if (!dev->begun)
 		return 0;
-	aftl_dev_keep(dev);
+	aftl_dev_persist_buffer(dev);
 	aftl_dev_drain(dev);
 	aftl_dev_hold(dev, true);
 	dev->begun = false;
-	note_clock(dev);
+	record_device_time(dev);
 	ret = aftl_volume_commit(dev->volume);
 	if (ret)
-		aftl_bdev_fail(&dev->device, ret);
-	return ret ? ret : aftl_dev_error(dev);
+		aftl_bdev_set_error(&dev->device, ret);
+	return ret ? ret : aftl_dev_get_error(dev);
 }
 
-bool aftl_dev_wake(struct aftl_dev *dev)
+bool aftl_dev_resume(struct aftl_dev *dev)
 {
 	if (!dev->used)
 		return false;
@@ -273,7 +273,7 @@ bool aftl_dev_wake(struct aftl_dev *dev)
 
 int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 {
-	int ret = aftl_dev_rest(dev);
+	int ret = aftl_dev_suspend(dev);
 
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
@@ -283,9 +283,9 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 /* Data of writes */
 
 /* Claim room in the queue. With @wait, wait for room that other tasks give back. */
-static bool claim_ops(struct aftl_dev *dev, u32 ops, bool wait)
+static bool claim_queue_ops(struct aftl_dev *dev, u32 ops, bool wait)
 {
-	while (!aftl_dev_ring_claim(dev, ops)) {
+	while (!aftl_dev_claim_ops(dev, ops)) {
 		if (!wait)
 			return false;
 		schedule_timeout_uninterruptible(1);
@@ -293,23 +293,23 @@ static bool claim_ops(struct aftl_dev *dev, u32 ops, bool wait)
 	return true;
 }
 
-void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_claim_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->zone_claims = AFTL_ZONE_HOST_CALLS;
-	claim_ops(dev, io->zone_claims, true);
+	claim_queue_ops(dev, io->zone_claims, true);
 }
 
-void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_release_zone_ops(struct aftl_dev *dev, struct aftl_io *io)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_give_back(dev, io->zone_claims);
+	aftl_dev_return_claim(dev, io->zone_claims);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* Drop logical pages that did not enter the write buffer: @bytes, and @missing without a page. */
-static void drop_units(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
+static void free_unused_pages(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
 {
 	unsigned int units = missing;
 	struct page *page;
@@ -318,25 +318,25 @@ static void drop_units(struct aftl_dev *dev, struct list_head *bytes, unsigned i
 
 	spin_lock_irqsave(&dev->lock, flags);
 	list_for_each_entry_safe(page, next, bytes, lru) {
-		aftl_dev_drop_page(dev, page);
+		aftl_dev_put_page(dev, page);
 		units++;
 	}
-	aftl_dev_give_back(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
+	aftl_dev_return_claim(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
 	spin_unlock_irqrestore(&dev->lock, flags);
 	INIT_LIST_HEAD(bytes);
 }
 
-static void dev_release(struct aftl_store *store, struct list_head *bytes)
+static void dev_store_release(struct aftl_store *store, struct list_head *bytes)
 {
-	drop_units(aftl_store_to_dev(store), bytes, 0);
+	free_unused_pages(aftl_store_to_dev(store), bytes, 0);
 }
 
 /* Return the number of missing pages: not 0 only if memory is short and @gfp forbids to wait. */
-static unsigned int get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
-			      struct list_head *bytes)
+static unsigned int allocate_queue_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+					 struct list_head *bytes)
 {
 	for (; count; count--) {
-		struct page *page = aftl_dev_new_page(dev, &dev->pages, gfp);
+		struct page *page = aftl_dev_alloc_page(dev, &dev->pages, gfp);
 
 		if (!page)
 			break;
@@ -346,18 +346,18 @@ static unsigned int get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gf
 }
 
 /* Claim room in the queue and get pages for @count logical pages: all of them, or none. */
-static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
-		      struct list_head *bytes)
+static bool claim_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+			struct list_head *bytes)
 {
 	unsigned int missing;
 
 	if (dev->persists &&
-	    !claim_ops(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
+	    !claim_queue_ops(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
 		return false;
-	missing = get_pages(dev, count, gfp, bytes);
+	missing = allocate_queue_pages(dev, count, gfp, bytes);
 	if (!missing)
 		return true;
-	drop_units(dev, bytes, missing);
+	free_unused_pages(dev, bytes, missing);
 	return false;
 }
 
@@ -366,25 +366,25 @@ static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
  * would wait for each other. All other pages are being written, or are in the write buffer, which
  * keeps them until more data come: so drain it.
  */
-static void get_all_units(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
+static void claim_units_waiting(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
 {
-	if (get_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
+	if (claim_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
 	mutex_lock(&dev->gather_lock);
 	dev->disk->ops->hurry(dev->disk, true);
-	get_units(dev, count, GFP_NOIO, bytes);
+	claim_units(dev, count, GFP_NOIO, bytes);
 	dev->disk->ops->hurry(dev->disk, false);
 	mutex_unlock(&dev->gather_lock);
 }
 
-static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int dev_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	u32 unit_bytes = aftl_volume_geometry(dev->volume)->unit_bytes;
 	struct bvec_iter rest = bio->bi_iter;
 	struct page *page;
 
-	get_all_units(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
+	claim_units_waiting(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
 	list_for_each_entry(page, bytes, lru) {
 		struct bvec_iter at = rest;
 
@@ -395,8 +395,8 @@ static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	return 0;
 }
 
-static void dev_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-		       struct list_head *bytes)
+static void dev_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+			     struct list_head *bytes)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	struct page *page = list_first_entry(bytes, struct page, lru);
@@ -407,12 +407,12 @@ static void dev_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 }
 
 /* Nothing to do: the FTL reports a discard by the callback unmap(). */
-static void dev_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-		       struct list_head *bytes)
+static void dev_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+			     struct list_head *bytes)
 {
 }
 
-static u64 dev_held(struct aftl_store *store)
+static u64 dev_store_held_bytes(struct aftl_store *store)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
 	u64 held = 0;
@@ -423,36 +423,38 @@ static u64 dev_held(struct aftl_store *store)
 	return held;
 }
 
-static u64 tag_bytes(u32 tags)
+static u64 tag_table_bytes(u32 tags)
 {
 	return (u64)tags * sizeof(struct aftl_dev_tag);
 }
 
 /* Includes the tables of the volume. Its frames are left out: they are few. */
-static u64 dev_need(const struct aftl_geometry *geo)
+static u64 dev_store_needed_bytes(const struct aftl_geometry *geo)
 {
-	return sizeof(struct aftl_dev) + aftl_bdev_need() + aftl_dev_queue_need(geo) +
-	       aftl_dev_fetch_need(geo) + tag_bytes(geo->plp_entries) +
-	       aftl_volume_memory_bytes(geo);
+	return sizeof(struct aftl_dev) + aftl_bdev_needed_bytes() +
+	       aftl_dev_queue_needed_bytes(geo) + aftl_dev_fetch_memory(geo) +
+	       tag_table_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
 }
 
-static u64 dev_overhead(struct aftl_store *store)
+static u64 dev_store_overhead_bytes(struct aftl_store *store)
 {
 	const struct aftl_dev *dev = aftl_store_to_dev(store);
 
-	return sizeof(*dev) + aftl_bdev_bytes(&dev->device) + aftl_dev_queue_bytes(dev) +
-	       aftl_dev_fetch_need(aftl_volume_geometry(dev->volume)) + tag_bytes(dev->tag_count);
+	return sizeof(*dev) + aftl_bdev_memory_bytes(&dev->device) +
+	       aftl_dev_queue_memory_bytes(dev) +
+	       aftl_dev_fetch_memory(aftl_volume_geometry(dev->volume)) +
+	       tag_table_bytes(dev->tag_count);
 }
 
 const struct aftl_store_type aftl_store_dev = {
 	.name = "dev",
 	.about = "keeps data on a block device, for good",
-	.destroy = dev_destroy,
-	.gather = dev_gather,
-	.accept = dev_accept,
-	.forget = dev_forget,
-	.release = dev_release,
-	.held = dev_held,
-	.overhead = dev_overhead,
-	.need = dev_need,
+	.destroy = dev_store_destroy,
+	.gather = dev_store_gather,
+	.accept = dev_store_accept,
+	.forget = dev_store_forget,
+	.release = dev_store_release,
+	.held = dev_store_held_bytes,
+	.overhead = dev_store_overhead_bytes,
+	.need = dev_store_needed_bytes,
 };

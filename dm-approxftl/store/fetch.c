@@ -19,17 +19,17 @@
 /* Reserved arrays of fetches: when memory is short, so many bios are read at a time. */
 #define SETS 16
 
-static u32 set_size(const struct aftl_geometry *geo)
+static u32 fetch_set_bytes(const struct aftl_geometry *geo)
 {
 	return AFTL_IO_SECTORS / (geo->unit_bytes >> SECTOR_SHIFT) * sizeof(struct aftl_dev_fetch);
 }
 
-u64 aftl_dev_fetch_need(const struct aftl_geometry *geo)
+u64 aftl_dev_fetch_memory(const struct aftl_geometry *geo)
 {
-	return SETS * (u64)set_size(geo) + aftl_dev_readers_need(geo);
+	return SETS * (u64)fetch_set_bytes(geo) + aftl_dev_readers_needed_bytes(geo);
 }
 
-void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_claim_fetches(struct aftl_dev *dev, struct aftl_io *io)
 {
 	io->fetches = kmalloc_array(io->request.units, sizeof(*io->fetches),
 				    GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
@@ -40,7 +40,7 @@ void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io)
 	atomic_set(&io->fetching, 1);
 }
 
-void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_release_fetches(struct aftl_dev *dev, struct aftl_io *io)
 {
 	if (io->fetches_pooled)
 		mempool_free(io->fetches, &dev->fetch_sets);
@@ -49,29 +49,29 @@ void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io)
 	io->fetches = NULL;
 }
 
-bool aftl_dev_reads_done(struct aftl_io *io)
+bool aftl_dev_fetch_put(struct aftl_io *io)
 {
 	return atomic_dec_and_test(&io->fetching);
 }
 
-static void read_page(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
-		      struct page *page)
+static void read_queued_page(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
+			     struct page *page)
 {
 	unsigned long flags;
 
-	aftl_io_fill(dev->disk, io, read, page_address(page));
+	aftl_io_fill_read(dev->disk, io, read, page_address(page));
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_drop_page(dev, page);
+	aftl_dev_put_page(dev, page);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void read_buffer(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
+static void read_plp_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
-	aftl_io_fill(dev->disk, io, read, page_address(dev->tags[read->tag].page));
+	aftl_io_fill_read(dev->disk, io, read, page_address(dev->tags[read->tag].page));
 }
 
-static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
-		      aftl_ppn_t ppn)
+static void add_fetch_to_io(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
+			    aftl_ppn_t ppn)
 {
 	struct aftl_dev_fetch *fetch = &io->fetches[io->fetch_count++];
 
@@ -80,8 +80,8 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 		.dev = dev,
 		.io = io,
 		.read = *read,
-		.flip_key = aftl_io_flip_key(dev->disk, read),
-		.offset = aftl_dev_offset(dev, ppn),
+		.flip_key = aftl_io_flip_seed(dev->disk, read),
+		.offset = aftl_dev_ppn_offset(dev, ppn),
 	};
 	aftl_dev_add_reader(dev, fetch, ppn);
 	atomic_inc(&io->fetching);
@@ -89,36 +89,36 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 	queue_work(dev->disk->workers.fetch, &dev->fetch_work);
 }
 
-static void read_flash(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
+static void read_flash_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
 	aftl_ppn_t ppn = read->ppn;
 	struct page *page;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	page = aftl_dev_find(dev, &ppn);
-	if (aftl_dev_lost(dev, page, ppn)) {
-		WRITE_ONCE(io->failed, aftl_dev_error(dev) ? BLK_STS_IOERR : BLK_STS_MEDIUM);
+	page = aftl_dev_find_queued_page(dev, &ppn);
+	if (aftl_dev_is_data_lost(dev, page, ppn)) {
+		WRITE_ONCE(io->failed, aftl_dev_get_error(dev) ? BLK_STS_IOERR : BLK_STS_MEDIUM);
 		if (page)
-			aftl_dev_drop_page(dev, page);
+			aftl_dev_put_page(dev, page);
 		page = NULL;
 	} else if (!page) {
-		new_fetch(dev, io, read, ppn);
+		add_fetch_to_io(dev, io, read, ppn);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 	if (page)
-		read_page(dev, io, read, page);
+		read_queued_page(dev, io, read, page);
 }
 
-void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
+void aftl_dev_read_unit(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
 	if (read->source == AFTL_SOURCE_BUFFER)
-		read_buffer(dev, io, read);
+		read_plp_unit(dev, io, read);
 	else
-		read_flash(dev, io, read);
+		read_flash_unit(dev, io, read);
 }
 
-static void fetch_done(struct aftl_bdev_io *bdev, int error)
+static void fetch_bio_done(struct aftl_bdev_io *bdev, int error)
 {
 	struct aftl_dev_fetch *fetch = container_of(bdev, struct aftl_dev_fetch, bdev);
 	struct aftl_dev *dev = fetch->dev;
@@ -128,18 +128,18 @@ static void fetch_done(struct aftl_bdev_io *bdev, int error)
 		queue_work(dev->disk->workers.fetch, &dev->fetch_work);
 }
 
-static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
+static void start_single_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 {
-	struct bvec_iter at = aftl_io_position(dev->disk, fetch->io, fetch->read.lpn);
+	struct bvec_iter at = aftl_io_lpn_offset(dev->disk, fetch->io, fetch->read.lpn);
 
 	at.bi_size *= fetch->run;
-	fetch->bdev.done = fetch_done;
+	fetch->bdev.done = fetch_bio_done;
 	aftl_bdev_read_bio(&dev->device, &fetch->bdev, aftl_io_bio(fetch->io), at,
 			   fetch->offset);
 }
 
 /* Return true if @next directly follows @fetch in the array, in the bio and on the medium. */
-static bool fetch_continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
+static bool fetch_is_adjacent(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
@@ -148,40 +148,40 @@ static bool fetch_continues(const struct aftl_dev_fetch *fetch, const struct aft
 	       next->offset == fetch->offset + unit_bytes;
 }
 
-static struct aftl_dev_fetch *to_fetch(struct llist_node *node)
+static struct aftl_dev_fetch *node_to_fetch(struct llist_node *node)
 {
 	return llist_entry(node, struct aftl_dev_fetch, node);
 }
 
 /* Set the run of the first fetch of @list to all that continue it. Return: the rest of the list. */
-static struct llist_node *take_run(struct llist_node *list)
+static struct llist_node *take_contiguous_fetches(struct llist_node *list)
 {
-	struct aftl_dev_fetch *first = to_fetch(list);
+	struct aftl_dev_fetch *first = node_to_fetch(list);
 
 	first->run = 1;
-	while (list->next && fetch_continues(to_fetch(list), to_fetch(list->next))) {
+	while (list->next && fetch_is_adjacent(node_to_fetch(list), node_to_fetch(list->next))) {
 		list = list->next;
 		first->run++;
 	}
 	return list->next;
 }
 
-static void start_fetches(struct aftl_dev *dev, struct llist_node *list)
+static void start_merged_fetches(struct aftl_dev *dev, struct llist_node *list)
 {
 	struct blk_plug plug;
 
 	blk_start_plug(&plug);
 	while (list) {
-		struct aftl_dev_fetch *first = to_fetch(list);
+		struct aftl_dev_fetch *first = node_to_fetch(list);
 
-		list = take_run(list);
-		start_fetch(dev, first);
+		list = take_contiguous_fetches(list);
+		start_single_fetch(dev, first);
 	}
 	blk_finish_plug(&plug);
 }
 
 /* Retry each fetch of a failed transfer alone: only some of them may be unreadable. */
-static void fetch_alone(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+static void retry_fetches_singly(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
 	u32 i;
@@ -189,13 +189,13 @@ static void fetch_alone(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 	for (i = 0; i < run; i++) {
 		first[i].run = 1;
 		first[i].error = 0;
-		start_fetch(dev, &first[i]);
+		start_single_fetch(dev, &first[i]);
 	}
 }
 
-static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
+static void set_fetch_failed(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
 {
-	bool unreadable = answers && aftl_bdev_blames_place(fetch->error);
+	bool unreadable = answers && aftl_bdev_is_sector_error(fetch->error);
 
 	WRITE_ONCE(fetch->io->failed, unreadable ? BLK_STS_MEDIUM : BLK_STS_IOERR);
 	if (!unreadable)
@@ -207,77 +207,77 @@ static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetc
 }
 
 /* The bio and its array of fetches may be freed when its last fetch ends: use neither after. */
-static void finish_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
 	struct aftl_io *io = first->io;
 	struct aftl_dev_fetch *fetch;
 
 	for (fetch = first; fetch < first + run; fetch++)
-		aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
+		aftl_io_flip_bits(dev->disk, io, &fetch->read, fetch->flip_key);
 	while (run--)
-		if (aftl_dev_reads_done(io))
+		if (aftl_dev_fetch_put(io))
 			dev->disk->ops->finish(dev->disk, &io->request);
 }
 
 /* In a workqueue of its own, so that a device that does not respond delays only failed reads. */
-static void probe_work(struct work_struct *work)
+static void probe_device_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, probe_work);
 	struct llist_node *failed = llist_reverse_order(llist_del_all(&dev->unread));
-	bool answers = aftl_bdev_answers(&dev->device);
+	bool answers = aftl_bdev_is_alive(&dev->device);
 	struct aftl_dev_fetch *fetch;
 	struct aftl_dev_fetch *next;
 
 	llist_for_each_entry_safe(fetch, next, failed, node) {
-		note_failure(dev, fetch, answers);
-		finish_fetches(dev, fetch);
+		set_fetch_failed(dev, fetch, answers);
+		finish_transferred_fetches(dev, fetch);
 	}
 }
 
-static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+static void handle_ended_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
 	u32 i;
 
 	if (first->error && run > 1) {
-		fetch_alone(dev, first);
+		retry_fetches_singly(dev, first);
 		return;
 	}
 	for (i = 0; i < run; i++)
 		aftl_dev_drop_reader(dev, &first[i]);
 	if (!first->error)
-		finish_fetches(dev, first);
+		finish_transferred_fetches(dev, first);
 	else if (llist_add(&first->node, &dev->unread))
 		queue_work(dev->disk->workers.probe, &dev->probe_work);
 }
 
-static void fetch_work(struct work_struct *work)
+static void start_fetches_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, fetch_work);
 	struct llist_node *end = llist_reverse_order(llist_del_all(&dev->fetched));
 	struct aftl_dev_fetch *fetch;
 	struct aftl_dev_fetch *next;
 
-	start_fetches(dev, llist_reverse_order(llist_del_all(&dev->to_fetch)));
+	start_merged_fetches(dev, llist_reverse_order(llist_del_all(&dev->to_fetch)));
 	llist_for_each_entry_safe(fetch, next, end, node)
-		end_fetches(dev, fetch);
+		handle_ended_fetches(dev, fetch);
 }
 
 int aftl_dev_fetch_init(struct aftl_dev *dev)
 {
 	int ret;
 
-	INIT_WORK(&dev->fetch_work, fetch_work);
+	INIT_WORK(&dev->fetch_work, start_fetches_work);
 	init_llist_head(&dev->to_fetch);
 	init_llist_head(&dev->fetched);
-	INIT_WORK(&dev->probe_work, probe_work);
+	INIT_WORK(&dev->probe_work, probe_device_work);
 	init_llist_head(&dev->unread);
 	ret = aftl_dev_readers_init(dev);
 	if (ret)
 		return ret;
 	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS,
-					 set_size(aftl_volume_geometry(dev->volume)));
+					 fetch_set_bytes(aftl_volume_geometry(dev->volume)));
 }
 
 void aftl_dev_fetch_exit(struct aftl_dev *dev)

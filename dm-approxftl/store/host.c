@@ -38,7 +38,7 @@ static int host_pause(void *host)
 	return fatal_signal_pending(disk && disk->maker ? disk->maker : current) ? -EINTR : 0;
 }
 
-static void add_done(struct aftl_disk *disk, struct aftl_request *request)
+static void add_completed_request(struct aftl_disk *disk, struct aftl_request *request)
 {
 	request->next = NULL;
 	if (disk->done)
@@ -53,7 +53,7 @@ static void host_complete(void *host, struct aftl_request *request)
 	struct aftl_disk *disk = host;
 
 	lockdep_assert_held(&disk->lock);
-	add_done(disk, request);
+	add_completed_request(disk, request);
 }
 
 static void host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
@@ -66,11 +66,11 @@ static void host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn
 static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	if (likely(!read->lost))
-		aftl_io_hold(host, aftl_request_io(request), read);
+		aftl_io_hold_data(host, aftl_request_io(request), read);
 }
 
 /* Free the data of a zone that is being reset. The data of a discard are freed with its bio. */
-static void host_unmapping(void *host, aftl_lpn_t first, u32 units)
+static void host_unmap_zone_data(void *host, aftl_lpn_t first, u32 units)
 {
 	struct aftl_disk *disk = host;
 	LIST_HEAD(bytes);
@@ -79,7 +79,7 @@ static void host_unmapping(void *host, aftl_lpn_t first, u32 units)
 	disk->store->type->release(disk->store, &bytes);
 }
 
-static void host_array(void *host, const struct aftl_array_event *event)
+static void host_trace_array(void *host, const struct aftl_array_event *event)
 {
 	trace_aftl_array(host, event);
 }
@@ -90,38 +90,38 @@ const struct aftl_host_ops aftl_host_memory = {
 	.pause = host_pause,
 	.complete = host_complete,
 	.accept = host_accept,
-	.unmapping = host_unmapping,
+	.unmapping = host_unmap_zone_data,
 	.read = host_read,
-	.array = host_array,
+	.array = host_trace_array,
 };
 
 /* Callbacks of a disk with a durable store, which has to follow all relocations */
 
-static struct aftl_dev *host_dev(void *host)
+static struct aftl_dev *host_to_dev_store(void *host)
 {
 	return ((struct aftl_disk *)host)->durable;
 }
 
-static bool programmed_again(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool is_page_reprogrammed(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 
 	return aftl_page_reprograms(aftl_ppn_attr(media, ppn));
 }
 
-static void durable_complete(void *host, struct aftl_request *request)
+static void durable_complete_request(void *host, struct aftl_request *request)
 {
 	struct aftl_disk *disk = host;
 	struct aftl_io *io = aftl_request_io(request);
 
 	lockdep_assert_held(&disk->lock);
 	if (io->commits && !request->status)
-		aftl_dev_commit(disk->durable, io);
-	else if (!io->fetches || aftl_dev_reads_done(io))
-		add_done(disk, request);
+		aftl_dev_queue_flush(disk->durable, io);
+	else if (!io->fetches || aftl_dev_fetch_put(io))
+		add_completed_request(disk, request);
 }
 
-static void durable_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+static void durable_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct aftl_disk *disk = host;
 	struct aftl_io *io = aftl_request_io(request);
@@ -129,82 +129,83 @@ static void durable_read(void *host, struct aftl_request *request, const struct 
 	if (read->lost)
 		return;
 	if (read->source == AFTL_SOURCE_ZERO)
-		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->lpn), NULL);
+		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_lpn_offset(disk, io, read->lpn), NULL);
 	else
-		aftl_dev_read(disk->durable, io, read);
+		aftl_dev_read_unit(disk->durable, io, read);
 }
 
-static void durable_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+static void durable_queue_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	struct aftl_disk *disk = host;
 
-	aftl_dev_program(disk->durable, tag, ppn, programmed_again(disk->ftl, ppn));
+	aftl_dev_queue_program(disk->durable, tag, ppn, is_page_reprogrammed(disk->ftl, ppn));
 }
 
-static void durable_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void durable_queue_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	struct aftl_disk *disk = host;
 
-	aftl_dev_copy(disk->durable, from, to, programmed_again(disk->ftl, to));
+	aftl_dev_queue_copy(disk->durable, from, to, is_page_reprogrammed(disk->ftl, to));
 }
 
-static void durable_release(void *host, u32 tag)
+static void durable_release_tag(void *host, u32 tag)
 {
-	aftl_dev_release(host_dev(host), tag);
+	aftl_dev_release_tag(host_to_dev_store(host), tag);
 }
 
-static void durable_programmed(void *host, aftl_ppn_t first)
+static void durable_page_programmed(void *host, aftl_ppn_t first)
 {
-	aftl_dev_programmed(host_dev(host), first);
+	aftl_dev_queue_record_program(host_to_dev_store(host), first);
 }
 
-static void durable_unmap(void *host, aftl_lpn_t first, u32 units)
+static void durable_queue_unmap(void *host, aftl_lpn_t first, u32 units)
 {
-	aftl_dev_unmap(host_dev(host), first, units);
+	aftl_dev_queue_unmap(host_to_dev_store(host), first, units);
 }
 
-static void durable_zone(void *host, u32 zone, enum aftl_zone_state state)
+static void durable_queue_zone_state(void *host, u32 zone, enum aftl_zone_state state)
 {
-	aftl_dev_zone(host_dev(host), zone, state);
+	aftl_dev_queue_zone_state(host_to_dev_store(host), zone, state);
 }
 
-static void durable_erase(void *host, aftl_ppn_t first, u32 slots)
+static void durable_queue_erase(void *host, aftl_ppn_t first, u32 slots)
 {
-	aftl_dev_erase(host_dev(host), from_ppn(first) / slots);
+	aftl_dev_queue_erase(host_to_dev_store(host), from_ppn(first) / slots);
 }
 
-static void durable_retire(void *host, u32 first, u32 blocks)
+static void durable_queue_retire(void *host, u32 first, u32 blocks)
 {
-	aftl_dev_retire(host_dev(host), first, blocks);
+	aftl_dev_queue_retire(host_to_dev_store(host), first, blocks);
 }
 
-static void durable_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
+static void durable_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	host_accept(host, request, lpn, tag);
-	aftl_dev_brought(host_dev(host), tag, aftl_io_bio(aftl_request_io(request)));
-	aftl_dev_keep_now(host_dev(host), tag);
+	aftl_dev_set_tag_submitter(host_to_dev_store(host), tag,
+				   aftl_io_bio(aftl_request_io(request)));
+	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
 }
 
-static void durable_unstored(void *host, u32 tag)
+static void durable_persist_unflushable(void *host, u32 tag)
 {
-	aftl_dev_keep_now(host_dev(host), tag);
+	aftl_dev_persist_unflushable(host_to_dev_store(host), tag);
 }
 
 const struct aftl_host_ops aftl_host_durable = {
 	.alloc = host_alloc,
 	.free = host_free,
 	.pause = host_pause,
-	.complete = durable_complete,
-	.accept = durable_accept,
-	.program = durable_program,
-	.unstored = durable_unstored,
-	.release = durable_release,
-	.copy = durable_copy,
-	.programmed = durable_programmed,
-	.unmap = durable_unmap,
-	.zone = durable_zone,
-	.erase = durable_erase,
-	.retire = durable_retire,
-	.array = host_array,
-	.read = durable_read,
+	.complete = durable_complete_request,
+	.accept = durable_accept_write,
+	.program = durable_queue_program,
+	.unstored = durable_persist_unflushable,
+	.release = durable_release_tag,
+	.copy = durable_queue_copy,
+	.programmed = durable_page_programmed,
+	.unmap = durable_queue_unmap,
+	.zone = durable_queue_zone_state,
+	.erase = durable_queue_erase,
+	.retire = durable_queue_retire,
+	.array = host_trace_array,
+	.read = durable_read_lpn,
 };

@@ -34,12 +34,12 @@ struct bdev_bio {
 	struct bio bio;
 };
 
-static struct bdev_bio *to_ours(struct bio *bio)
+static struct bdev_bio *bio_to_bdev_bio(struct bio *bio)
 {
 	return container_of(bio, struct bdev_bio, bio);
 }
 
-static void count_write(struct aftl_bdev *device)
+static void count_bdev_write(struct aftl_bdev *device)
 {
 	unsigned long flags;
 
@@ -48,7 +48,7 @@ static void count_write(struct aftl_bdev *device)
 	spin_unlock_irqrestore(&device->lock, flags);
 }
 
-void aftl_bdev_fail(struct aftl_bdev *device, int error)
+void aftl_bdev_set_error(struct aftl_bdev *device, int error)
 {
 	unsigned long flags;
 	bool first;
@@ -62,7 +62,7 @@ void aftl_bdev_fail(struct aftl_bdev *device, int error)
 		DMERR("%pg: error %d; writes fail from now on", device->bdev, error);
 }
 
-static void write_over(struct aftl_bdev *device)
+static void bdev_write_ended(struct aftl_bdev *device)
 {
 	unsigned long flags;
 
@@ -72,26 +72,26 @@ static void write_over(struct aftl_bdev *device)
 	spin_unlock_irqrestore(&device->lock, flags);
 }
 
-void aftl_bdev_put_off(struct aftl_bdev *device)
+void aftl_bdev_count_postponed(struct aftl_bdev *device)
 {
-	count_write(device);
+	count_bdev_write(device);
 }
 
-void aftl_bdev_put_off_over(struct aftl_bdev *device)
+void aftl_bdev_postponed_ended(struct aftl_bdev *device)
 {
-	write_over(device);
+	bdev_write_ended(device);
 }
 
-static void bio_over(struct bio *bio)
+static void bdev_bio_ended(struct bio *bio)
 {
-	struct aftl_bdev_io *io = to_ours(bio)->io;
+	struct aftl_bdev_io *io = bio_to_bdev_bio(bio)->io;
 	struct aftl_bdev *device = io->device;
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
 	/* An error is permanent for metadata; data may be written to another place by done(). */
-	if (write && error && to_ours(bio)->io == &to_ours(bio)->own)
-		aftl_bdev_fail(device, error);
+	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
+		aftl_bdev_set_error(device, error);
 	/* Put a read's bio before done(): after it, @device may be freed. Writes are waited for. */
 	if (!write)
 		bio_put(bio);
@@ -99,34 +99,34 @@ static void bio_over(struct bio *bio)
 	if (!write)
 		return;
 	bio_put(bio);
-	write_over(device);
+	bdev_write_ended(device);
 }
 
-static sector_t sector_of(const struct aftl_bdev *device, u64 offset)
+static sector_t bdev_sector_of_offset(const struct aftl_bdev *device, u64 offset)
 {
 	return (device->start + offset) >> SECTOR_SHIFT;
 }
 
-static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
+static struct bio *new_bdev_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
 {
 	return bio_alloc_bioset(device->bdev, count, opf, GFP_NOIO, &device->bios);
 }
 
-static void prepare_medium_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
-			       u64 offset)
-{
-	io->device = device;
-	to_ours(bio)->io = io;
-	if (op_is_write(bio_op(bio)))
-		count_write(device);
-	bio->bi_iter.bi_sector = sector_of(device, offset);
-	bio->bi_end_io = bio_over;
-}
-
-static void start_medium_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+static void prepare_bdev_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
 			     u64 offset)
 {
-	prepare_medium_bio(device, io, bio, offset);
+	io->device = device;
+	bio_to_bdev_bio(bio)->io = io;
+	if (op_is_write(bio_op(bio)))
+		count_bdev_write(device);
+	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
+	bio->bi_end_io = bdev_bio_ended;
+}
+
+static void start_bdev_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+			   u64 offset)
+{
+	prepare_bdev_bio(device, io, bio, offset);
 	submit_bio_noacct(bio);
 }
 
@@ -148,7 +148,7 @@ struct lane {
 	struct bio_list bios;
 };
 
-static struct lane *find_lane(struct aftl_bdev *device, struct cgroup_subsys_state *css)
+static struct lane *find_cgroup_lane(struct aftl_bdev *device, struct cgroup_subsys_state *css)
 {
 	struct lane *lane;
 
@@ -159,7 +159,7 @@ static struct lane *find_lane(struct aftl_bdev *device, struct cgroup_subsys_sta
 	return NULL;
 }
 
-static struct bio *next_in_lane(struct lane *lane)
+static struct bio *pop_bio_of_lane(struct lane *lane)
 {
 	struct aftl_bdev *device = lane->device;
 	struct bio *bio;
@@ -172,14 +172,14 @@ static struct bio *next_in_lane(struct lane *lane)
 	return bio;
 }
 
-static void lane_work(struct work_struct *work)
+static void submit_cgroup_bios_work(struct work_struct *work)
 {
 	struct lane *lane = container_of(work, struct lane, work);
 	struct blk_plug plug;
 	struct bio *bio;
 
 	blk_start_plug(&plug);
-	while ((bio = next_in_lane(lane)))
+	while ((bio = pop_bio_of_lane(lane)))
 		submit_bio_noacct(bio);
 	blk_finish_plug(&plug);
 	kfree(lane);
@@ -189,15 +189,15 @@ static void lane_work(struct work_struct *work)
  * Add @bio to the lane of its cgroup. If there is none, use @lane, which may be NULL; else free it.
  * Return: false if there is no lane.
  */
-static bool join_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
+static bool join_cgroup_submit_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct lane *found;
 
 	spin_lock(&device->lanes_lock);
-	found = find_lane(device, css);
+	found = find_cgroup_lane(device, css);
 	if (!found && lane) {
-		INIT_WORK(&lane->work, lane_work);
+		INIT_WORK(&lane->work, submit_cgroup_bios_work);
 		lane->device = device;
 		lane->css = css;
 		bio_list_init(&lane->bios);
@@ -213,18 +213,18 @@ static bool join_lane(struct aftl_bdev *device, struct lane *lane, struct bio *b
 }
 
 /* Submit @bio from a worker of its cgroup; from this one for the root, or without memory. */
-static void submit_for_cgroup(struct aftl_bdev *device, struct bio *bio)
+static void submit_bio_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 
 	if (!css || css == blkcg_root_css ||
-	    !join_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
-				       __GFP_NOWARN), bio))
+	    !join_cgroup_submit_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
+						     __GFP_NOWARN), bio))
 		submit_bio_noacct(bio);
 }
 
 #ifdef CONFIG_BLK_CGROUP
-struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
+struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
@@ -240,7 +240,7 @@ struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
  * and flushes and other writes wait for it. With REQ_META the block layer charges the cgroup later,
  * see bio_issue_as_root_blkg().
  */
-static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
+static void charge_bio_to_submitter(struct bio *bio, const struct aftl_behalf *behalf)
 {
 	struct cgroup *cgroup = behalf->cgroup ? cgroup_get_from_id(behalf->cgroup) : NULL;
 	struct cgroup_subsys_state *css;
@@ -254,17 +254,17 @@ static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
 	cgroup_put(cgroup);
 }
 #else
-struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
+struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio)
 {
 	return (struct aftl_behalf){ .ioprio = bio->bi_ioprio };
 }
 
-static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
+static void charge_bio_to_submitter(struct bio *bio, const struct aftl_behalf *behalf)
 {
 }
 #endif
 
-static void fill_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
+static void add_pages_to_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
 {
 	u32 i;
 
@@ -275,21 +275,21 @@ static void fill_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
 void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf)
 {
-	struct bio *bio = new_bio(device, REQ_OP_WRITE, count);
+	struct bio *bio = new_bdev_bio(device, REQ_OP_WRITE, count);
 
-	put_down(bio, behalf);
+	charge_bio_to_submitter(bio, behalf);
 	bio->bi_ioprio = behalf->ioprio;
-	fill_bio(bio, pages, count, bytes);
-	start_medium_bio(device, io, bio, offset);
+	add_pages_to_bio(bio, pages, count, bytes);
+	start_bdev_bio(device, io, bio, offset);
 }
 
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		    u32 count, u64 offset, u32 bytes)
 {
-	struct bio *bio = new_bio(device, REQ_OP_READ, count);
+	struct bio *bio = new_bdev_bio(device, REQ_OP_READ, count);
 
-	fill_bio(bio, pages, count, bytes);
-	start_medium_bio(device, io, bio, offset);
+	add_pages_to_bio(bio, pages, count, bytes);
+	start_bdev_bio(device, io, bio, offset);
 }
 
 void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
@@ -299,18 +299,18 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 
 	clone->bi_opf = REQ_OP_READ;
 	clone->bi_iter = at;
-	prepare_medium_bio(device, io, clone, offset);
-	submit_for_cgroup(device, clone);
+	prepare_bdev_bio(device, io, clone, offset);
+	submit_bio_for_cgroup(device, clone);
 }
 
 /* Synchronous transfers, and the calls of the volume */
 
-static struct page *page_at(const void *bytes)
+static struct page *page_of_buffer(const void *bytes)
 {
 	return is_vmalloc_addr(bytes) ? vmalloc_to_page(bytes) : virt_to_page(bytes);
 }
 
-static int wait_and_put(struct bio *bio)
+static int submit_and_put_bio(struct bio *bio)
 {
 	int ret = submit_bio_wait(bio);
 
@@ -318,51 +318,51 @@ static int wait_and_put(struct bio *bio)
 	return ret;
 }
 
-static int transfer_page(struct aftl_bdev *device, blk_opf_t op, struct page *page, u64 offset,
-			 u32 bytes)
+static int transfer_bdev_page(struct aftl_bdev *device, blk_opf_t op, struct page *page, u64 offset,
+			      u32 bytes)
 {
-	struct bio *bio = new_bio(device, op | REQ_SYNC, 1);
+	struct bio *bio = new_bdev_bio(device, op | REQ_SYNC, 1);
 
-	bio->bi_iter.bi_sector = sector_of(device, offset);
+	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
 	__bio_add_page(bio, page, bytes, 0);
-	return wait_and_put(bio);
+	return submit_and_put_bio(bio);
 }
 
 int aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
 {
-	return transfer_page(device, REQ_OP_WRITE, page, offset, bytes);
+	return transfer_bdev_page(device, REQ_OP_WRITE, page, offset, bytes);
 }
 
 int aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
 {
-	return transfer_page(device, REQ_OP_READ, page, offset, bytes);
+	return transfer_bdev_page(device, REQ_OP_READ, page, offset, bytes);
 }
 
-static struct bio *frames_bio(struct aftl_bdev *device, void *bytes, u32 frames)
+static struct bio *make_frames_bio(struct aftl_bdev *device, void *bytes, u32 frames)
 {
-	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
+	struct bio *bio = new_bdev_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
 
 	for (; frames; frames--, bytes += AFTL_FRAME_BYTES)
-		__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
+		__bio_add_page(bio, page_of_buffer(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
 	return bio;
 }
 
-static int read_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 frames)
+static int read_bdev_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 frames)
 {
-	struct bio *bio = frames_bio(device, bytes, frames);
+	struct bio *bio = make_frames_bio(device, bytes, frames);
 
-	bio->bi_iter.bi_sector = sector_of(device, offset);
-	return wait_and_put(bio);
+	bio->bi_iter.bi_sector = bdev_sector_of_offset(device, offset);
+	return submit_and_put_bio(bio);
 }
 
-static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+static int backing_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	int ret = 0;
 
 	while (!ret && size) {
 		u32 part = min_t(u32, size, BIO_MAX_VECS * AFTL_FRAME_BYTES);
 
-		ret = read_frames(host, offset, bytes, part / AFTL_FRAME_BYTES);
+		ret = read_bdev_frames(host, offset, bytes, part / AFTL_FRAME_BYTES);
 		offset += part;
 		bytes += part;
 		size -= part;
@@ -377,7 +377,7 @@ struct read_ahead {
 	int error;
 };
 
-static void read_over(struct aftl_bdev_io *io, int error)
+static void backing_read_ended(struct aftl_bdev_io *io, int error)
 {
 	struct read_ahead *ahead = container_of(io, struct read_ahead, io);
 
@@ -385,21 +385,21 @@ static void read_over(struct aftl_bdev_io *io, int error)
 	complete(&ahead->over);
 }
 
-static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	struct read_ahead *ahead = kmalloc(sizeof(*ahead), GFP_KERNEL | __GFP_NORETRY |
 					   __GFP_NOWARN);
 
 	if (!ahead)
 		return NULL;
-	ahead->io.done = read_over;
+	ahead->io.done = backing_read_ended;
 	init_completion(&ahead->over);
-	start_medium_bio(host, &ahead->io, frames_bio(host, bytes, size / AFTL_FRAME_BYTES),
-			 offset);
+	start_bdev_bio(host, &ahead->io, make_frames_bio(host, bytes, size / AFTL_FRAME_BYTES),
+		       offset);
 	return ahead;
 }
 
-static int medium_end_read(void *host, void *begun)
+static int backing_end_read(void *host, void *begun)
 {
 	struct read_ahead *ahead = begun;
 	int ret;
@@ -410,7 +410,7 @@ static int medium_end_read(void *host, void *begun)
 	return ret;
 }
 
-static void frame_written(struct aftl_bdev_io *io, int error)
+static void backing_frame_written(struct aftl_bdev_io *io, int error)
 {
 	struct bdev_bio *ours = container_of(io, struct bdev_bio, own);
 
@@ -418,62 +418,62 @@ static void frame_written(struct aftl_bdev_io *io, int error)
 }
 
 /* Start to write a copy of the frame, so that the caller may change it at once. */
-static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
+static void start_frame_write(struct aftl_bdev *device, u64 offset, const void *bytes)
 {
 	struct page *page = mempool_alloc(&device->frames, GFP_NOIO);
-	struct bio *bio = new_bio(device, REQ_OP_WRITE | REQ_META, 1);
-	struct bdev_bio *ours = to_ours(bio);
+	struct bio *bio = new_bdev_bio(device, REQ_OP_WRITE | REQ_META, 1);
+	struct bdev_bio *ours = bio_to_bdev_bio(bio);
 
 	memcpy(page_address(page), bytes, AFTL_FRAME_BYTES);
 	__bio_add_page(bio, page, AFTL_FRAME_BYTES, 0);
 	ours->page = page;
-	ours->own.done = frame_written;
-	start_medium_bio(device, &ours->own, bio, offset);
+	ours->own.done = backing_frame_written;
+	start_bdev_bio(device, &ours->own, bio, offset);
 }
 
-static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+static int backing_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct aftl_bdev *device = host;
 
 	for (; size; size -= AFTL_FRAME_BYTES) {
-		write_frame(device, offset, bytes);
+		start_frame_write(device, offset, bytes);
 		offset += AFTL_FRAME_BYTES;
 		bytes += AFTL_FRAME_BYTES;
 	}
 	return READ_ONCE(device->error);
 }
 
-static void wait_for_writes(struct aftl_bdev *device)
+static void wait_for_bdev_writes(struct aftl_bdev *device)
 {
 	spin_lock_irq(&device->lock);
 	wait_event_lock_irq(device->idle, !device->writes, device->lock);
 	spin_unlock_irq(&device->lock);
 }
 
-static int medium_flush(void *host)
+static int backing_flush(void *host)
 {
 	struct aftl_bdev *device = host;
 
-	wait_for_writes(device);
+	wait_for_bdev_writes(device);
 	if (READ_ONCE(device->error))
 		return READ_ONCE(device->error);
-	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
+	return submit_and_put_bio(new_bdev_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
 }
 
-bool aftl_bdev_answers(struct aftl_bdev *device)
+bool aftl_bdev_is_alive(struct aftl_bdev *device)
 {
 	void *bytes = page_address(device->probe);
 	bool answers;
 
 	mutex_lock(&device->probe_lock);
-	answers = !read_frames(device, AFTL_FRAME_HEADER * AFTL_FRAME_BYTES, bytes, 1) ||
-	      !read_frames(device, (AFTL_FRAME_HEADER + 1) * AFTL_FRAME_BYTES, bytes, 1);
+	answers = !read_bdev_frames(device, AFTL_FRAME_HEADER * AFTL_FRAME_BYTES, bytes, 1) ||
+	      !read_bdev_frames(device, (AFTL_FRAME_HEADER + 1) * AFTL_FRAME_BYTES, bytes, 1);
 	mutex_unlock(&device->probe_lock);
 	return answers;
 }
 
 /* In this order: BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION, BLK_STS_TARGET. */
-bool aftl_bdev_blames_place(int error)
+bool aftl_bdev_is_sector_error(int error)
 {
 	switch (error) {
 	case -ENODATA:
@@ -486,7 +486,7 @@ bool aftl_bdev_blames_place(int error)
 	}
 }
 
-static void *medium_alloc(void *host, size_t bytes)
+static void *backing_alloc(void *host, size_t bytes)
 {
 	struct aftl_bdev *device = host;
 	void *memory = kvzalloc(PAGE_ALIGN(bytes),
@@ -497,7 +497,7 @@ static void *medium_alloc(void *host, size_t bytes)
 	return memory;
 }
 
-static void medium_free(void *host, void *memory, size_t bytes)
+static void backing_free(void *host, void *memory, size_t bytes)
 {
 	struct aftl_bdev *device = host;
 
@@ -506,18 +506,18 @@ static void medium_free(void *host, void *memory, size_t bytes)
 }
 
 /* The pages of @frames and @probe, and the bios, each with room for BIO_MAX_VECS vectors. */
-u64 aftl_bdev_need(void)
+u64 aftl_bdev_needed_bytes(void)
 {
 	return (FRAMES + 1) * PAGE_SIZE +
 	       BIOS * (sizeof(struct bdev_bio) + BIO_MAX_VECS * sizeof(struct bio_vec));
 }
 
-u64 aftl_bdev_bytes(const struct aftl_bdev *device)
+u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device)
 {
-	return aftl_bdev_need() + (u64)atomic64_read(&device->volume_bytes);
+	return aftl_bdev_needed_bytes() + (u64)atomic64_read(&device->volume_bytes);
 }
 
-static void free_parts(struct aftl_bdev *device)
+static void free_bdev_parts(struct aftl_bdev *device)
 {
 	drain_workqueue(device->submitters);
 	if (device->probe)
@@ -537,7 +537,7 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	device->probe = ret ? NULL : alloc_page(GFP_KERNEL);
 	device->submitters = submitters;
 	if (!device->probe) {
-		free_parts(device);
+		free_bdev_parts(device);
 		return ret ? ret : -ENOMEM;
 	}
 	mutex_init(&device->probe_lock);
@@ -550,19 +550,19 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	device->medium = (struct aftl_backing){
 		.host = device,
 		.bytes = bdev_nr_bytes(bdev) - min_t(u64, start, bdev_nr_bytes(bdev)),
-		.read = medium_read,
-		.begin_read = medium_begin_read,
-		.end_read = medium_end_read,
-		.write = medium_write,
-		.flush = medium_flush,
-		.alloc = medium_alloc,
-		.free = medium_free,
+		.read = backing_read,
+		.begin_read = backing_begin_read,
+		.end_read = backing_end_read,
+		.write = backing_write,
+		.flush = backing_flush,
+		.alloc = backing_alloc,
+		.free = backing_free,
 	};
 	return 0;
 }
 
 void aftl_bdev_exit(struct aftl_bdev *device)
 {
-	wait_for_writes(device);
-	free_parts(device);
+	wait_for_bdev_writes(device);
+	free_bdev_parts(device);
 }

@@ -39,7 +39,7 @@ struct aftl_behalf {
  * @idle: woken when @writes drops to 0
  * @error: error of the first write that failed permanently; flushes fail from then on
  * @probe_lock: protects @probe
- * @probe: frame that aftl_bdev_answers() reads into
+ * @probe: frame that aftl_bdev_is_alive() reads into
  * @lanes_lock: protects @lanes
  * @lanes: a list of reads to submit for each cgroup
  * @submitters: workqueue that submits them
@@ -85,23 +85,23 @@ int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *b
 				struct workqueue_struct *submitters);
 
 /* Let all flushes fail from now on; the first call logs @error. Context: any. */
-void aftl_bdev_fail(struct aftl_bdev *device, int error);
+void aftl_bdev_set_error(struct aftl_bdev *device, int error);
 
 /* Return the cgroup and I/O priority of @bio, for a later aftl_bdev_write(). Context: any. */
-struct aftl_behalf aftl_bdev_behalf(struct bio *bio);
+struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio);
 
 /*
  * Return true if @error of a read says that the sectors are bad. The caller gives up the data only
- * if aftl_bdev_answers() is true, too: a fault of the whole device may be temporary.
+ * if aftl_bdev_is_alive() is true, too: a fault of the whole device may be temporary.
  */
-bool aftl_bdev_blames_place(int error);
+bool aftl_bdev_is_sector_error(int error);
 
 /* Return true if a volume header can be read. Context: process; waits for the device. */
-bool aftl_bdev_answers(struct aftl_bdev *device);
+bool aftl_bdev_is_alive(struct aftl_bdev *device);
 
 /* Return the bytes of memory of a device: now, and of a new one without a volume. */
-u64 aftl_bdev_bytes(const struct aftl_bdev *device);
-u64 aftl_bdev_need(void);
+u64 aftl_bdev_memory_bytes(const struct aftl_bdev *device);
+u64 aftl_bdev_needed_bytes(void);
 
 /* Wait for writes and queued reads, and free all. Context: process; sleeps. */
 void aftl_bdev_exit(struct aftl_bdev *device);
@@ -110,7 +110,7 @@ void aftl_bdev_exit(struct aftl_bdev *device);
  * aftl_bdev_write() - start to write the beginnings of memory pages to consecutive offsets
  * @device: device
  * @io: valid, as the pages, until @io->done() is called, which decides if an error is permanent
- *	and then calls aftl_bdev_fail()
+ *	and then calls aftl_bdev_set_error()
  * @pages: the pages; the array may be reused when this returns
  * @count: number of @pages, at most BIO_MAX_VECS
  * @offset: offset on the medium
@@ -127,8 +127,8 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
  * Count a write that has failed as in flight while it is written again: flushes wait between these
  * two calls. The first one is called from @io->done(). Context: any.
  */
-void aftl_bdev_put_off(struct aftl_bdev *device);
-void aftl_bdev_put_off_over(struct aftl_bdev *device);
+void aftl_bdev_count_postponed(struct aftl_bdev *device);
+void aftl_bdev_postponed_ended(struct aftl_bdev *device);
 
 /* Write or read @bytes of one page, and wait. Context: process. Return: 0, or an error code. */
 int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,

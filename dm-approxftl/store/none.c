@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-static struct aftl_store *none_create(const struct aftl_geometry *geo, int node)
+static struct aftl_store *none_store_create(const struct aftl_geometry *geo, int node)
 {
 	struct aftl_store *store = kzalloc(sizeof(*store), GFP_KERNEL);
 
@@ -16,28 +16,28 @@ static struct aftl_store *none_create(const struct aftl_geometry *geo, int node)
 	return store;
 }
 
-static void none_destroy(struct aftl_store *store)
+static void none_store_destroy(struct aftl_store *store)
 {
 	kfree(store);
 }
 
-static int none_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int none_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
 {
 	return 0;
 }
 
-static void none_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-			struct list_head *bytes)
+static void none_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+			      struct list_head *bytes)
 {
 }
 
-static void none_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-			struct list_head *bytes)
+static void none_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+			      struct list_head *bytes)
 {
 }
 
 /* The length of a segment is a multiple of a sector, hence of @word. */
-static void fill_segment(struct bio_vec *segment, __le64 word)
+static void fill_segment_with_word(struct bio_vec *segment, __le64 word)
 {
 	__le64 *to = bvec_kmap_local(segment);
 	u32 i;
@@ -47,7 +47,7 @@ static void fill_segment(struct bio_vec *segment, __le64 word)
 	kunmap_local(to);
 }
 
-static struct page *none_hold(struct aftl_store *store, aftl_lpn_t lpn)
+static struct page *none_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return NULL;
 }
@@ -55,36 +55,36 @@ static struct page *none_hold(struct aftl_store *store, aftl_lpn_t lpn)
 /*
  * A table has one target, so bi_sector is a sector of the emulated device, whichever shard has it.
  */
-static void none_copy(struct page *held, struct bio *bio, struct bvec_iter at)
+static void none_store_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);
 	struct bvec_iter iter;
 	struct bio_vec segment;
 
 	__bio_for_each_segment(segment, bio, iter, at)
-		fill_segment(&segment, cpu_to_le64(at.bi_sector >> unit_shift));
+		fill_segment_with_word(&segment, cpu_to_le64(at.bi_sector >> unit_shift));
 }
 
-static void none_release(struct aftl_store *store, struct list_head *bytes)
+static void none_store_release(struct aftl_store *store, struct list_head *bytes)
 {
 }
 
-static bool none_holds(struct aftl_store *store, aftl_lpn_t lpn)
+static bool none_store_holds(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return false;
 }
 
-static u64 none_held(struct aftl_store *store)
+static u64 none_store_held_bytes(struct aftl_store *store)
 {
 	return 0;
 }
 
-static u64 none_overhead(struct aftl_store *store)
+static u64 none_store_overhead_bytes(struct aftl_store *store)
 {
 	return sizeof(*store);
 }
 
-static u64 none_need(const struct aftl_geometry *geo)
+static u64 none_store_needed_bytes(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_store);
 }
@@ -92,16 +92,16 @@ static u64 none_need(const struct aftl_geometry *geo)
 const struct aftl_store_type aftl_store_none = {
 	.name = "none",
 	.about = "keeps no data: what was written reads as the number of its unit",
-	.create = none_create,
-	.destroy = none_destroy,
-	.gather = none_gather,
-	.accept = none_accept,
-	.forget = none_forget,
-	.hold = none_hold,
-	.copy = none_copy,
-	.release = none_release,
-	.holds = none_holds,
-	.held = none_held,
-	.overhead = none_overhead,
-	.need = none_need,
+	.create = none_store_create,
+	.destroy = none_store_destroy,
+	.gather = none_store_gather,
+	.accept = none_store_accept,
+	.forget = none_store_forget,
+	.hold = none_store_hold,
+	.copy = none_store_copy,
+	.release = none_store_release,
+	.holds = none_store_holds,
+	.held = none_store_held_bytes,
+	.overhead = none_store_overhead_bytes,
+	.need = none_store_needed_bytes,
 };

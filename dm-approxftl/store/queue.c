@@ -37,7 +37,7 @@
 #define OF_COPIES 1
 #define IS_LOST 2
 
-struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
+struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 {
 	struct page *page = mempool_alloc(pool, gfp);
 
@@ -46,12 +46,12 @@ struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 	return page;
 }
 
-void aftl_dev_hold_page(struct page *page)
+void aftl_dev_get_page(struct page *page)
 {
 	set_page_private(page, page_private(page) + ONE_USER);
 }
 
-void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
+void aftl_dev_put_page(struct aftl_dev *dev, struct page *page)
 {
 	unsigned long left = page_private(page) - ONE_USER;
 
@@ -61,12 +61,12 @@ void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
 }
 
 /* Only the worker sets IS_LOST. Other tasks may change the reference count concurrently. */
-static bool page_lost(const struct page *page)
+static bool page_is_lost(const struct page *page)
 {
 	return READ_ONCE(page->private) & IS_LOST;
 }
 
-static void lose_page(struct page *page)
+static void mark_page_data_lost(struct page *page)
 {
 	set_page_private(page, page_private(page) | IS_LOST);
 }
@@ -78,18 +78,18 @@ static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b
 
 /* Operations */
 
-static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_ppn_t ppn)
+static struct hlist_head *pending_ops_chain(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
 	return &dev->pending[hash_32(from_ppn(ppn), dev->pending_bits)];
 }
 
 /* Return the last operation before number @before that writes to @ppn, or NULL. */
-static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_ppn_t ppn, u32 before)
+static struct aftl_dev_op *last_write_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn, u32 before)
 {
 	struct aftl_dev_op *op;
 
 	lockdep_assert_held(&dev->lock);
-	hlist_for_each_entry(op, pending_of(dev, ppn), node)
+	hlist_for_each_entry(op, pending_ops_chain(dev, ppn), node)
 		if (op->to == ppn && (s32)(op->number - before) < 0)
 			return op;
 	return NULL;
@@ -100,13 +100,13 @@ static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_ppn_t p
  * does not change until the copy's read has ended. With @loading, a read in flight counts as ended.
  * Return: page with a reference; or NULL, and the data are on the device, at *@ppn.
  */
-static struct page *find_page(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
+static struct page *page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {
 	struct aftl_dev_op *op;
 
-	while ((op = find_filling(dev, *ppn, before))) {
+	while ((op = last_write_of_ppn(dev, *ppn, before))) {
 		if (op->page && (op->loaded || loading)) {
-			aftl_dev_hold_page(op->page);
+			aftl_dev_get_page(op->page);
 			return op->page;
 		}
 		*ppn = op->from;
@@ -115,12 +115,12 @@ static struct page *find_page(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before,
 	return NULL;
 }
 
-struct page *aftl_dev_find(struct aftl_dev *dev, aftl_ppn_t *ppn)
+struct page *aftl_dev_find_queued_page(struct aftl_dev *dev, aftl_ppn_t *ppn)
 {
-	return find_page(dev, ppn, dev->head, false);
+	return page_of_ppn(dev, ppn, dev->head, false);
 }
 
-u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
+u64 aftl_dev_ppn_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
 	return aftl_volume_data_offset(dev->volume, ppn);
@@ -133,13 +133,13 @@ u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
  * check for room. Then this operation is lost and all later flushes fail, but queued operations
  * stay intact.
  */
-static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
+static struct aftl_dev_op *alloc_queue_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 {
 	struct aftl_dev_op *op;
 
 	lockdep_assert_held(&dev->lock);
 	if (WARN_ON_ONCE(dev->head == dev->op_end)) {
-		aftl_bdev_fail(&dev->device, -EOVERFLOW);
+		aftl_bdev_set_error(&dev->device, -EOVERFLOW);
 		return NULL;
 	}
 	op = aftl_dev_op_at(dev, dev->head);
@@ -150,17 +150,17 @@ static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 	return op;
 }
 
-static void publish_ops(struct aftl_dev *dev)
+static void publish_queued_op(struct aftl_dev *dev)
 {
 	WRITE_ONCE(dev->head, dev->head + 1);
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
 /* Prepare an operation that writes to @to; the caller completes and publishes it. */
-static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind kind,
-				       aftl_ppn_t to, bool again)
+static struct aftl_dev_op *alloc_write_op(struct aftl_dev *dev, enum aftl_dev_kind kind,
+					  aftl_ppn_t to, bool again)
 {
-	struct aftl_dev_op *op = new_op(dev, kind);
+	struct aftl_dev_op *op = alloc_queue_op(dev, kind);
 
 	if (!op) {
 		set_bit(from_ppn(to), dev->lost);
@@ -170,15 +170,15 @@ static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind 
 	op->again = again;
 	op->leader = NULL;
 	op->error = 0;
-	hlist_add_head(&op->node, pending_of(dev, to));
+	hlist_add_head(&op->node, pending_ops_chain(dev, to));
 	return op;
 }
 
 /* Prepare an operation on a range; the caller publishes it. */
-static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
-				     u32 count)
+static struct aftl_dev_op *alloc_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
+					  u32 count)
 {
-	struct aftl_dev_op *op = new_op(dev, kind);
+	struct aftl_dev_op *op = alloc_queue_op(dev, kind);
 
 	if (!op)
 		return NULL;
@@ -187,31 +187,31 @@ static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind ki
 	return op;
 }
 
-void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio)
+void aftl_dev_set_tag_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio)
 {
 	lockdep_assert_held(&dev->disk->lock);
-	dev->tags[tag].behalf = aftl_bdev_behalf(bio);
+	dev->tags[tag].behalf = aftl_bdev_get_submitter(bio);
 }
 
-void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
+void aftl_dev_queue_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_filling(dev, AFTL_DEV_WRITE, ppn, again);
+	op = alloc_write_op(dev, AFTL_DEV_WRITE, ppn, again);
 	if (op) {
 		op->page = dev->tags[tag].page;
 		op->behalf = dev->tags[tag].behalf;
 		op->loaded = true;
-		aftl_dev_hold_page(op->page);
-		publish_ops(dev);
+		aftl_dev_get_page(op->page);
+		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* An unflushable logical page keeps its PLP entry, so that the next open restores it. */
-static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
+static bool keeps_plp_entry(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -219,13 +219,13 @@ static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 }
 
 /* Add @tag to @releases; if an earlier release of it is still there, queue an operation instead. */
-static void release_entry(struct aftl_dev *dev, u32 tag)
+static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
 
 	if (!list_empty(&at->node)) {
-		if (new_range(dev, AFTL_DEV_RELEASE, tag, 1))
-			publish_ops(dev);
+		if (alloc_range_op(dev, AFTL_DEV_RELEASE, tag, 1))
+			publish_queued_op(dev);
 		return;
 	}
 	at->released = dev->head;
@@ -233,93 +233,93 @@ static void release_entry(struct aftl_dev *dev, u32 tag)
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-void aftl_dev_release(struct aftl_dev *dev, u32 tag)
+void aftl_dev_release_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_drop_page(dev, at->page);
+	aftl_dev_put_page(dev, at->page);
 	at->page = NULL;
-	if (!keeps_entry(dev, tag))
-		release_entry(dev, tag);
+	if (!keeps_plp_entry(dev, tag))
+		queue_plp_release(dev, tag);
 	at->persisted = false;
-	aftl_dev_give_back(dev, at->claims);
+	aftl_dev_return_claim(dev, at->claims);
 	at->claims = 0;
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again)
+void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_filling(dev, AFTL_DEV_COPY, to, again);
+	op = alloc_write_op(dev, AFTL_DEV_COPY, to, again);
 	if (op) {
 		op->from = from;
-		publish_ops(dev);
+		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_programmed(struct aftl_dev *dev, aftl_ppn_t first)
+void aftl_dev_queue_record_program(struct aftl_dev *dev, aftl_ppn_t first)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_op(dev, AFTL_DEV_PROGRAM);
+	op = alloc_queue_op(dev, AFTL_DEV_PROGRAM);
 	if (op) {
 		op->first = aftl_ppn_page(aftl_media(ftl), first);
 		aftl_spare_from_page(&op->spare, ftl, first);
-		publish_ops(dev);
+		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void queue_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
+static void queue_range_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	if (new_range(dev, kind, first, count))
-		publish_ops(dev);
+	if (alloc_range_op(dev, kind, first, count))
+		publish_queued_op(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units)
+void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units)
 {
-	queue_range(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
+	queue_range_op(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
 }
 
-void aftl_dev_erase(struct aftl_dev *dev, u32 block)
+void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_range(dev, AFTL_DEV_ERASE, block, 1);
+	op = alloc_range_op(dev, AFTL_DEV_ERASE, block, 1);
 	if (op) {
 		aftl_erase_entry_from_block(&op->entry, dev->disk->ftl, block);
-		publish_ops(dev);
+		publish_queued_op(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks)
+void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks)
 {
-	queue_range(dev, AFTL_DEV_RETIRE, first, blocks);
+	queue_range_op(dev, AFTL_DEV_RETIRE, first, blocks);
 }
 
-void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
+void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 {
-	queue_range(dev, AFTL_DEV_ZONE, zone, state);
+	queue_range_op(dev, AFTL_DEV_ZONE, zone, state);
 }
 
 /* Queue the persisting of the data under @tag, unless they are programmed or obsolete. */
-static void persist_tag(struct aftl_dev *dev, u32 tag)
+static void queue_tag_persist(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
 	struct aftl_buffered_lpn what;
@@ -328,28 +328,28 @@ static void persist_tag(struct aftl_dev *dev, u32 tag)
 
 	if (!aftl_buffer_entry(dev->disk->ftl, tag, &what))
 		return;
-	op = new_range(dev, AFTL_DEV_PERSIST, tag, 1);
+	op = alloc_range_op(dev, AFTL_DEV_PERSIST, tag, 1);
 	if (!op)
 		return;
 	op->kept = (struct aftl_plp_entry){ .what = what };
 	op->page = at->page;
-	aftl_dev_hold_page(op->page);
-	publish_ops(dev);
+	aftl_dev_get_page(op->page);
+	publish_queued_op(dev);
 	at->persisted = true;
-	/* The release needs an operation only if an earlier one waits: see release_entry(). */
+	/* The release needs an operation only if an earlier one waits: see queue_plp_release(). */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
-	aftl_dev_give_back(dev, at->claims - claims);
+	aftl_dev_return_claim(dev, at->claims - claims);
 	at->claims = claims;
 }
 
-void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag)
+void aftl_dev_persist_unflushable(struct aftl_dev *dev, u32 tag)
 {
 	unsigned long flags;
 
 	if (!dev->safe)
 		return;
 	spin_lock_irqsave(&dev->lock, flags);
-	persist_tag(dev, tag);
+	queue_tag_persist(dev, tag);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -363,10 +363,10 @@ static void persist_partial_pages(struct aftl_dev *dev)
 		return;
 	for (tag = 0; tag < dev->tag_count; tag++)
 		if (dev->tags[tag].page && !dev->tags[tag].persisted)
-			persist_tag(dev, tag);
+			queue_tag_persist(dev, tag);
 }
 
-void aftl_dev_keep(struct aftl_dev *dev)
+void aftl_dev_persist_buffer(struct aftl_dev *dev)
 {
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
@@ -375,7 +375,7 @@ void aftl_dev_keep(struct aftl_dev *dev)
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
+void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	struct aftl_flush *flush = &io->flush;
@@ -395,18 +395,18 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 /* Executing operations */
 
 /* Operations end in any order, but their room is freed in the order of the queue. */
-static void free_room(struct aftl_dev *dev)
+static void free_finished_ops(struct aftl_dev *dev)
 {
-	bool congested = aftl_dev_congested(dev);
+	bool congested = aftl_dev_is_congested(dev);
 	u32 tail = dev->tail;
 
 	while (tail != dev->next && aftl_dev_op_at(dev, tail)->done)
 		tail++;
-	aftl_dev_ring_move(dev, tail);
-	aftl_dev_tell_room(dev, congested);
+	aftl_dev_ring_advance_tail(dev, tail);
+	aftl_dev_wake_for_room(dev, congested);
 }
 
-static void op_done(struct aftl_dev_op *op)
+static void queue_op_done(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 	unsigned long flags;
@@ -415,38 +415,38 @@ static void op_done(struct aftl_dev_op *op)
 	if (op->page && op->kind != AFTL_DEV_PERSIST)
 		hlist_del(&op->node);
 	if (op->page)
-		aftl_dev_drop_page(dev, op->page);
+		aftl_dev_put_page(dev, op->page);
 	op->done = true;
-	free_room(dev);
+	free_finished_ops(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void op_failed(struct aftl_dev_op *op)
+static void queue_op_failed(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 
 	set_bit(from_ppn(op->to), dev->lost);
 	/* Run the worker, which reports an error to user space even if no request follows. */
 	queue_work(dev->disk->workers.queue, &dev->work);
-	op_done(op);
+	queue_op_done(op);
 }
 
-bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
+bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
-	return page ? page_lost(page) : test_bit(from_ppn(ppn), dev->lost);
+	return page ? page_is_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
 /* Complete @run operations. Their memory may be reused at once, so they are found by number. */
-static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
+static void write_run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 {
 	u32 number;
 
 	for (number = first; number != first + run; number++)
 		if (failed)
-			op_failed(aftl_dev_op_at(dev, number));
+			queue_op_failed(aftl_dev_op_at(dev, number));
 		else
-			op_done(aftl_dev_op_at(dev, number));
+			queue_op_done(aftl_dev_op_at(dev, number));
 }
 
 /*
@@ -456,7 +456,8 @@ static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
  */
 
 /* Return the entry of the flash page of @op; the same call of the FTL has queued it after @op. */
-static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static const struct aftl_spare *find_spare_offset(struct aftl_dev *dev,
+						  const struct aftl_dev_op *op)
 {
 	u32 page = from_ppn(op->to) / aftl_volume_geometry(dev->volume)->page_units;
 	const struct aftl_dev_op *other = op;
@@ -480,40 +481,40 @@ static u64 remap_op_data(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	/* With the disk's lock, the call of the FTL that queued @op has ended. */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	spare = find_spare(dev, op);
+	spare = find_spare_offset(dev, op);
 	if (spare && aftl_volume_remap(dev->volume, op->to, spare))
-		offset = aftl_dev_offset(dev, op->to);
+		offset = aftl_dev_ppn_offset(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
 	return offset;
 }
 
-static u64 place_of(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static u64 remapped_offset(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	u64 offset;
 
 	spin_lock_irq(&dev->lock);
-	offset = aftl_dev_offset(dev, op->to);
+	offset = aftl_dev_ppn_offset(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	return offset;
 }
 
-static int write_alone(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 offset)
+static int write_op_singly(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 offset)
 {
 	return aftl_bdev_write_page(&dev->device, op->page, offset,
 				    aftl_volume_geometry(dev->volume)->unit_bytes);
 }
 
 /* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
-static int rewrite_or_remap(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static int rewrite_or_remap_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int error = write_alone(dev, op, place_of(dev, op));
+	int error = write_op_singly(dev, op, remapped_offset(dev, op));
 	u64 offset;
 
 	if (!error)
 		return 0;
 	offset = remap_op_data(dev, op);
-	if (!offset || write_alone(dev, op, offset))
+	if (!offset || write_op_singly(dev, op, offset))
 		return error;
 	DMWARN_LIMIT("%pg: error %d: data are elsewhere, and block %u is retired",
 		     dev->device.bdev, error,
@@ -522,20 +523,20 @@ static int rewrite_or_remap(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	return 0;
 }
 
-static void salvage_run(struct aftl_dev *dev, struct aftl_dev_op *first)
+static void salvage_failed_run(struct aftl_dev *dev, struct aftl_dev_op *first)
 {
-	int ret = aftl_dev_error(dev);
+	int ret = aftl_dev_get_error(dev);
 	u32 i;
 
 	for (i = 0; !ret && i < first->run; i++)
-		ret = rewrite_or_remap(dev, aftl_dev_op_at(dev, first->number + i));
+		ret = rewrite_or_remap_op(dev, aftl_dev_op_at(dev, first->number + i));
 	if (ret)
-		aftl_bdev_fail(&dev->device, ret);
-	run_done(dev, first->number, first->run, ret);
-	aftl_bdev_put_off_over(&dev->device);
+		aftl_bdev_set_error(&dev->device, ret);
+	write_run_done(dev, first->number, first->run, ret);
+	aftl_bdev_postponed_ended(&dev->device);
 }
 
-static void salvage_work(struct work_struct *work)
+static void salvage_runs_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, salvage_work);
 	struct aftl_dev_op *op;
@@ -544,17 +545,17 @@ static void salvage_work(struct work_struct *work)
 	/* The _safe variant: the memory of an operation may be reused once it is done. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
-		salvage_run(dev, op);
+		salvage_failed_run(dev, op);
 }
 
-static void put_off(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void postpone_salvage(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	aftl_bdev_put_off(&dev->device);
+	aftl_bdev_count_postponed(&dev->device);
 	if (llist_add(&op->failed, &dev->failed))
 		queue_work(dev->disk->workers.salvage, &dev->salvage_work);
 }
 
-u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block)
+u32 aftl_dev_next_worn_block(struct aftl_dev *dev, u32 block)
 {
 	spin_lock_irq(&dev->lock);
 	block = aftl_volume_next_remapped(dev->volume, block);
@@ -562,15 +563,15 @@ u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block)
 	return block;
 }
 
-static void write_done(struct aftl_bdev_io *io, int error)
+static void write_run_bio_done(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
 	if (error)
-		put_off(op->dev, op);
+		postpone_salvage(op->dev, op);
 	else
-		run_done(op->dev, op->number, op->run, false);
+		write_run_done(op->dev, op->number, op->run, false);
 }
 
 /**
@@ -583,7 +584,7 @@ struct batch {
 	u32 end;
 };
 
-static u32 batch_end(const struct aftl_dev *dev)
+static u32 find_batch_end(const struct aftl_dev *dev)
 {
 	u32 end = dev->next + min_t(u32, dev->head - dev->next, BATCH);
 	u32 copies = 0;
@@ -598,7 +599,7 @@ static u32 batch_end(const struct aftl_dev *dev)
 }
 
 /* Return true if there is work: operations, or only flushes or releases. */
-static bool take_batch(struct aftl_dev *dev, struct batch *batch)
+static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
 
@@ -606,44 +607,44 @@ static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes) ||
 			      !list_empty(&dev->releases));
 	batch->first = dev->next;
-	batch->end = busy ? batch_end(dev) : dev->next;
+	batch->end = busy ? find_batch_end(dev) : dev->next;
 	dev->next = batch->end;
 	spin_unlock_irq(&dev->lock);
 	return busy;
 }
 
-static void load_over(struct aftl_dev *dev)
+static void put_copy_load(struct aftl_dev *dev)
 {
 	if (atomic_dec_and_test(&dev->loads))
 		complete(&dev->loaded);
 }
 
-static void load_done(struct aftl_bdev_io *io, int error)
+static void copy_load_bio_done(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	op->error = error;
-	load_over(op->dev);
+	put_copy_load(op->dev);
 }
 
 /* Choose the memory page of a copy. Return: true if its data must be read from the device. */
-static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
+static bool choose_copy_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
+	struct page *page = aftl_dev_alloc_page(dev, &dev->copies, GFP_NOIO);
 	aftl_ppn_t origin = op->from;
 	struct page *found;
 	bool lost;
 
 	spin_lock_irq(&dev->lock);
-	found = find_page(dev, &origin, op->number, true);
-	lost = aftl_dev_lost(dev, found, origin);
-	op->offset = aftl_dev_offset(dev, origin);
+	found = page_of_ppn(dev, &origin, op->number, true);
+	lost = aftl_dev_is_data_lost(dev, found, origin);
+	op->offset = aftl_dev_ppn_offset(dev, origin);
 	op->page = found ? found : page;
 	if (lost)
-		lose_page(op->page);
+		mark_page_data_lost(op->page);
 	spin_unlock_irq(&dev->lock);
 	if (found)
-		aftl_dev_drop_page(dev, page);
+		aftl_dev_put_page(dev, page);
 	return !found && !lost;
 }
 
@@ -657,30 +658,31 @@ struct load {
 	u32 count;
 };
 
-static void start_load(struct aftl_dev *dev, struct load *load)
+static void start_copy_load(struct aftl_dev *dev, struct load *load)
 {
 	if (!load->count)
 		return;
-	load->first->bdev.done = load_done;
+	load->first->bdev.done = copy_load_bio_done;
 	atomic_inc(&dev->loads);
 	aftl_bdev_read(&dev->device, &load->first->bdev, dev->run_pages, load->count,
 		       load->first->offset, aftl_volume_geometry(dev->volume)->unit_bytes);
 	load->count = 0;
 }
 
-static bool is_neighbour(struct aftl_dev *dev, const struct load *load,
-			 const struct aftl_dev_op *op)
+static bool copy_is_adjacent(struct aftl_dev *dev, const struct load *load,
+			     const struct aftl_dev_op *op)
 {
 	return op->offset == load->first->offset +
 			     (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
 }
 
-static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op, bool alone)
+static void add_op_to_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
+			   bool alone)
 {
 	if (load->count &&
-	    (alone || !is_neighbour(dev, load, op) ||
+	    (alone || !copy_is_adjacent(dev, load, op) ||
 	     load->count == ARRAY_SIZE(dev->run_pages)))
-		start_load(dev, load);
+		start_copy_load(dev, load);
 	if (!load->count)
 		load->first = op;
 	op->leader = load->first;
@@ -689,7 +691,7 @@ static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op
 }
 
 /* Start the reads of a batch's copies; with @again, only those that failed, each alone. */
-static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
+static void start_batch_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	struct load load = { .count = 0 };
 	struct blk_plug plug;
@@ -699,23 +701,23 @@ static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool ag
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
-		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_page(dev, op)))
-			add_load(dev, &load, op, again);
+		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_copy_page(dev, op)))
+			add_op_to_load(dev, &load, op, again);
 	}
-	start_load(dev, &load);
+	start_copy_load(dev, &load);
 	blk_finish_plug(&plug);
 }
 
 /* Read the data of a batch's copies, and wait. Return: true if a read has failed. */
-static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
+static bool run_batch_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	bool failed = false;
 	u32 number;
 
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
-	start_loads(dev, batch, again);
-	load_over(dev);
+	start_batch_loads(dev, batch, again);
+	put_copy_load(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -730,36 +732,36 @@ static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again
 }
 
 /* Data on bad sectors are lost. Other errors concern the device: flushes fail from now on. */
-static void give_up_loads(struct aftl_dev *dev, const struct batch *batch)
+static void mark_failed_loads_lost(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
-	for (number = batch->first; number != batch->end && !aftl_dev_error(dev); number++) {
+	for (number = batch->first; number != batch->end && !aftl_dev_get_error(dev); number++) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
 		if (op->kind != AFTL_DEV_COPY || !op->error)
 			continue;
-		if (!aftl_bdev_blames_place(op->error) || !aftl_bdev_answers(&dev->device)) {
-			aftl_bdev_fail(&dev->device, op->error);
+		if (!aftl_bdev_is_sector_error(op->error) || !aftl_bdev_is_alive(&dev->device)) {
+			aftl_bdev_set_error(&dev->device, op->error);
 			return;
 		}
 		spin_lock_irq(&dev->lock);
-		lose_page(op->page);
+		mark_page_data_lost(op->page);
 		spin_unlock_irq(&dev->lock);
 	}
 }
 
-static void load_copies(struct aftl_dev *dev, const struct batch *batch)
+static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
-	if (do_loads(dev, batch, false) && do_loads(dev, batch, true))
-		give_up_loads(dev, batch);
+	if (run_batch_loads(dev, batch, false) && run_batch_loads(dev, batch, true))
+		mark_failed_loads_lost(dev, batch);
 	/*
 	 * After a failure of the device do not mark copies as loaded, so that readers use their
 	 * sources.
 	 */
-	if (aftl_dev_error(dev))
+	if (aftl_dev_get_error(dev))
 		return;
 	spin_lock_irq(&dev->lock);
 	for (number = batch->first; number != batch->end; number++)
@@ -772,7 +774,7 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
  * the newest durable version of a logical page; free the places of remapped data. The commit waits
  * for writes to these ppns that fail and are remapped, too. Return: 0, or an error code.
  */
-static int make_way(struct aftl_dev *dev, aftl_ppn_t first, u32 slots)
+static int prepare_ppns_for_overwrite(struct aftl_dev *dev, aftl_ppn_t first, u32 slots)
 {
 	u32 block_ppns = aftl_volume_geometry(dev->volume)->block_ppns;
 	u32 block = from_ppn(first) / block_ppns;
@@ -789,20 +791,20 @@ static int make_way(struct aftl_dev *dev, aftl_ppn_t first, u32 slots)
 	return ret;
 }
 
-static int make_way_of_blocks(struct aftl_dev *dev, u32 first, u32 blocks)
+static int prepare_blocks_for_overwrite(struct aftl_dev *dev, u32 first, u32 blocks)
 {
 	u32 slots = aftl_volume_geometry(dev->volume)->block_ppns;
 
-	return make_way(dev, to_ppn(first * slots), blocks * slots);
+	return prepare_ppns_for_overwrite(dev, to_ppn(first * slots), blocks * slots);
 }
 
-static bool op_fills_page(const struct aftl_dev_op *op)
+static bool op_programs_page(const struct aftl_dev_op *op)
 {
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
 
 /* Return the number of operations from @number on that one transfer to adjacent ppns can do. */
-static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
+static u32 write_run_length(const struct aftl_dev *dev, u32 number, u32 end)
 {
 	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
 	u32 run;
@@ -810,8 +812,8 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
 		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
-		if (!op_fills_page(op) || op->again != first->again ||
-		    page_lost(op->page) != page_lost(first->page) ||
+		if (!op_programs_page(op) || op->again != first->again ||
+		    page_is_lost(op->page) != page_is_lost(first->page) ||
 		    !same_behalf(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
@@ -819,7 +821,7 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 	return run;
 }
 
-static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void start_run_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 i;
 
@@ -827,57 +829,58 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 		dev->run_pages[i] = aftl_dev_op_at(dev, op->number + i)->page;
 		clear_bit(from_ppn(op->to) + i, dev->lost);
 	}
-	op->bdev.done = write_done;
-	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, place_of(dev, op),
+	op->bdev.done = write_run_bio_done;
+	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, remapped_offset(dev, op),
 			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
 /* Tell the FTL that the data of @op are lost, unless a later operation writes to the same ppn. */
-static void lose_unit(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static void report_unit_lost(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool newest;
 
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	newest = find_filling(dev, op->to, dev->head) == op;
+	newest = last_write_of_ppn(dev, op->to, dev->head) == op;
 	spin_unlock_irq(&dev->lock);
 	if (newest)
 		aftl_mark_unit_lost(dev->disk->ftl, op->to);
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-static u32 lose_run(struct aftl_dev *dev, u32 number, u32 run)
+static u32 report_run_lost(struct aftl_dev *dev, u32 number, u32 run)
 {
 	u32 i;
 
 	DMERR_LIMIT("%pg: %u units could not be read when they were moved: they are lost",
 		    dev->device.bdev, run);
 	for (i = 0; i < run; i++)
-		lose_unit(dev, aftl_dev_op_at(dev, number + i));
-	run_done(dev, number, run, true);
+		report_unit_lost(dev, aftl_dev_op_at(dev, number + i));
+	write_run_done(dev, number, run, true);
 	return run;
 }
 
 /* Write a run in one transfer: at most one program, as other operations separate programs. */
-static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
+static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
-	u32 run = run_length(dev, number, end);
+	u32 run = write_run_length(dev, number, end);
 
-	if (page_lost(op->page))
-		return lose_run(dev, number, run);
-	if ((op->again && make_way(dev, op->to, run)) || aftl_dev_error(dev)) {
-		run_done(dev, number, run, true);
+	if (page_is_lost(op->page))
+		return report_run_lost(dev, number, run);
+	if ((op->again && prepare_ppns_for_overwrite(dev, op->to, run)) ||
+	    aftl_dev_get_error(dev)) {
+		write_run_done(dev, number, run, true);
 		return run;
 	}
 	op->run = run;
-	start_write(dev, op);
+	start_run_write(dev, op);
 	return run;
 }
 
-static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
+static int execute_block_erase(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	int ret = make_way_of_blocks(dev, op->first, 1);
+	int ret = prepare_blocks_for_overwrite(dev, op->first, 1);
 
 	return ret ? ret : aftl_volume_record_erase(dev->volume, op->first, &op->entry);
 }
@@ -885,7 +888,7 @@ static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 /* The entries are made now, not when the FTL retired the blocks: they do not change any more. */
 static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int ret = make_way_of_blocks(dev, op->first, op->count);
+	int ret = prepare_blocks_for_overwrite(dev, op->first, op->count);
 	struct aftl_erase_entry entry;
 	u32 i;
 
@@ -899,7 +902,7 @@ static int record_retired_blocks(struct aftl_dev *dev, const struct aftl_dev_op 
 }
 
 /* Record a program. The entry also marks the logical pages whose data were not written. */
-static int record_program(struct aftl_dev *dev, struct aftl_dev_op *op)
+static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 units = aftl_volume_geometry(dev->volume)->page_units;
 	u32 i;
@@ -922,7 +925,8 @@ static int record_program(struct aftl_dev *dev, struct aftl_dev_op *op)
  * - An entry is *released* after the program of its page has been recorded, or after the page was
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.
- * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting(), frees
+ * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting_entries(),
+ * frees
  *   slots for all pages that wait. It comes at the end of the batch, because some of them are
  *   released before and then need no slot. It comes earlier if an operation would destroy the
  *   version of a waiting page that a crash would recover, see aftl_volume_must_persist(). A page
@@ -931,44 +935,44 @@ static int record_program(struct aftl_dev *dev, struct aftl_dev_op *op)
  *   restores it.
  */
 
-static void persist_done(struct aftl_bdev_io *io, int error)
+static void persist_bio_done(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
 	if (error)
-		aftl_bdev_fail(&op->dev->device, error);
-	op_done(op);
+		aftl_bdev_set_error(&op->dev->device, error);
+	queue_op_done(op);
 }
 
 /* Start to write an entry's data; they are on the device before the next commit record. */
-static void persist_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void persist_plp_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u64 offset;
 	int ret = aftl_volume_persist_unit(dev->volume, op->first, &op->kept, &offset);
 
-	op->bdev.done = persist_done;
+	op->bdev.done = persist_bio_done;
 	op->waiting = ret == -EAGAIN;
 	if (!ret)
 		aftl_bdev_write(&dev->device, &op->bdev, &op->page, 1, offset,
 				aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 	else if (!op->waiting)
-		persist_done(&op->bdev, ret);
+		persist_bio_done(&op->bdev, ret);
 }
 
-static void persist_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void persist_entry_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	persist_entry(dev, op);
+	persist_plp_entry(dev, op);
 	if (op->waiting && (s32)(op->number - dev->waiting) < 0)
 		dev->waiting = op->number;
 }
 
-static bool any_waits(const struct aftl_dev *dev, u32 until)
+static bool has_waiting_persist(const struct aftl_dev *dev, u32 until)
 {
 	return (s32)(dev->waiting - until) < 0;
 }
 
 /* Return the first operation in [@from, @until) that waits for a slot; @end if none does. */
-static u32 next_waiting(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
+static u32 find_next_waiting_persist(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
 		if (aftl_dev_op_at(dev, from)->waiting)
@@ -977,31 +981,31 @@ static u32 next_waiting(const struct aftl_dev *dev, u32 from, u32 until, u32 end
 }
 
 /* Commit, and give slots to the pages that wait before @until, in a batch that ends at @end. */
-static void persist_waiting(struct aftl_dev *dev, u32 until, u32 end)
+static void persist_waiting_entries(struct aftl_dev *dev, u32 until, u32 end)
 {
-	int ret = any_waits(dev, until) ? aftl_volume_commit(dev->volume) : 0;
+	int ret = has_waiting_persist(dev, until) ? aftl_volume_commit(dev->volume) : 0;
 
-	while (any_waits(dev, until)) {
+	while (has_waiting_persist(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
 		/* Find the next one first: the memory of @op may be reused once it is done. */
-		dev->waiting = next_waiting(dev, dev->waiting + 1, until, end);
+		dev->waiting = find_next_waiting_persist(dev, dev->waiting + 1, until, end);
 		if (!ret)
-			persist_entry(dev, op);
+			persist_plp_entry(dev, op);
 		if (!ret && !op->waiting)
 			continue;
 		op->waiting = false;
-		persist_done(&op->bdev, ret ? ret : -ENOSPC);
+		persist_bio_done(&op->bdev, ret ? ret : -ENOSPC);
 	}
 }
 
 /* End the operations before @number that wait to persist @tag: it needs no slot any more. */
-static void stop_waiting(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+static void end_waiting_persists(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	u32 oldest = dev->waiting;
 	u32 i = number;
 
-	if (!any_waits(dev, number))
+	if (!has_waiting_persist(dev, number))
 		return;
 	/* Youngest first: while the oldest one waits, the memory of the others is not reused. */
 	dev->waiting = end;
@@ -1013,18 +1017,18 @@ static void stop_waiting(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 		if (!op->waiting || op->first != tag)
 			continue;
 		op->waiting = false;
-		op_done(op);
+		queue_op_done(op);
 	}
 }
 
-static void release_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+static void release_tag_entry(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
-	stop_waiting(dev, tag, number, end);
+	end_waiting_persists(dev, tag, number, end);
 	aftl_volume_release_unit(dev->volume, tag);
 }
 
 /* Take the oldest tag that was released before @number was queued. Return: tag_count if none. */
-static u32 take_release(struct aftl_dev *dev, u32 number)
+static u32 take_oldest_release(struct aftl_dev *dev, u32 number)
 {
 	struct aftl_dev_tag *at;
 	u32 tag = dev->tag_count;
@@ -1039,14 +1043,14 @@ static u32 take_release(struct aftl_dev *dev, u32 number)
 	return tag;
 }
 
-static void carry_out_releases(struct aftl_dev *dev, u32 number, u32 end)
+static void execute_releases(struct aftl_dev *dev, u32 number, u32 end)
 {
 	u32 tag;
 
 	if (!dev->persists)
 		return;
-	while ((tag = take_release(dev, number)) < dev->tag_count)
-		release_tag(dev, tag, number, end);
+	while ((tag = take_oldest_release(dev, number)) < dev->tag_count)
+		release_tag_entry(dev, tag, number, end);
 }
 
 /* Return true if @op may destroy the version that a crash would recover of a waiting page. */
@@ -1059,20 +1063,20 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 }
 
 /* Record @op in the volume, which keeps its first error and returns it from each later commit. */
-static int record_op(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
+static int record_op_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
 	case AFTL_DEV_PROGRAM:
-		return record_program(dev, op);
+		return record_program_in_volume(dev, op);
 	case AFTL_DEV_UNMAP:
 		return aftl_volume_record_discard(dev->volume, to_lpn(op->first), op->count);
 	case AFTL_DEV_ZONE:
 		return aftl_volume_record_zone(dev->volume, op->first, op->count);
 	case AFTL_DEV_RELEASE:
-		release_tag(dev, op->first, op->number, end);
+		release_tag_entry(dev, op->first, op->number, end);
 		return 0;
 	case AFTL_DEV_ERASE:
-		return erase_block(dev, op);
+		return execute_block_erase(dev, op);
 	case AFTL_DEV_RETIRE:
 		return record_retired_blocks(dev, op);
 	default:
@@ -1081,29 +1085,29 @@ static int record_op(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 }
 
 /* Execute operation @number; a write includes its run. Return: number of executed operations. */
-static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
+static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	int error;
 
-	carry_out_releases(dev, number, end);
+	execute_releases(dev, number, end);
 	if (may_destroy_last_version(dev, op))
-		persist_waiting(dev, number, end);
-	if (op_fills_page(op))
-		return write_run(dev, number, end);
+		persist_waiting_entries(dev, number, end);
+	if (op_programs_page(op))
+		return write_adjacent_ops(dev, number, end);
 	if (op->kind == AFTL_DEV_PERSIST) {
-		persist_or_wait(dev, op);
+		persist_entry_or_wait(dev, op);
 		return 1;
 	}
-	error = record_op(dev, op, end);
+	error = record_op_in_volume(dev, op, end);
 	if (error)
-		aftl_bdev_fail(&dev->device, error);
-	op_done(op);
+		aftl_bdev_set_error(&dev->device, error);
+	queue_op_done(op);
 	return 1;
 }
 
 /* Execute a batch. The plug gathers bios; they are submitted when the worker has to sleep. */
-static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
+static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 {
 	struct blk_plug plug;
 	u32 number = batch->first;
@@ -1111,33 +1115,33 @@ static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
 	dev->waiting = batch->end;
 	blk_start_plug(&plug);
 	while (number != batch->end)
-		number += carry_out(dev, number, batch->end);
-	carry_out_releases(dev, batch->end, batch->end);
-	persist_waiting(dev, batch->end, batch->end);
+		number += execute_queue_op(dev, number, batch->end);
+	execute_releases(dev, batch->end, batch->end);
+	persist_waiting_entries(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
 
-static bool is_reached(const struct aftl_dev *dev, const struct aftl_flush *flush)
+static bool is_flush_reached(const struct aftl_dev *dev, const struct aftl_flush *flush)
 {
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
 /* Take the flushes that cover only operations that the worker has executed. */
-static void take_reached(struct aftl_dev *dev, struct list_head *reached)
+static void take_reached_flushes(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
 	struct aftl_flush *next;
 
 	spin_lock_irq(&dev->lock);
 	list_for_each_entry_safe(flush, next, &dev->flushes, node) {
-		if (!is_reached(dev, flush))
+		if (!is_flush_reached(dev, flush))
 			break;
 		list_move_tail(&flush->node, reached);
 	}
 	spin_unlock_irq(&dev->lock);
 }
 
-static void end_flush(struct aftl_dev *dev, struct aftl_flush *flush, int error)
+static void end_flush_request(struct aftl_dev *dev, struct aftl_flush *flush, int error)
 {
 	struct aftl_io *io = container_of(flush, struct aftl_io, flush);
 
@@ -1146,46 +1150,46 @@ static void end_flush(struct aftl_dev *dev, struct aftl_flush *flush, int error)
 	dev->disk->ops->finish(dev->disk, &io->request);
 }
 
-static void end_flushes(struct aftl_dev *dev, struct list_head *reached, int error)
+static void end_flush_requests(struct aftl_dev *dev, struct list_head *reached, int error)
 {
 	struct aftl_flush *flush;
 	struct aftl_flush *next;
 
 	list_for_each_entry_safe(flush, next, reached, node)
-		end_flush(dev, flush, error);
+		end_flush_request(dev, flush, error);
 }
 
-static void commit_reached(struct aftl_dev *dev)
+static void commit_reached_flushes(struct aftl_dev *dev)
 {
 	const struct aftl_flush *last;
 	LIST_HEAD(reached);
 	int error;
 
-	take_reached(dev, &reached);
+	take_reached_flushes(dev, &reached);
 	if (list_empty(&reached))
 		return;
 	last = list_last_entry(&reached, struct aftl_flush, node);
 	aftl_volume_set_time(dev->volume, last->now_ns, last->age_ns, last->memory);
 	error = aftl_volume_commit(dev->volume);
 	if (error)
-		aftl_bdev_fail(&dev->device, error);
-	end_flushes(dev, &reached, error ? error : aftl_dev_error(dev));
+		aftl_bdev_set_error(&dev->device, error);
+	end_flush_requests(dev, &reached, error ? error : aftl_dev_get_error(dev));
 }
 
-static void work_on(struct work_struct *work)
+static void execute_queue_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, work);
 	struct batch batch;
 
-	while (take_batch(dev, &batch)) {
-		load_copies(dev, &batch);
-		carry_out_all(dev, &batch);
-		commit_reached(dev);
+	while (take_next_batch(dev, &batch)) {
+		load_data_of_copies(dev, &batch);
+		execute_batch(dev, &batch);
+		commit_reached_flushes(dev);
 		/* Wake tasks in aftl_dev_drain(), which wait for flushes and releases, too. */
 		spin_lock_irq(&dev->lock);
-		free_room(dev);
+		free_finished_ops(dev);
 		spin_unlock_irq(&dev->lock);
-		aftl_dev_ring_trim(dev);
+		aftl_dev_shrink_ring(dev);
 		dev->disk->ops->go_on(dev->disk);
 		cond_resched();
 	}
@@ -1194,18 +1198,18 @@ static void work_on(struct work_struct *work)
 
 /* Waiting */
 
-static bool room_or_none(const struct aftl_dev *dev)
+static bool has_room_or_is_held(const struct aftl_dev *dev)
 {
-	return !aftl_dev_congested(dev) || READ_ONCE(dev->held);
+	return !aftl_dev_is_congested(dev) || READ_ONCE(dev->held);
 }
 
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 {
 	if (!killable)
-		wait_event(dev->room, room_or_none(dev));
-	else if (wait_event_killable(dev->room, room_or_none(dev)))
+		wait_event(dev->room, has_room_or_is_held(dev));
+	else if (wait_event_killable(dev->room, has_room_or_is_held(dev)))
 		return -EINTR;
-	return aftl_dev_congested(dev) && READ_ONCE(dev->held) ? -EBUSY : 0;
+	return aftl_dev_is_congested(dev) && READ_ONCE(dev->held) ? -EBUSY : 0;
 }
 
 void aftl_dev_drain(struct aftl_dev *dev)
@@ -1231,51 +1235,52 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 /* Allocation */
 
 /* Enough for the largest bio, also with the smallest mapping unit. */
-static u32 least_pages(const struct aftl_geometry *geo)
+static u32 min_pool_pages(const struct aftl_geometry *geo)
 {
 	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
 }
 
-static int init_pages(struct aftl_dev *dev, const struct aftl_geometry *geo)
+static int init_page_pool(struct aftl_dev *dev, const struct aftl_geometry *geo)
 {
-	int ret = mempool_init_page_pool(&dev->pages, least_pages(geo), 0);
+	int ret = mempool_init_page_pool(&dev->pages, min_pool_pages(geo), 0);
 
 	mutex_init(&dev->gather_lock);
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
 }
 
 /* For the operations of one call of the FTL; those that persist are not in the table. */
-static u32 pending_bits(const struct aftl_geometry *geo)
+static u32 pending_table_bits(const struct aftl_geometry *geo)
 {
 	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
 }
 
-static size_t lost_bytes(const struct aftl_geometry *geo)
+static size_t lost_bitmap_bytes(const struct aftl_geometry *geo)
 {
 	return BITS_TO_LONGS(geo->ppns) * sizeof(long);
 }
 
 /* Memory of a queue besides its ring of operations. */
-static u64 other_bytes(const struct aftl_geometry *geo)
+static u64 queue_fixed_bytes(const struct aftl_geometry *geo)
 {
-	return (sizeof(struct hlist_head) << pending_bits(geo)) + lost_bytes(geo) +
-	       (u64)(least_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
+	return (sizeof(struct hlist_head) << pending_table_bits(geo)) + lost_bitmap_bytes(geo) +
+	       (u64)(min_pool_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
 }
 
-u64 aftl_dev_queue_need(const struct aftl_geometry *geo)
+u64 aftl_dev_queue_needed_bytes(const struct aftl_geometry *geo)
 {
-	return aftl_dev_ring_need(geo) + other_bytes(geo);
+	return aftl_dev_ring_needed_bytes(geo) + queue_fixed_bytes(geo);
 }
 
-u64 aftl_dev_queue_bytes(const struct aftl_dev *dev)
+u64 aftl_dev_queue_memory_bytes(const struct aftl_dev *dev)
 {
-	return aftl_dev_ring_bytes(dev) + other_bytes(aftl_volume_geometry(dev->volume));
+	return aftl_dev_ring_memory_bytes(dev) +
+	       queue_fixed_bytes(aftl_volume_geometry(dev->volume));
 }
 
 int aftl_dev_queue_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
-	int ret = init_pages(dev, geo);
+	int ret = init_page_pool(dev, geo);
 	int node = dev->disk->node;
 
 	spin_lock_init(&dev->lock);
@@ -1283,12 +1288,12 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	INIT_LIST_HEAD(&dev->releases);
 	init_waitqueue_head(&dev->room);
 	init_completion(&dev->loaded);
-	INIT_WORK(&dev->work, work_on);
+	INIT_WORK(&dev->work, execute_queue_work);
 	dev->held = true;
-	dev->pending_bits = pending_bits(geo);
+	dev->pending_bits = pending_table_bits(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
-	INIT_WORK(&dev->salvage_work, salvage_work);
-	dev->lost = kvzalloc_node(lost_bytes(geo), GFP_KERNEL, node);
+	INIT_WORK(&dev->salvage_work, salvage_runs_work);
+	dev->lost = kvzalloc_node(lost_bitmap_bytes(geo), GFP_KERNEL, node);
 	if (!dev->pending || !dev->lost)
 		return -ENOMEM;
 	return ret ? ret : aftl_dev_ring_init(dev);
@@ -1303,10 +1308,10 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	/* Operations that were never executed. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)
-			aftl_dev_drop_page(dev, aftl_dev_op_at(dev, i)->page);
+			aftl_dev_put_page(dev, aftl_dev_op_at(dev, i)->page);
 	for (i = 0; dev->tags && i < dev->tag_count; i++)
 		if (dev->tags[i].page)
-			aftl_dev_drop_page(dev, dev->tags[i].page);
+			aftl_dev_put_page(dev, dev->tags[i].page);
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
 	aftl_dev_ring_exit(dev);

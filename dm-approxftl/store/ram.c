@@ -43,12 +43,12 @@ static struct ram_store *to_ram(struct aftl_store *store)
 	return container_of(store, struct ram_store, store);
 }
 
-static struct page **page_at(const struct ram_store *ram, u32 unit)
+static struct page **page_entry_of_unit(const struct ram_store *ram, u32 unit)
 {
 	return aftl_chunk_entry(&ram->pages, struct page *, unit);
 }
 
-static void *table_alloc(void *host, size_t bytes)
+static void *alloc_page_table(void *host, size_t bytes)
 {
 	const struct ram_store *ram = host;
 
@@ -57,18 +57,18 @@ static void *table_alloc(void *host, size_t bytes)
 	return kvmalloc_node(bytes, TABLE_GFP, ram->node);
 }
 
-static void table_free(void *host, void *memory, size_t bytes)
+static void free_page_entries(void *host, void *memory, size_t bytes)
 {
 	kvfree(memory);
 }
 
-static void free_table(struct ram_store *ram)
+static void free_page_table(struct ram_store *ram)
 {
-	aftl_chunks_free(&ram->pages, ram->units, sizeof(struct page *), table_free, NULL);
+	aftl_chunks_free(&ram->pages, ram->units, sizeof(struct page *), free_page_entries, NULL);
 	kfree(ram);
 }
 
-static struct aftl_store *ram_create(const struct aftl_geometry *geo, int node)
+static struct aftl_store *ram_store_create(const struct aftl_geometry *geo, int node)
 {
 	struct ram_store *ram = kzalloc_node(sizeof(*ram), GFP_KERNEL, node);
 
@@ -78,14 +78,15 @@ static struct aftl_store *ram_create(const struct aftl_geometry *geo, int node)
 	ram->units = geo->units;
 	ram->unit_bytes = geo->unit_bytes;
 	ram->node = node;
-	if (aftl_chunks_alloc(&ram->pages, ram->units, sizeof(struct page *), table_alloc, ram))
+	if (aftl_chunks_alloc(&ram->pages, ram->units, sizeof(struct page *), alloc_page_table,
+			      ram))
 		return &ram->store;
-	free_table(ram);
+	free_page_table(ram);
 	return NULL;
 }
 
 /* Reuse the spare page, if there is one: an overwrite frees as many pages as it needs. */
-static struct page *take_page(struct ram_store *ram)
+static struct page *take_spare_or_new_page(struct ram_store *ram)
 {
 	struct page *page = xchg(&ram->spare, NULL);
 
@@ -93,44 +94,44 @@ static struct page *take_page(struct ram_store *ram)
 }
 
 /* No new reader can find a replaced page. One that still holds it reads on: then drop it only. */
-static void give_page(struct ram_store *ram, struct page *page)
+static void return_or_drop_page(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))
 		put_page(page);
 }
 
-static void ram_release(struct aftl_store *store, struct list_head *bytes)
+static void ram_store_release(struct aftl_store *store, struct list_head *bytes)
 {
 	struct page *page;
 	struct page *next;
 
 	list_for_each_entry_safe(page, next, bytes, lru)
-		give_page(to_ram(store), page);
+		return_or_drop_page(to_ram(store), page);
 	INIT_LIST_HEAD(bytes);
 }
 
-static void ram_destroy(struct aftl_store *store)
+static void ram_store_destroy(struct aftl_store *store)
 {
 	struct ram_store *ram = to_ram(store);
 	u32 i;
 
 	for (i = 0; i < ram->units; i++) {
-		if (*page_at(ram, i))
-			__free_page(*page_at(ram, i));
+		if (*page_entry_of_unit(ram, i))
+			__free_page(*page_entry_of_unit(ram, i));
 		cond_resched();
 	}
 	if (ram->spare)
 		__free_page(ram->spare);
-	free_table(ram);
+	free_page_table(ram);
 }
 
-static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+static int ram_store_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
 {
 	struct bvec_iter rest = bio->bi_iter;
 	u32 unit_bytes = to_ram(store)->unit_bytes;
 
 	while (rest.bi_size) {
-		struct page *page = take_page(to_ram(store));
+		struct page *page = take_spare_or_new_page(to_ram(store));
 		struct bvec_iter at = rest;
 
 		if (!page)
@@ -143,11 +144,11 @@ static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	return 0;
 }
 
-static void ram_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
-		       struct list_head *bytes)
+static void ram_store_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
+			     struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
-	struct page **place = page_at(ram, from_lpn(lpn));
+	struct page **place = page_entry_of_unit(ram, from_lpn(lpn));
 	struct page *page = list_first_entry_or_null(bytes, struct page, lru);
 
 	if (!page)
@@ -160,14 +161,14 @@ static void ram_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 	*place = page;
 }
 
-static void ram_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
-		       struct list_head *bytes)
+static void ram_store_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
+			     struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
 	u32 i;
 
 	for (i = from_lpn(lpn); i < from_lpn(lpn) + units; i++) {
-		struct page **place = page_at(ram, i);
+		struct page **place = page_entry_of_unit(ram, i);
 
 		if (!*place)
 			continue;
@@ -177,38 +178,38 @@ static void ram_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 	}
 }
 
-static struct page *ram_hold(struct aftl_store *store, aftl_lpn_t lpn)
+static struct page *ram_store_hold(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	struct page *page = *page_at(to_ram(store), from_lpn(lpn));
+	struct page *page = *page_entry_of_unit(to_ram(store), from_lpn(lpn));
 
 	if (likely(page))
 		get_page(page);
 	return page;
 }
 
-static void ram_copy(struct page *held, struct bio *bio, struct bvec_iter at)
+static void ram_store_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	aftl_copy_to_bio(bio, at, held ? page_address(held) : NULL);
 	if (likely(held))
 		put_page(held);
 }
 
-static bool ram_holds(struct aftl_store *store, aftl_lpn_t lpn)
+static bool ram_store_holds(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	return *page_at(to_ram(store), from_lpn(lpn));
+	return *page_entry_of_unit(to_ram(store), from_lpn(lpn));
 }
 
-static u64 ram_held(struct aftl_store *store)
+static u64 ram_store_held_bytes(struct aftl_store *store)
 {
 	return (u64)READ_ONCE(to_ram(store)->used) << PAGE_SHIFT;
 }
 
-static u64 ram_need(const struct aftl_geometry *geo)
+static u64 ram_store_needed_bytes(const struct aftl_geometry *geo)
 {
 	return sizeof(struct ram_store) + (u64)geo->units * sizeof(struct page *);
 }
 
-static u64 ram_overhead(struct aftl_store *store)
+static u64 ram_store_overhead_bytes(struct aftl_store *store)
 {
 	return sizeof(struct ram_store) + (u64)to_ram(store)->units * sizeof(struct page *);
 }
@@ -216,16 +217,16 @@ static u64 ram_overhead(struct aftl_store *store)
 const struct aftl_store_type aftl_store_ram = {
 	.name = "ram",
 	.about = "keeps data in memory until the device is removed",
-	.create = ram_create,
-	.destroy = ram_destroy,
-	.gather = ram_gather,
-	.accept = ram_accept,
-	.forget = ram_forget,
-	.hold = ram_hold,
-	.copy = ram_copy,
-	.release = ram_release,
-	.holds = ram_holds,
-	.held = ram_held,
-	.overhead = ram_overhead,
-	.need = ram_need,
+	.create = ram_store_create,
+	.destroy = ram_store_destroy,
+	.gather = ram_store_gather,
+	.accept = ram_store_accept,
+	.forget = ram_store_forget,
+	.hold = ram_store_hold,
+	.copy = ram_store_copy,
+	.release = ram_store_release,
+	.holds = ram_store_holds,
+	.held = ram_store_held_bytes,
+	.overhead = ram_store_overhead_bytes,
+	.need = ram_store_needed_bytes,
 };

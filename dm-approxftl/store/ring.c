@@ -9,15 +9,15 @@
  *   those in flight while the block device is busy.
  * - With a persisted write buffer (PLP), a buffered logical page adds up to two operations more, to
  *   persist and to release its entry, in calls that add no flash operations. The submitter claims
- *   room for them, aftl_dev_ring_claim(), before it takes the disk's lock. So the ring grows with
+ *   room for them, aftl_dev_claim_ops(), before it takes the disk's lock. So the ring grows with
  *   the writes in flight, not with the size of the buffer. A zone request claims room, too, because
  *   one call of the FTL may execute all zone requests that wait.
  *
  * A chunk whose operations are all done moves to the end of the ring. The worker frees chunks that
- * no claim needs any more, aftl_dev_ring_trim().
+ * no claim needs any more, aftl_dev_shrink_ring().
  *
- * The ring is under @lock of struct aftl_dev, which aftl_dev_ring_claim(), aftl_dev_ring_trim() and
- * aftl_dev_ring_init() take.
+ * The ring is under @lock of struct aftl_dev, which aftl_dev_claim_ops(), aftl_dev_shrink_ring()
+ * and aftl_dev_ring_init() take.
  */
 #include <linux/slab.h>
 
@@ -38,13 +38,13 @@
 
 #define CHUNK_BYTES (sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT)
 
-static u64 chunks_of(u64 ops)
+static u64 count_op_chunks(u64 ops)
 {
 	return DIV_ROUND_UP_ULL(ops, AFTL_DEV_CHUNK);
 }
 
 /* Programs, and one reset of all zones. Such resets are rare, so a second one waits for room. */
-static u64 fixed_ops(const struct aftl_geometry *geo)
+static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);
 
@@ -52,30 +52,30 @@ static u64 fixed_ops(const struct aftl_geometry *geo)
 }
 
 /* Number of chunks that a new store allocates. */
-static u64 first_chunks(const struct aftl_geometry *geo)
+static u64 initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
 
-	return chunks_of(fixed_ops(geo) + units * AFTL_DEV_UNIT_OPS);
+	return count_op_chunks(fixed_ring_ops(geo) + units * AFTL_DEV_UNIT_OPS);
 }
 
-static u64 table_entries(const struct aftl_geometry *geo)
+static u64 ring_table_entries(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? (u64)geo->plp_entries + MOST_UNITS : 0;
 
-	return roundup_pow_of_two(first_chunks(geo) + chunks_of(units * AFTL_DEV_UNIT_OPS) +
-				  SPARE_CHUNKS);
+	return roundup_pow_of_two(initial_ring_chunks(geo) +
+				  count_op_chunks(units * AFTL_DEV_UNIT_OPS) + SPARE_CHUNKS);
 }
 
 /* Upper bound of the operations that the next call of the FTL adds. */
-static u32 room_for_call(const struct aftl_dev *dev)
+static u32 max_ops_of_next_call(const struct aftl_dev *dev)
 {
 	return dev->reserve + READ_ONCE(dev->claimed);
 }
 
-bool aftl_dev_congested(const struct aftl_dev *dev)
+bool aftl_dev_is_congested(const struct aftl_dev *dev)
 {
-	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < room_for_call(dev);
+	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < max_ops_of_next_call(dev);
 }
 
 bool aftl_dev_is_empty(const struct aftl_dev *dev)
@@ -83,10 +83,10 @@ bool aftl_dev_is_empty(const struct aftl_dev *dev)
 	return dev->head == dev->tail && list_empty(&dev->flushes) && list_empty(&dev->releases);
 }
 
-void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
+void aftl_dev_wake_for_room(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
-	congested = congested && !aftl_dev_congested(dev);
+	congested = congested && !aftl_dev_is_congested(dev);
 	/* Run the worker, which restarts device time if it stands still: no request may do that. */
 	if (congested)
 		queue_work(dev->disk->workers.queue, &dev->work);
@@ -94,52 +94,52 @@ void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
 		wake_up_all(&dev->room);
 }
 
-void aftl_dev_give_back(struct aftl_dev *dev, u32 ops)
+void aftl_dev_return_claim(struct aftl_dev *dev, u32 ops)
 {
-	bool congested = aftl_dev_congested(dev);
+	bool congested = aftl_dev_is_congested(dev);
 
 	lockdep_assert_held(&dev->lock);
 	if (!ops)
 		return;
 	WRITE_ONCE(dev->claimed, dev->claimed - ops);
-	aftl_dev_tell_room(dev, congested);
+	aftl_dev_wake_for_room(dev, congested);
 }
 
-static struct aftl_dev_op **chunk_at(const struct aftl_dev *dev, u32 number)
+static struct aftl_dev_op **ring_chunk_entry(const struct aftl_dev *dev, u32 number)
 {
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
 /* Operations allocated beyond the fixed part, all claims and another claim of @ops. */
-static s64 surplus_ops(const struct aftl_dev *dev, u32 ops)
+static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
 }
 
-static void append_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+static void append_ring_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
 {
-	*chunk_at(dev, dev->op_end) = chunk;
+	*ring_chunk_entry(dev, dev->op_end) = chunk;
 	WRITE_ONCE(dev->op_end, dev->op_end + AFTL_DEV_CHUNK);
 }
 
-static bool add_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+static bool add_ring_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
 {
 	lockdep_assert_held(&dev->lock);
 	if (dev->op_count >> AFTL_DEV_CHUNK_SHIFT > dev->op_mask)
 		return false;
 	dev->op_count += AFTL_DEV_CHUNK;
-	append_chunk(dev, chunk);
+	append_ring_chunk(dev, chunk);
 	return true;
 }
 
-void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail)
+void aftl_dev_ring_advance_tail(struct aftl_dev *dev, u32 tail)
 {
 	u32 number = dev->tail;
 
 	lockdep_assert_held(&dev->lock);
 	WRITE_ONCE(dev->tail, tail);
 	for (; (number ^ tail) >> AFTL_DEV_CHUNK_SHIFT; number += AFTL_DEV_CHUNK)
-		append_chunk(dev, *chunk_at(dev, number));
+		append_ring_chunk(dev, *ring_chunk_entry(dev, number));
 }
 
 /* Allocate chunks until there is room to claim @ops more operations; drops @lock meanwhile. */
@@ -148,48 +148,48 @@ static bool grow_ring(struct aftl_dev *dev, u32 ops)
 	bool room = true;
 
 	lockdep_assert_held(&dev->lock);
-	while (room && surplus_ops(dev, ops) < 0) {
+	while (room && count_surplus_ops(dev, ops) < 0) {
 		struct aftl_dev_op *chunk;
 
 		spin_unlock_irq(&dev->lock);
 		chunk = kmalloc_node(CHUNK_BYTES, GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN,
 				     dev->disk->node);
 		spin_lock_irq(&dev->lock);
-		room = chunk && add_chunk(dev, chunk);
+		room = chunk && add_ring_chunk(dev, chunk);
 		if (!room)
 			kfree(chunk);
 	}
 	return room;
 }
 
-bool aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops)
+bool aftl_dev_claim_ops(struct aftl_dev *dev, u32 ops)
 {
 	bool congested;
 	bool room;
 
 	spin_lock_irq(&dev->lock);
-	congested = aftl_dev_congested(dev);
+	congested = aftl_dev_is_congested(dev);
 	room = grow_ring(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
-	aftl_dev_tell_room(dev, congested);
+	aftl_dev_wake_for_room(dev, congested);
 	spin_unlock_irq(&dev->lock);
 	return room;
 }
 
-static bool is_surplus(const struct aftl_dev *dev)
+static bool ring_chunk_is_surplus(const struct aftl_dev *dev)
 {
 	u32 unused = dev->op_end - dev->head;
 
-	return surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
-	       unused >= room_for_call(dev) + AFTL_DEV_CHUNK;
+	return count_surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
+	       unused >= max_ops_of_next_call(dev) + AFTL_DEV_CHUNK;
 }
 
-void aftl_dev_ring_trim(struct aftl_dev *dev)
+void aftl_dev_shrink_ring(struct aftl_dev *dev)
 {
 	spin_lock_irq(&dev->lock);
-	while (is_surplus(dev)) {
-		struct aftl_dev_op *chunk = *chunk_at(dev, dev->op_end - AFTL_DEV_CHUNK);
+	while (ring_chunk_is_surplus(dev)) {
+		struct aftl_dev_op *chunk = *ring_chunk_entry(dev, dev->op_end - AFTL_DEV_CHUNK);
 
 		WRITE_ONCE(dev->op_end, dev->op_end - AFTL_DEV_CHUNK);
 		dev->op_count -= AFTL_DEV_CHUNK;
@@ -203,22 +203,22 @@ void aftl_dev_ring_trim(struct aftl_dev *dev)
 int aftl_dev_ring_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
-	u64 entries = table_entries(geo);
+	u64 entries = ring_table_entries(geo);
 	bool added = true;
 	u64 i;
 
 	dev->reserve = aftl_max_host_calls(geo);
-	dev->op_fixed = (u32)fixed_ops(geo);
+	dev->op_fixed = (u32)fixed_ring_ops(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,
 				       dev->disk->node);
 	if (!dev->op_chunks)
 		return -ENOMEM;
-	for (i = 0; added && i < first_chunks(geo); i++) {
+	for (i = 0; added && i < initial_ring_chunks(geo); i++) {
 		struct aftl_dev_op *chunk = kmalloc_node(CHUNK_BYTES, GFP_KERNEL, dev->disk->node);
 
 		spin_lock_irq(&dev->lock);
-		added = chunk && add_chunk(dev, chunk);
+		added = chunk && add_ring_chunk(dev, chunk);
 		spin_unlock_irq(&dev->lock);
 	}
 	return added ? 0 : -ENOMEM;
@@ -228,18 +228,18 @@ void aftl_dev_ring_exit(struct aftl_dev *dev)
 {
 	for (; dev->op_count; dev->op_count -= AFTL_DEV_CHUNK) {
 		dev->op_end -= AFTL_DEV_CHUNK;
-		kfree(*chunk_at(dev, dev->op_end));
+		kfree(*ring_chunk_entry(dev, dev->op_end));
 	}
 	kvfree(dev->op_chunks);
 }
 
-u64 aftl_dev_ring_need(const struct aftl_geometry *geo)
+u64 aftl_dev_ring_needed_bytes(const struct aftl_geometry *geo)
 {
-	return table_entries(geo) * sizeof(struct aftl_dev_op *) +
-	       first_chunks(geo) * CHUNK_BYTES;
+	return ring_table_entries(geo) * sizeof(struct aftl_dev_op *) +
+	       initial_ring_chunks(geo) * CHUNK_BYTES;
 }
 
-u64 aftl_dev_ring_bytes(const struct aftl_dev *dev)
+u64 aftl_dev_ring_memory_bytes(const struct aftl_dev *dev)
 {
 	return ((u64)dev->op_mask + 1) * sizeof(*dev->op_chunks) +
 	       (u64)(READ_ONCE(dev->op_count) >> AFTL_DEV_CHUNK_SHIFT) * CHUNK_BYTES;

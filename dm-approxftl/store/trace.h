@@ -45,7 +45,7 @@ TRACE_EVENT(aftl_submit,
 		__entry->at_ns = request->arrival_ns;
 		__entry->unit = request->unit;
 		__entry->units = request->units;
-		__entry->unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
+		__entry->unit_bytes = aftl_disk_unit_sectors(disk) << SECTOR_SHIFT;
 		__entry->op = request->op;
 		__entry->class = request->class;
 		__entry->fua = request->flags & AFTL_REQUEST_FUA;

@@ -4,7 +4,7 @@
 
 #include "tags/control.h"
 
-int aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last)
+int aftl_control_get_range(const struct approxftl_range *range, u64 *first, u64 *last)
 {
 	if (!range->length)
 		return -EINVAL;
@@ -20,8 +20,8 @@ int aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last
 	return 0;
 }
 
-int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
-			 void *argument)
+int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+				void *argument)
 {
 	struct file *file = fget(fd);
 	int ret;

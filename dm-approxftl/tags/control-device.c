@@ -10,14 +10,14 @@
 #include "tags/control.h"
 
 /* Return the block device that @file refers to; NULL if it is not a block device. */
-static struct block_device *device_of(const struct file *file)
+static struct block_device *block_device_of_file(const struct file *file)
 {
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
 }
 
-static int visit_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
+static int call_on_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
-	int ret = aftl_target_visit(dev, fn, data);
+	int ret = aftl_visit_target_of_device(dev, fn, data);
 
 	if (ret == -ENODEV)
 		*reason = APPROXFTL_REASON_DEVICE;
@@ -43,11 +43,11 @@ struct wish {
 /* Limit of tagged ranges of a device. */
 #define MAX_DEVICE_RANGES 65536
 
-static int tag_ranges(struct aftl_ranges *ranges, const struct wish *wish)
+static int tag_device_ranges(struct aftl_ranges *ranges, const struct wish *wish)
 {
 	u32 before = ranges->count;
-	int ret = aftl_ranges_set(ranges, wish->first, wish->last, wish->say,
-				  before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
+	int ret = aftl_ranges_set_tag(ranges, wish->first, wish->last, wish->say,
+				      before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
 
 	if (!before && ranges->count)
 		atomic_inc(&aftl_tags_in_use);
@@ -56,7 +56,7 @@ static int tag_ranges(struct aftl_ranges *ranges, const struct wish *wish)
 	return ret;
 }
 
-static int tag_device(struct aftl_target *target, void *data)
+static int tag_target_ranges(struct aftl_target *target, void *data)
 {
 	struct wish *wish = data;
 	u64 bytes = (u64)target->ti->len << SECTOR_SHIFT;
@@ -66,15 +66,15 @@ static int tag_device(struct aftl_target *target, void *data)
 		return -EOVERFLOW;
 	if (wish->last != AFTL_LAST_BYTE && wish->last >= bytes)
 		return -EOVERFLOW;
-	ret = tag_ranges(&target->table.device->tags, wish);
+	ret = tag_device_ranges(&target->table.device->tags, wish);
 	if (ret == -ENOSPC)
 		wish->reason = APPROXFTL_REASON_RANGES;
 	return ret;
 }
 
-static int check_device(const struct file *file, struct approxftl_range *range)
+static int check_device_file(const struct file *file, struct approxftl_range *range)
 {
-	const struct block_device *device = device_of(file);
+	const struct block_device *device = block_device_of_file(file);
 
 	range->reason = APPROXFTL_REASON_KIND;
 	if (!device)
@@ -92,21 +92,22 @@ static int check_device(const struct file *file, struct approxftl_range *range)
 static int tag_device_file(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_range *range = argument;
-	struct wish wish = { .say = aftl_say(range->class) };
-	int ret = aftl_control_span(range, &wish.first, &wish.last);
+	struct wish wish = { .say = aftl_class_to_tag(range->class) };
+	int ret = aftl_control_get_range(range, &wish.first, &wish.last);
 
 	if (!ret)
-		ret = check_device(file, range);
+		ret = check_device_file(file, range);
 	if (!ret && range->flags & APPROXFTL_SYNC_FIRST)
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	ret = visit_device(device_of(file)->bd_dev, tag_device, &wish, &wish.reason);
+	ret = call_on_device(block_device_of_file(file)->bd_dev, tag_target_ranges, &wish,
+			     &wish.reason);
 	range->reason = wish.reason;
 	return ret;
 }
 
-int aftl_control_device_tag(struct aftl_control *control, void *argument)
+int aftl_control_tag_device(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 
@@ -116,12 +117,12 @@ int aftl_control_device_tag(struct aftl_control *control, void *argument)
 	if (range->class > APPROXFTL_LEVEL_3 || range->flags & ~APPROXFTL_SYNC_FIRST ||
 	    range->reserved)
 		return -EINVAL;
-	return aftl_control_on_file(control, range->fd, tag_device_file, range);
+	return aftl_control_call_with_file(control, range->fd, tag_device_file, range);
 }
 
 /**
  * struct listing - query of tagged ranges
- * @cursor: see aftl_ranges_list()
+ * @cursor: see aftl_ranges_list_extents()
  * @extents: array that is filled in
  * @room: size of @extents
  * @count: number of extents filled in
@@ -133,17 +134,17 @@ struct listing {
 	u32 count;
 };
 
-static int list_device(struct aftl_target *target, void *data)
+static int list_device_tags(struct aftl_target *target, void *data)
 {
 	struct listing *listing = data;
 
-	listing->count = aftl_ranges_list(&target->table.device->tags, &listing->cursor,
-					  listing->extents, listing->room);
+	listing->count = aftl_ranges_list_extents(&target->table.device->tags, &listing->cursor,
+						  listing->extents, listing->room);
 	return 0;
 }
 
 /* Return at most one batch; a caller with more room repeats the ioctl. */
-static int query_device(struct block_device *device, struct approxftl_query *query)
+static int query_device_tags(struct block_device *device, struct approxftl_query *query)
 {
 	struct listing listing = {
 		.cursor = query->cursor,
@@ -155,7 +156,7 @@ static int query_device(struct block_device *device, struct approxftl_query *que
 	listing.extents = kmalloc_array(AFTL_BATCH, sizeof(*listing.extents), GFP_KERNEL);
 	if (!listing.extents)
 		return -ENOMEM;
-	ret = visit_device(device->bd_dev, list_device, &listing, &reason);
+	ret = call_on_device(device->bd_dev, list_device_tags, &listing, &reason);
 	if (!ret && copy_to_user(u64_to_user_ptr(query->extents), listing.extents,
 				 listing.count * sizeof(*listing.extents)))
 		ret = -EFAULT;
@@ -165,22 +166,22 @@ static int query_device(struct block_device *device, struct approxftl_query *que
 	return ret;
 }
 
-static int query_device_file(struct aftl_control *control, struct file *file, void *argument)
+static int query_device_file_tags(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_query *query = argument;
-	int ret = device_of(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
+	int ret = block_device_of_file(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
 
 	if (!ret && query->cursor != APPROXFTL_TO_END)
-		ret = query_device(device_of(file), query);
+		ret = query_device_tags(block_device_of_file(file), query);
 	return ret;
 }
 
-int aftl_control_device_query(struct aftl_control *control, void *argument)
+int aftl_control_query_device(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
 
 	query->count = 0;
-	return aftl_control_on_file(control, query->fd, query_device_file, query);
+	return aftl_control_call_with_file(control, query->fd, query_device_file_tags, query);
 }
 
 /* Queries of stored data. */
@@ -199,7 +200,7 @@ struct look {
 	u64 bytes;
 };
 
-static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_unit *unit)
+static void describe_stored_unit(const struct aftl *ftl, u32 index, struct approxftl_unit *unit)
 {
 	static const u8 levels[AFTL_LEVELS] = { 0, 0, APPROXFTL_UNIT_LEVEL_2,
 						APPROXFTL_UNIT_LEVEL_3 };
@@ -220,8 +221,8 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 }
 
 /* Fill in @unit. A file system may report any block number; nothing is stored beyond the end. */
-static void look_at(const struct aftl_device *device, const struct look *look,
-		    struct approxftl_unit *unit)
+static void describe_unit_at(const struct aftl_device *device, const struct look *look,
+			     struct approxftl_unit *unit)
 {
 	struct aftl_spot spot;
 
@@ -231,13 +232,13 @@ static void look_at(const struct aftl_device *device, const struct look *look,
 	unit->raw = 0;
 	if (unit->device_offset >= look->bytes)
 		return;
-	spot = aftl_device_spot(device, unit->device_offset / look->unit_bytes, 1);
+	spot = aftl_device_locate_unit(device, unit->device_offset / look->unit_bytes, 1);
 	spin_lock_bh(&spot.disk->lock);
-	look_at_unit(spot.disk->ftl, spot.unit, unit);
+	describe_stored_unit(spot.disk->ftl, spot.unit, unit);
 	spin_unlock_bh(&spot.disk->lock);
 }
 
-static int look_at_units(struct aftl_target *target, void *data)
+static int describe_units(struct aftl_target *target, void *data)
 {
 	struct look *look = data;
 	u32 i;
@@ -245,7 +246,7 @@ static int look_at_units(struct aftl_target *target, void *data)
 	look->unit_bytes = target->shards.geo.unit_bytes;
 	look->bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	for (i = 0; i < look->count; i++)
-		look_at(target->table.device, look, &look->units[i]);
+		describe_unit_at(target->table.device, look, &look->units[i]);
 	return 0;
 }
 
@@ -269,7 +270,7 @@ struct survey {
  * Set @offset to the device offset of the logical page at @cursor. Returns 1, 0 for a hole, or a
  * negative error code.
  */
-static int locate_page(struct survey *survey, u64 cursor, u64 *offset)
+static int locate_file_page(struct survey *survey, u64 cursor, u64 *offset)
 {
 	u32 shift;
 	sector_t block;
@@ -288,7 +289,7 @@ static int locate_page(struct survey *survey, u64 cursor, u64 *offset)
 }
 
 /* Collect the next batch of logical pages that are no holes, and advance the cursor. */
-static int gather_pages(struct survey *survey)
+static int gather_located_pages(struct survey *survey)
 {
 	struct approxftl_stored *stored = survey->stored;
 	u32 room = min_t(u32, stored->room - stored->count, AFTL_BATCH);
@@ -303,7 +304,7 @@ static int gather_pages(struct survey *survey)
 		if (stored->cursor >= survey->end)
 			break;
 		unit->offset = stored->cursor;
-		ret = locate_page(survey, stored->cursor, &unit->device_offset);
+		ret = locate_file_page(survey, stored->cursor, &unit->device_offset);
 		if (ret < 0)
 			return ret;
 		survey->look.count += ret;
@@ -312,14 +313,14 @@ static int gather_pages(struct survey *survey)
 	return 0;
 }
 
-static int answer_some(struct survey *survey)
+static int answer_query_batch(struct survey *survey)
 {
 	struct approxftl_unit __user *to = u64_to_user_ptr(survey->stored->units);
 	struct look *look = &survey->look;
-	int ret = gather_pages(survey);
+	int ret = gather_located_pages(survey);
 
 	if (!ret)
-		ret = visit_device(survey->dev, look_at_units, look, &survey->stored->reason);
+		ret = call_on_device(survey->dev, describe_units, look, &survey->stored->reason);
 	if (ret)
 		return ret;
 	if (copy_to_user(to + survey->stored->count, look->units,
@@ -330,10 +331,10 @@ static int answer_some(struct survey *survey)
 }
 
 /* Find the device, and set the first and the last byte of the query. */
-static int begin_survey(struct survey *survey, const struct file *file)
+static int begin_stored_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = visit_device(survey->dev, look_at_units, &survey->look, &stored->reason);
+	int ret = call_on_device(survey->dev, describe_units, &survey->look, &stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
 	if (ret)
@@ -352,13 +353,13 @@ static int begin_survey(struct survey *survey, const struct file *file)
  * A sparse file may have 2^62 bytes, so any signal ends the call. The caller can continue from the
  * cursor, which is copied to user space on errors, too.
  */
-static int answer_survey(struct survey *survey, const struct file *file)
+static int answer_stored_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = begin_survey(survey, file);
+	int ret = begin_stored_query(survey, file);
 
 	while (!ret && stored->count < stored->room && stored->cursor < survey->end) {
-		ret = answer_some(survey);
+		ret = answer_query_batch(survey);
 		cond_resched();
 		if (signal_pending(current))
 			break;
@@ -374,7 +375,7 @@ static int answer_survey(struct survey *survey, const struct file *file)
  * Check permissions: bmap() reveals block locations, which only the owner may know. With a data
  * journal it may also write back the journal and wait for that, so refuse it.
  */
-static int check_asker(struct survey *survey, struct file *file)
+static int check_stored_query_permission(struct survey *survey, struct file *file)
 {
 	const struct inode *inode = survey->inode;
 
@@ -384,16 +385,16 @@ static int check_asker(struct survey *survey, struct file *file)
 	if (!file_owner_or_capable(file))
 		return -EPERM;
 	survey->stored->reason = APPROXFTL_REASON_DEVICE;
-	if (aftl_journals_data(inode->i_sb->s_magic, inode->i_mapping))
+	if (aftl_ext4_logs_data(inode->i_sb->s_magic, inode->i_mapping))
 		return -EPERM;
 	survey->stored->reason = APPROXFTL_REASON_NONE;
 	return 0;
 }
 
 /* Determine the device of the query, and check permissions. */
-static int identify_device(struct survey *survey, struct file *file)
+static int identify_queried_device(struct survey *survey, struct file *file)
 {
-	struct block_device *device = device_of(file);
+	struct block_device *device = block_device_of_file(file);
 	struct inode *inode = file_inode(file);
 
 	if (!(file->f_mode & FMODE_READ)) {
@@ -409,29 +410,29 @@ static int identify_device(struct survey *survey, struct file *file)
 		return -EOPNOTSUPP;
 	}
 	survey->dev = device->bd_dev;
-	return check_asker(survey, file);
+	return check_stored_query_permission(survey, file);
 }
 
-static int survey_file(struct aftl_control *control, struct file *file, void *stored)
+static int query_stored_file(struct aftl_control *control, struct file *file, void *stored)
 {
 	struct survey survey = { .stored = stored };
-	int ret = identify_device(&survey, file);
+	int ret = identify_queried_device(&survey, file);
 
 	if (ret)
 		return ret;
 	survey.look.units = kcalloc(AFTL_BATCH, sizeof(*survey.look.units), GFP_KERNEL);
 	if (!survey.look.units)
 		return -ENOMEM;
-	ret = answer_survey(&survey, file);
+	ret = answer_stored_query(&survey, file);
 	kfree(survey.look.units);
 	return ret;
 }
 
-int aftl_control_stored(struct aftl_control *control, void *argument)
+int aftl_control_query_stored(struct aftl_control *control, void *argument)
 {
 	struct approxftl_stored *stored = argument;
 
 	stored->count = 0;
 	stored->reason = APPROXFTL_REASON_NONE;
-	return aftl_control_on_file(control, stored->fd, survey_file, stored);
+	return aftl_control_call_with_file(control, stored->fd, query_stored_file, stored);
 }

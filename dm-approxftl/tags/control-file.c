@@ -12,12 +12,12 @@
 #include "tags/control.h"
 
 /* Return the inode whose page cache holds the data of @file; for an overlay, the underlying one. */
-static struct inode *inode_of(const struct file *file)
+static struct inode *data_inode_of(const struct file *file)
 {
 	return d_real_inode(file->f_path.dentry);
 }
 
-static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
+static int sync_file_range_pages(struct inode *inode, u32 flags, u64 first, u64 last)
 {
 	if (!(flags & APPROXFTL_SYNC_FIRST))
 		return 0;
@@ -28,53 +28,53 @@ static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
  * Tag a file, and check its owner again: if the file has a new owner meanwhile, that user has not
  * asked for tags.
  */
-static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
+static int tag_owned_range(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
-	struct inode *inode = inode_of(file);
-	int ret = aftl_file_tag(inode, first, last, aftl_say(class), reason);
+	struct inode *inode = data_inode_of(file);
+	int ret = aftl_file_tag(inode, first, last, aftl_class_to_tag(class), reason);
 
 	if (ret)
 		return ret;
-	ret = aftl_rules_check_owner(file, reason);
+	ret = aftl_check_file_tag_owner(file, reason);
 	if (ret)
-		aftl_file_forget(inode);
+		aftl_file_drop_tags(inode);
 	return ret;
 }
 
-static int tag_file(struct aftl_control *control, struct file *file, void *argument)
+static int tag_file_by_call(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_range *range = argument;
 	u64 first;
 	u64 last;
-	int ret = aftl_control_span(range, &first, &last);
+	int ret = aftl_control_get_range(range, &first, &last);
 
 	if (!ret)
-		ret = aftl_rules_check_owner(file, &range->reason);
+		ret = aftl_check_file_tag_owner(file, &range->reason);
 	if (!ret && range->class != APPROXFTL_NONE)
-		ret = aftl_rules_check(file->f_path.dentry, &range->reason);
+		ret = aftl_check_file_may_be_tagged(file->f_path.dentry, &range->reason);
 	if (!ret)
-		ret = sync_span(inode_of(file), range->flags, first, last);
+		ret = sync_file_range_pages(data_inode_of(file), range->flags, first, last);
 	if (!ret)
-		ret = tag_owned(file, first, last, range->class, &range->reason);
+		ret = tag_owned_range(file, first, last, range->class, &range->reason);
 	return ret;
 }
 
-static int tag_file_range(struct aftl_control *control, struct approxftl_range *range)
+static int tag_range_of_file(struct aftl_control *control, struct approxftl_range *range)
 {
 	range->reason = APPROXFTL_REASON_NONE;
 	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
 		return -EINVAL;
-	return aftl_control_on_file(control, range->fd, tag_file, range);
+	return aftl_control_call_with_file(control, range->fd, tag_file_by_call, range);
 }
 
-int aftl_control_tag(struct aftl_control *control, void *argument)
+int aftl_control_tag_range(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 
-	return range->class > APPROXFTL_LEVEL_3 ? -EINVAL : tag_file_range(control, range);
+	return range->class > APPROXFTL_LEVEL_3 ? -EINVAL : tag_range_of_file(control, range);
 }
 
-int aftl_control_untag(struct aftl_control *control, void *argument)
+int aftl_control_untag_range(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 	int ret;
@@ -82,13 +82,13 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	if (range->class)
 		return -EINVAL;
 	range->class = APPROXFTL_NONE;
-	ret = tag_file_range(control, range);
+	ret = tag_range_of_file(control, range);
 	range->class = 0;
 	return ret;
 }
 
 /* Note in @data, a struct approxftl_tag_fd, by what @target can learn the class of a write. */
-static int note_carriers(struct aftl_target *target, void *data)
+static int collect_tag_carriers(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
 	struct approxftl_tag_fd *tag = data;
@@ -98,17 +98,17 @@ static int note_carriers(struct aftl_target *target, void *data)
 		tag->io_priority = IOPRIO_CLASS_BE << IOPRIO_CLASS_SHIFT |
 				   options->ioprio_hint << 3 | IOPRIO_BE_NORM;
 	if (tag->honoured & APPROXFTL_CARRIER_WRITE_STREAM)
-		tag->write_stream = aftl_tag_stream(options);
+		tag->write_stream = aftl_tag_write_stream(options);
 	return 0;
 }
 
 /* Ask the device that @file is, or on which its file system is directly; others honour nothing. */
-static int ask_device(const struct file *file, struct approxftl_tag_fd *tag)
+static int ask_device_for_carriers(const struct file *file, struct approxftl_tag_fd *tag)
 {
-	const struct inode *inode = inode_of(file);
+	const struct inode *inode = data_inode_of(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
-	int ret = dev ? aftl_target_visit(dev, note_carriers, tag) : -ENODEV;
+	int ret = dev ? aftl_visit_target_of_device(dev, collect_tag_carriers, tag) : -ENODEV;
 
 	return ret == -ENODEV ? 0 : ret;
 }
@@ -125,38 +125,38 @@ static void set_write_hint(struct inode *inode, bool approximate)
 }
 
 /* Tag the file by @carriers; tag->carriers takes those that could be set. */
-static int set_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
+static int tag_file_by_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
 {
 	int ret = 0;
 
 	if (carriers & APPROXFTL_CARRIER_INODE)
-		ret = tag_owned(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
+		ret = tag_owned_range(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
 	if (ret)
 		return ret;
 	tag->carriers = carriers & APPROXFTL_CARRIER_INODE;
 	if (carriers & APPROXFTL_CARRIER_WRITE_HINT & tag->passed) {
-		set_write_hint(inode_of(file), tag->class == APPROXFTL_APPROXIMATE);
+		set_write_hint(data_inode_of(file), tag->class == APPROXFTL_APPROXIMATE);
 		tag->carriers |= APPROXFTL_CARRIER_WRITE_HINT;
 	}
 	return 0;
 }
 
-static int tag_whole(struct aftl_control *control, struct file *file, void *argument)
+static int tag_whole_file(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_tag_fd *tag = argument;
 	u32 carriers = tag->carriers;
-	int ret = ask_device(file, tag);
+	int ret = ask_device_for_carriers(file, tag);
 
 	tag->carriers = 0;
 	if (ret || S_ISBLK(file_inode(file)->i_mode))
 		return ret;
-	ret = aftl_rules_check_owner(file, &tag->reason);
+	ret = aftl_check_file_tag_owner(file, &tag->reason);
 	if (!ret && tag->class != APPROXFTL_NONE)
-		ret = aftl_rules_check(file->f_path.dentry, &tag->reason);
+		ret = aftl_check_file_may_be_tagged(file->f_path.dentry, &tag->reason);
 	if (ret)
 		return ret;
-	return set_carriers(file, tag,
-			    carriers ? carriers : APPROXFTL_CARRIER_INODE | tag->honoured);
+	return tag_file_by_carriers(file, tag,
+				    carriers ? carriers : APPROXFTL_CARRIER_INODE | tag->honoured);
 }
 
 int aftl_control_tag_fd(struct aftl_control *control, void *argument)
@@ -171,16 +171,16 @@ int aftl_control_tag_fd(struct aftl_control *control, void *argument)
 	tag->reason = APPROXFTL_REASON_NONE;
 	if (tag->class > APPROXFTL_LEVEL_3 || tag->carriers & ~known || tag->reserved)
 		return -EINVAL;
-	return aftl_control_on_file(control, tag->fd, tag_whole, tag);
+	return aftl_control_call_with_file(control, tag->fd, tag_whole_file, tag);
 }
 
 /* Copy the next batch to user space. Returns its size, or a negative error code. */
-static int list_some(const struct inode *inode, struct approxftl_query *query,
-		     struct approxftl_extent *extents)
+static int list_tag_batch(const struct inode *inode, struct approxftl_query *query,
+			  struct approxftl_extent *extents)
 {
 	u32 room = min_t(u32, query->room - query->count, AFTL_BATCH);
 	struct approxftl_extent __user *to = u64_to_user_ptr(query->extents);
-	u32 count = aftl_file_list(inode, &query->cursor, extents, room);
+	u32 count = aftl_file_list_tags(inode, &query->cursor, extents, room);
 
 	if (copy_to_user(to + query->count, extents, count * sizeof(*extents)))
 		return -EFAULT;
@@ -194,29 +194,30 @@ static int list_file_tags(const struct inode *inode, struct approxftl_query *que
 	int ret = extents ? 1 : -ENOMEM;
 
 	while (ret > 0 && query->count < query->room && query->cursor <= AFTL_LAST_BYTE) {
-		ret = fatal_signal_pending(current) ? -EINTR : list_some(inode, query, extents);
+		ret = fatal_signal_pending(current) ? -EINTR :
+						      list_tag_batch(inode, query, extents);
 		cond_resched();
 	}
 	kfree(extents);
 	return min(ret, 0);
 }
 
-static int query_file(struct aftl_control *control, struct file *file, void *query)
+static int query_file_tags(struct aftl_control *control, struct file *file, void *query)
 {
 	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
 
-	return ret ? ret : list_file_tags(inode_of(file), query);
+	return ret ? ret : list_file_tags(data_inode_of(file), query);
 }
 
-int aftl_control_query(struct aftl_control *control, void *argument)
+int aftl_control_query_file(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
 
 	query->count = 0;
-	return aftl_control_on_file(control, query->fd, query_file, query);
+	return aftl_control_call_with_file(control, query->fd, query_file_tags, query);
 }
 
-static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct file *file)
+static int check_pwritev_argument(const struct approxftl_pwritev *pwritev, const struct file *file)
 {
 	umode_t mode = file_inode(file)->i_mode;
 
@@ -230,17 +231,17 @@ static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct f
 }
 
 /* Tag the written range, because a scope does not affect write-back of the page cache. */
-static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
+static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	u64 first = pwritev->offset;
 
 	if (!bytes || !S_ISREG(file_inode(file)->i_mode))
 		return 0;
-	return tag_owned(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
+	return tag_owned_range(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
 /* Check that the range can be tagged, before anything is written. */
-static int may_tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
+static int check_written_tag(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	int ret;
 
@@ -248,31 +249,31 @@ static int may_tag_written(struct approxftl_pwritev *pwritev, struct file *file,
 		return 0;
 	if (bytes - 1 > AFTL_LAST_BYTE - pwritev->offset)
 		return -EOVERFLOW;
-	ret = aftl_rules_check_owner(file, &pwritev->reason);
-	return ret ? ret : aftl_rules_check(file->f_path.dentry, &pwritev->reason);
+	ret = aftl_check_file_tag_owner(file, &pwritev->reason);
+	return ret ? ret : aftl_check_file_may_be_tagged(file->f_path.dentry, &pwritev->reason);
 }
 
 /*
  * Write without O_SYNC semantics, even if the file has them: the range must be tagged before it is
- * written back. sync_written() syncs it.
+ * written back. sync_written_range() syncs it.
  */
 static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct file *file,
 			      struct iov_iter *iter, loff_t position)
 {
 	u32 previous;
 	u32 ours;
-	ssize_t written = aftl_scopes_set(&control->scopes, APPROXFTL_THREAD,
-					  aftl_say(class), &previous);
+	ssize_t written = aftl_scopes_set_tag(&control->scopes, APPROXFTL_THREAD,
+					      aftl_class_to_tag(class), &previous);
 
 	if (written)
 		return written;
 	written = aftl_iter_write(file, iter, position, IOCB_DSYNC | IOCB_SYNC);
-	if (aftl_scopes_set(&control->scopes, APPROXFTL_THREAD, previous, &ours))
+	if (aftl_scopes_set_tag(&control->scopes, APPROXFTL_THREAD, previous, &ours))
 		WARN_ON_ONCE(1);
 	return written;
 }
 
-static int sync_written(struct file *file, u64 first, u64 bytes)
+static int sync_written_range(struct file *file, u64 first, u64 bytes)
 {
 	if (!bytes || !(file->f_flags & O_DSYNC || IS_SYNC(file_inode(file))))
 		return 0;
@@ -283,8 +284,8 @@ static int sync_written(struct file *file, u64 first, u64 bytes)
  * Tag only the bytes that have been written: the data in the rest of the range are not the caller's
  * new data.
  */
-static ssize_t write_approximate(struct aftl_control *control, struct approxftl_pwritev *pwritev,
-				 struct file *file, struct iov_iter *iter)
+static ssize_t write_as_approximate(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+				    struct file *file, struct iov_iter *iter)
 {
 	ssize_t written = write_in_scope(control, pwritev->class, file, iter, pwritev->offset);
 	int ret;
@@ -292,7 +293,7 @@ static ssize_t write_approximate(struct aftl_control *control, struct approxftl_
 	if (written <= 0)
 		return written;
 	pwritev->written = written;
-	ret = tag_written(pwritev, file, written);
+	ret = tag_written_range(pwritev, file, written);
 	return ret ? ret : written;
 }
 
@@ -300,8 +301,8 @@ static ssize_t write_approximate(struct aftl_control *control, struct approxftl_
  * Tag the range as precise before writing, so that write-back cannot store new data with the old
  * tag. Restore the old tags of bytes that were not written.
  */
-static ssize_t write_precise(struct aftl_control *control, struct approxftl_pwritev *pwritev,
-			     struct file *file, struct iov_iter *iter)
+static ssize_t write_as_precise(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+				struct file *file, struct iov_iter *iter)
 {
 	u64 bytes = iov_iter_count(iter);
 	u64 first = pwritev->offset;
@@ -310,38 +311,39 @@ static ssize_t write_precise(struct aftl_control *control, struct approxftl_pwri
 	int ret = 0;
 
 	if (bytes && S_ISREG(file_inode(file)->i_mode))
-		ret = aftl_file_said(inode_of(file), first, first + bytes - 1, &said);
+		ret = aftl_file_save_tags(data_inode_of(file), first, first + bytes - 1, &said);
 	if (!ret)
-		ret = tag_written(pwritev, file, bytes);
+		ret = tag_written_range(pwritev, file, bytes);
 	written = ret ? ret : write_in_scope(control, pwritev->class, file, iter, first);
 	if (!ret && written < (ssize_t)bytes)
-		aftl_file_say_again(inode_of(file), first + max_t(ssize_t, written, 0), &said);
+		aftl_file_restore_tags(data_inode_of(file), first + max_t(ssize_t, written, 0),
+				       &said);
 	kvfree(said.extents);
 	return written;
 }
 
-static int write_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
-		      struct file *file, struct iov_iter *iter)
+static int write_tagged_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+			     struct file *file, struct iov_iter *iter)
 {
-	ssize_t written = may_tag_written(pwritev, file, iov_iter_count(iter));
+	ssize_t written = check_written_tag(pwritev, file, iov_iter_count(iter));
 
 	if (!written)
 		written = pwritev->class == APPROXFTL_PRECISE ?
-				  write_precise(control, pwritev, file, iter) :
-				  write_approximate(control, pwritev, file, iter);
+				  write_as_precise(control, pwritev, file, iter) :
+				  write_as_approximate(control, pwritev, file, iter);
 	if (written < 0)
 		return written;
 	pwritev->written = written;
-	return sync_written(file, pwritev->offset, written);
+	return sync_written_range(file, pwritev->offset, written);
 }
 
-static int import_and_write(struct aftl_control *control, struct file *file, void *argument)
+static int import_iovec_and_write(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_pwritev *pwritev = argument;
 	struct iovec fast[UIO_FASTIOV];
 	struct iovec *iov = fast;
 	struct iov_iter iter;
-	ssize_t ret = check_pwritev(pwritev, file);
+	ssize_t ret = check_pwritev_argument(pwritev, file);
 
 	if (ret)
 		return ret;
@@ -349,7 +351,7 @@ static int import_and_write(struct aftl_control *control, struct file *file, voi
 			   ARRAY_SIZE(fast), &iov, &iter);
 	if (ret < 0)
 		return ret;
-	ret = write_file(control, pwritev, file, &iter);
+	ret = write_tagged_file(control, pwritev, file, &iter);
 	kfree(iov);
 	return ret;
 }
@@ -360,18 +362,18 @@ int aftl_control_pwritev(struct aftl_control *control, void *argument)
 
 	pwritev->reason = APPROXFTL_REASON_NONE;
 	pwritev->written = 0;
-	return aftl_control_on_file(control, pwritev->fd, import_and_write, pwritev);
+	return aftl_control_call_with_file(control, pwritev->fd, import_iovec_and_write, pwritev);
 }
 
-static int watch_or_not(struct aftl_control *control, struct file *file, void *argument)
+static int set_file_system_watch(struct aftl_control *control, struct file *file, void *argument)
 {
 	const struct approxftl_watch *watch = argument;
 	struct super_block *sb = file_inode(file)->i_sb;
 
-	return watch->on ? aftl_watch_begin(sb) : aftl_watch_end(sb);
+	return watch->on ? aftl_watch_add_sb(sb) : aftl_watch_remove_sb(sb);
 }
 
-int aftl_control_watch(struct aftl_control *control, void *argument)
+int aftl_control_watch_file_system(struct aftl_control *control, void *argument)
 {
 	struct approxftl_watch *watch = argument;
 
@@ -380,5 +382,5 @@ int aftl_control_watch(struct aftl_control *control, void *argument)
 	watch->reason = APPROXFTL_REASON_NONE;
 	if (watch->on > 1)
 		return -EINVAL;
-	return aftl_control_on_file(control, watch->fd, watch_or_not, watch);
+	return aftl_control_call_with_file(control, watch->fd, set_file_system_watch, watch);
 }

@@ -43,13 +43,13 @@ struct call {
 	aftl_control_fn run;
 };
 
-static int count_device(struct aftl_target *target, void *devices)
+static int count_target(struct aftl_target *target, void *devices)
 {
 	++*(u32 *)devices;
 	return 0;
 }
 
-static int run_caps(struct aftl_control *control, void *argument)
+static int execute_caps_call(struct aftl_control *control, void *argument)
 {
 	struct approxftl_caps *caps = argument;
 
@@ -66,13 +66,13 @@ static int run_caps(struct aftl_control *control, void *argument)
 	/* Do not audit: the caller asks about the capability and does not use it. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
-	aftl_files_caps(caps);
-	aftl_target_each(count_device, &caps->devices);
+	aftl_get_tag_table_limits(caps);
+	aftl_call_on_each_target(count_target, &caps->devices);
 	return 0;
 }
 
 /* Copy a label from user space; it must be printable ASCII, so that it fits in a line of text. */
-static int get_label(char *label, u64 address, u32 length)
+static int copy_label_from_user(char *label, u64 address, u32 length)
 {
 	u32 i;
 
@@ -87,7 +87,7 @@ static int get_label(char *label, u64 address, u32 length)
 	return 0;
 }
 
-static int run_scope(struct aftl_control *control, void *argument)
+static int execute_scope_call(struct aftl_control *control, void *argument)
 {
 	struct approxftl_scope *scope = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
@@ -97,35 +97,35 @@ static int run_scope(struct aftl_control *control, void *argument)
 	if (scope->whose > APPROXFTL_PROCESS || scope->class > APPROXFTL_LEVEL_3 ||
 	    scope->reserved)
 		return -EINVAL;
-	ret = get_label(label, scope->label, scope->label_length);
+	ret = copy_label_from_user(label, scope->label, scope->label_length);
 	if (!ret)
-		ret = aftl_scopes_set(&control->scopes, scope->whose, aftl_say(scope->class),
-				      &previous);
+		ret = aftl_scopes_set_tag(&control->scopes, scope->whose,
+					  aftl_class_to_tag(scope->class), &previous);
 	if (ret)
 		return ret;
-	scope->previous = aftl_said_class(previous);
-	aftl_note_scope(scope->whose, aftl_say(scope->class), label);
+	scope->previous = aftl_tag_to_class(previous);
+	aftl_trace_scope_note(scope->whose, aftl_class_to_tag(scope->class), label);
 	return 0;
 }
 
-static int run_note(struct aftl_control *control, void *argument)
+static int execute_note_call(struct aftl_control *control, void *argument)
 {
 	struct approxftl_note *note = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
-	int ret = note->length ? get_label(label, note->label, note->length) : -EINVAL;
+	int ret = note->length ? copy_label_from_user(label, note->label, note->length) : -EINVAL;
 
-	return ret ? ret : aftl_note_label(label);
+	return ret ? ret : aftl_trace_label_note(label);
 }
 
-static int run_stats(struct aftl_control *control, void *argument)
+static int execute_stats_call(struct aftl_control *control, void *argument)
 {
 	struct approxftl_stats *stats = argument;
 
 	*stats = (struct approxftl_stats){ .size = stats->size };
-	aftl_files_stats(stats);
-	aftl_decide_stats(stats);
-	stats->scopes = aftl_scope_count();
-	stats->watches = aftl_watch_count();
+	aftl_get_tag_table_stats(stats);
+	aftl_get_decision_stats(stats);
+	stats->scopes = aftl_count_scopes();
+	stats->watches = aftl_count_watches();
 	return 0;
 }
 
@@ -138,23 +138,24 @@ static int run_stats(struct aftl_control *control, void *argument)
 
 /* The third argument is the last member in version 1. */
 static const struct call calls[] = {
-	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, run_caps),
-	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag),
-	CALL(APPROXFTL_UNTAG, approxftl_range, reserved, aftl_control_untag),
-	CALL(APPROXFTL_QUERY, approxftl_query, count, aftl_control_query),
-	CALL(APPROXFTL_SCOPE, approxftl_scope, reserved, run_scope),
+	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, execute_caps_call),
+	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag_range),
+	CALL(APPROXFTL_UNTAG, approxftl_range, reserved, aftl_control_untag_range),
+	CALL(APPROXFTL_QUERY, approxftl_query, count, aftl_control_query_file),
+	CALL(APPROXFTL_SCOPE, approxftl_scope, reserved, execute_scope_call),
 	CALL(APPROXFTL_PWRITEV, approxftl_pwritev, written, aftl_control_pwritev),
-	CALL(APPROXFTL_DEVICE_TAG, approxftl_range, reserved, aftl_control_device_tag),
-	CALL(APPROXFTL_DEVICE_QUERY, approxftl_query, count, aftl_control_device_query),
-	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_stored),
-	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch),
-	CALL(APPROXFTL_NOTE, approxftl_note, label, run_note),
-	CALL(APPROXFTL_STATS, approxftl_stats, splits, run_stats),
+	CALL(APPROXFTL_DEVICE_TAG, approxftl_range, reserved, aftl_control_tag_device),
+	CALL(APPROXFTL_DEVICE_QUERY, approxftl_query, count, aftl_control_query_device),
+	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_query_stored),
+	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch_file_system),
+	CALL(APPROXFTL_NOTE, approxftl_note, label, execute_note_call),
+	CALL(APPROXFTL_STATS, approxftl_stats, splits, execute_stats_call),
 	CALL(APPROXFTL_TAG_FD, approxftl_tag_fd, reserved, aftl_control_tag_fd),
 };
 
 /* Copy the structure back on failure, too: it has the reason of a refusal. */
-static int run_call(const struct call *call, struct aftl_control *control, void __user *user)
+static int execute_control_call(const struct call *call, struct aftl_control *control,
+				void __user *user)
 {
 	union argument argument = { };
 	u32 size;
@@ -182,7 +183,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 
 	if (command != _IO(APPROXFTL_IOCTL, _IOC_NR(command)) || index >= ARRAY_SIZE(calls))
 		return -ENOTTY;
-	return run_call(&calls[index], file->private_data, (void __user *)user);
+	return execute_control_call(&calls[index], file->private_data, (void __user *)user);
 }
 
 static int control_open(struct inode *inode, struct file *file)
@@ -191,7 +192,7 @@ static int control_open(struct inode *inode, struct file *file)
 
 	if (!control)
 		return -ENOMEM;
-	aftl_scopes_init(&control->scopes);
+	aftl_scopes_init_list(&control->scopes);
 	file->private_data = control;
 	return 0;
 }
@@ -200,7 +201,7 @@ static int control_release(struct inode *inode, struct file *file)
 {
 	struct aftl_control *control = file->private_data;
 
-	aftl_scopes_clear(&control->scopes);
+	aftl_scopes_remove_all(&control->scopes);
 	kfree(control);
 	return 0;
 }

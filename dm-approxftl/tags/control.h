@@ -27,21 +27,21 @@ typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
 /* control-argument.c */
 
 /**
- * aftl_control_span() - convert offset and length to first and last byte
+ * aftl_control_get_range() - convert offset and length to first and last byte
  * @range: range from user space
  * @first: set to the first byte
  * @last: set to the last byte
  *
  * Return: 0, -EINVAL if the length is 0, or -EOVERFLOW.
  */
-int __must_check aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last);
+int __must_check aftl_control_get_range(const struct approxftl_range *range, u64 *first, u64 *last);
 
 /* Handler of an ioctl that is about an open file of the caller. */
 typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *file,
 				    void *argument);
 
 /**
- * aftl_control_on_file() - call @fn with the file of a descriptor
+ * aftl_control_call_with_file() - call @fn with the file of a descriptor
  * @control: first argument of @fn
  * @fd: descriptor of the caller
  * @fn: function
@@ -50,8 +50,8 @@ typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *f
  * Context: process.
  * Return: -EBADF if there is no such descriptor, else the result of @fn.
  */
-int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
-			 void *argument);
+int aftl_control_call_with_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+				void *argument);
 
 /**
  * aftl_control_check_cursor() - check the cursor of a query
@@ -63,17 +63,17 @@ int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
 
 /* control-file.c */
 
-int aftl_control_tag(struct aftl_control *control, void *argument);
-int aftl_control_untag(struct aftl_control *control, void *argument);
-int aftl_control_query(struct aftl_control *control, void *argument);
+int aftl_control_tag_range(struct aftl_control *control, void *argument);
+int aftl_control_untag_range(struct aftl_control *control, void *argument);
+int aftl_control_query_file(struct aftl_control *control, void *argument);
 int aftl_control_pwritev(struct aftl_control *control, void *argument);
-int aftl_control_watch(struct aftl_control *control, void *argument);
+int aftl_control_watch_file_system(struct aftl_control *control, void *argument);
 int aftl_control_tag_fd(struct aftl_control *control, void *argument);
 
 /* control-device.c */
 
-int aftl_control_device_tag(struct aftl_control *control, void *argument);
-int aftl_control_device_query(struct aftl_control *control, void *argument);
-int aftl_control_stored(struct aftl_control *control, void *argument);
+int aftl_control_tag_device(struct aftl_control *control, void *argument);
+int aftl_control_query_device(struct aftl_control *control, void *argument);
+int aftl_control_query_stored(struct aftl_control *control, void *argument);
 
 #endif

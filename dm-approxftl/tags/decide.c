@@ -58,15 +58,15 @@ static_assert(APPROXFTL_CARRIER_IOPRIO == 1 << AFTL_CARRIER_IOPRIO);
 static_assert(APPROXFTL_CARRIER_WRITE_STREAM == 1 << AFTL_CARRIER_WRITE_STREAM);
 
 /* Return the carriers in the bio itself that say approximate and that the table line names. */
-static u32 read_carriers(const struct aftl_options *options, const struct bio *bio)
+static u32 get_bio_tag_carriers(const struct aftl_options *options, const struct bio *bio)
 {
 	u32 found = 0;
 
 	if (IOPRIO_PRIO_HINT(bio->bi_ioprio) == options->ioprio_hint)
 		found |= APPROXFTL_CARRIER_IOPRIO;
-	if (aftl_bio_life(bio) == APPROXFTL_WRITE_HINT)
+	if (aftl_bio_write_hint(bio) == APPROXFTL_WRITE_HINT)
 		found |= APPROXFTL_CARRIER_WRITE_HINT;
-	if (aftl_bio_stream(bio) == aftl_tag_stream(options))
+	if (aftl_bio_write_stream(bio) == aftl_tag_write_stream(options))
 		found |= APPROXFTL_CARRIER_WRITE_STREAM;
 	return found & options->carriers;
 }
@@ -75,21 +75,22 @@ static u32 read_carriers(const struct aftl_options *options, const struct bio *b
  * Decide for a page of the calling program's memory: by scope, else by the I/O priority, the write
  * hint of the file that it writes to, or the write stream.
  */
-static struct aftl_verdict judge_writer(struct question *question)
+static struct aftl_verdict decide_by_writer(struct question *question)
 {
 	u32 carried = question->carried;
 
 	if (!question->scope_known) {
-		question->scope = aftl_scope_verdict();
+		question->scope = aftl_scope_decide();
 		question->scope_known = true;
 	}
 	if (question->scope.by != AFTL_SAID_NOTHING)
 		return question->scope;
 	if (!carried)
 		return nothing;
-	return aftl_verdict(carried & APPROXFTL_CARRIER_IOPRIO ? AFTL_BY_PRIORITY :
-			    carried & APPROXFTL_CARRIER_WRITE_HINT ? AFTL_BY_HINT : AFTL_BY_STREAM,
-			    AFTL_APPROX);
+	return aftl_decide_class(carried & APPROXFTL_CARRIER_IOPRIO	? AFTL_BY_PRIORITY :
+				 carried & APPROXFTL_CARRIER_WRITE_HINT ? AFTL_BY_HINT :
+									  AFTL_BY_STREAM,
+				 AFTL_APPROX);
 }
 
 /*
@@ -97,29 +98,29 @@ static struct aftl_verdict judge_writer(struct question *question)
  * The file of the page must have the hint, too: a loop device writes other files' pages with the
  * hint of its image, and the image holds metadata.
  */
-static struct aftl_verdict judge_hint(const struct question *question,
-				      const struct address_space *mapping)
+static struct aftl_verdict decide_by_write_hint(const struct question *question,
+						const struct address_space *mapping)
 {
 	const struct inode *host = READ_ONCE(mapping->host);
 
 	if (!(question->carried & APPROXFTL_CARRIER_WRITE_HINT) || !host)
 		return nothing;
 	if (!S_ISREG(READ_ONCE(host->i_mode)) ||
-	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT || aftl_backs_loop(mapping))
+	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT || aftl_file_backs_loop(mapping))
 		return nothing;
-	return aftl_verdict(AFTL_BY_HINT, AFTL_APPROX);
+	return aftl_decide_class(AFTL_BY_HINT, AFTL_APPROX);
 }
 
-static struct aftl_file *find_file(struct question *question, const struct inode *host)
+static struct aftl_file *find_tagged_page(struct question *question, const struct inode *host)
 {
 	if (host != question->host) {
 		question->host = host;
-		question->file = aftl_file_find(host);
+		question->file = aftl_find_tagged_file(host);
 	}
 	return question->file;
 }
 
-static const struct gendisk *disk_of(const struct aftl_target *target)
+static const struct gendisk *gendisk_of_target(const struct aftl_target *target)
 {
 	return dm_disk(dm_table_get_md(target->ti->table));
 }
@@ -128,40 +129,43 @@ static const struct gendisk *disk_of(const struct aftl_target *target)
  * Return true if the tag of a file applies to this write. A tag of a file on disk is for its
  * write-back. A tag of a file in memory is for writes by the program; write-back of it is swapping.
  */
-static bool tag_applies(const struct question *question, struct aftl_file *file,
-			struct folio *folio)
+static bool file_tag_applies(const struct question *question, struct aftl_file *file,
+			     struct folio *folio)
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
-	return aftl_writeback_is(file, folio, question->bio, disk_of(question->target));
+	return aftl_is_file_writeback(file, folio, question->bio,
+				      gendisk_of_target(question->target));
 }
 
-static struct aftl_verdict judge_range(const struct question *question,
-				       struct aftl_file *file, struct folio *folio,
-				       const struct bio_vec *segment)
+static struct aftl_verdict decide_by_file(const struct question *question,
+					  struct aftl_file *file, struct folio *folio,
+					  const struct bio_vec *segment)
 {
-	u64 first = aftl_page_position(folio, segment->bv_page) + segment->bv_offset;
-	u32 say = aftl_ranges_say(&file->ranges, first, first + segment->bv_len - 1);
+	u64 first = aftl_page_file_offset(folio, segment->bv_page) + segment->bv_offset;
+	u32 say = aftl_ranges_get_tag(&file->ranges, first, first + segment->bv_len - 1);
 
-	if (say != AFTL_SAY_NONE && !tag_applies(question, file, folio))
+	if (say != AFTL_SAY_NONE && !file_tag_applies(question, file, folio))
 		return (struct aftl_verdict){ AFTL_SAID_OF_OTHERS };
 	if (say != AFTL_PRECISE && !(question->target->options.carriers & APPROXFTL_CARRIER_INODE))
 		return nothing;
-	return aftl_verdict(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, say);
+	return aftl_decide_class(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, say);
 }
 
-static struct aftl_verdict judge_buffer(struct question *question, struct aftl_file *file,
-					struct folio *folio, const struct bio_vec *segment)
+static struct aftl_verdict decide_for_file_buffer(struct question *question, struct aftl_file *file,
+						  struct folio *folio,
+						  const struct bio_vec *segment)
 {
-	struct aftl_verdict writer = judge_writer(question);
-	struct aftl_verdict range = file ? judge_range(question, file, folio, segment) : nothing;
+	struct aftl_verdict writer = decide_by_writer(question);
+	struct aftl_verdict range = file ? decide_by_file(question, file, folio, segment) : nothing;
 
 	if (range.by == AFTL_SAID_NOTHING || writer.by == AFTL_SAID_PRECISE)
 		return writer;
 	return range;
 }
 
-static struct aftl_verdict judge_segment(struct question *question, const struct bio_vec *segment)
+static struct aftl_verdict decide_for_segment(struct question *question,
+					      const struct bio_vec *segment)
 {
 	struct folio *folio = page_folio(segment->bv_page);
 	const struct address_space *mapping;
@@ -171,16 +175,16 @@ static struct aftl_verdict judge_segment(struct question *question, const struct
 	if (folio_test_slab(folio) || folio_test_swapcache(folio))
 		return nothing;
 	if (folio_test_anon(folio))
-		return judge_writer(question);
+		return decide_by_writer(question);
 	mapping = READ_ONCE(folio->mapping);
 	if (!mapping || (unsigned long)mapping & NO_ADDRESS_SPACE)
 		return nothing;
-	file = find_file(question, READ_ONCE(mapping->host));
+	file = find_tagged_page(question, READ_ONCE(mapping->host));
 	/* Page caches of files in memory are swap-backed, or those of hugetlbfs. */
 	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
-		return judge_buffer(question, file, folio, segment);
-	range = file ? judge_range(question, file, folio, segment) : nothing;
-	return range.by == AFTL_SAID_NOTHING ? judge_hint(question, mapping) : range;
+		return decide_for_file_buffer(question, file, folio, segment);
+	range = file ? decide_by_file(question, file, folio, segment) : nothing;
+	return range.by == AFTL_SAID_NOTHING ? decide_by_write_hint(question, mapping) : range;
 }
 
 /* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
@@ -197,14 +201,14 @@ static struct aftl_verdict join_decisions(struct aftl_verdict one, struct aftl_v
 	return one.by > other.by ? one : other;
 }
 
-static struct aftl_verdict judge_pages(struct question *question, struct bvec_iter at)
+static struct aftl_verdict decide_for_bio_pages(struct question *question, struct bvec_iter at)
 {
 	struct aftl_verdict verdict = { AFTL_VERDICTS };
 	struct bvec_iter iter;
 	struct bio_vec segment;
 
 	__bio_for_each_segment(segment, question->bio, iter, at) {
-		struct aftl_verdict part = judge_segment(question, &segment);
+		struct aftl_verdict part = decide_for_segment(question, &segment);
 
 		verdict = verdict.by == AFTL_VERDICTS ? part : join_decisions(verdict, part);
 	}
@@ -212,38 +216,38 @@ static struct aftl_verdict judge_pages(struct question *question, struct bvec_it
 }
 
 /* Tags of the device apply only while no file system, other device or loop device uses it. */
-static bool is_raw(const struct aftl_target *target)
+static bool is_target_used_raw(const struct aftl_target *target)
 {
-	const struct block_device *device = disk_of(target)->part0;
+	const struct block_device *device = gendisk_of_target(target)->part0;
 
 	return READ_ONCE(target->table.device->tags.count) && !READ_ONCE(device->bd_holder) &&
-	       !aftl_backs_loop(aftl_device_mapping(device));
+	       !aftl_file_backs_loop(aftl_device_mapping(device));
 }
 
-static struct aftl_verdict judge_place(const struct question *question, struct bvec_iter at)
+static struct aftl_verdict decide_by_range(const struct question *question, struct bvec_iter at)
 {
 	const struct aftl_target *target = question->target;
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
-	return aftl_verdict(AFTL_BY_DEVICE,
-			    aftl_ranges_say(&target->table.device->tags, first,
-					    first + at.bi_size - 1));
+	return aftl_decide_class(AFTL_BY_DEVICE,
+				 aftl_ranges_get_tag(&target->table.device->tags, first,
+						     first + at.bi_size - 1));
 }
 
-static struct aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
+static struct aftl_verdict decide_for_unit(struct question *question, struct bvec_iter at)
 {
-	struct aftl_verdict verdict = judge_pages(question, at);
+	struct aftl_verdict verdict = decide_for_bio_pages(question, at);
 	struct aftl_verdict place;
 
-	if (verdict.by == AFTL_SAID_PRECISE || !is_raw(question->target))
+	if (verdict.by == AFTL_SAID_PRECISE || !is_target_used_raw(question->target))
 		return verdict;
-	place = judge_place(question, at);
+	place = decide_by_range(question, at);
 	if (place.by == AFTL_SAID_NOTHING)
 		return verdict;
 	return verdict.level && place.level ? join_decisions(verdict, place) : place;
 }
 
-static void count_decision(const struct aftl_verdict *verdict, u32 units)
+static void count_tag_decision(const struct aftl_verdict *verdict, u32 units)
 {
 	if (verdict->by == AFTL_SAID_NOTHING)
 		return;
@@ -256,7 +260,7 @@ static void count_decision(const struct aftl_verdict *verdict, u32 units)
  * another level. Returns the decision for the first page, or for a later one that is tagged
  * precise.
  */
-static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
+static struct aftl_verdict decide_for_leading_units(struct question *question, struct bio *bio)
 {
 	u32 unit_bytes = question->target->shards.geo.unit_bytes;
 	struct aftl_verdict verdict = { AFTL_VERDICTS };
@@ -268,14 +272,14 @@ static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 		struct aftl_verdict next;
 
 		unit.bi_size = unit_bytes;
-		next = judge_unit(question, unit);
+		next = decide_for_unit(question, unit);
 		if (verdict.by == AFTL_VERDICTS)
 			verdict = next;
 		else if (next.level != verdict.level)
 			break;
 		else if (next.by == AFTL_SAID_PRECISE)
 			verdict = next;
-		count_decision(&next, 1);
+		count_tag_decision(&next, 1);
 		bio_advance_iter(bio, &at, unit_bytes);
 	}
 	if (bytes < bio->bi_iter.bi_size) {
@@ -285,18 +289,18 @@ static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 	return verdict;
 }
 
-static struct aftl_verdict judge_bio(const struct aftl_target *target, struct bio *bio)
+static struct aftl_verdict decide_for_bio(const struct aftl_target *target, struct bio *bio)
 {
 	struct question question = { .target = target, .bio = bio };
 	struct aftl_verdict verdict;
 
 	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
 		return nothing;
-	question.carried = read_carriers(&target->options, bio);
+	question.carried = get_bio_tag_carriers(&target->options, bio);
 	if (!question.carried && !atomic_read(&aftl_tags_in_use))
 		return nothing;
 	rcu_read_lock();
-	verdict = judge_run(&question, bio);
+	verdict = decide_for_leading_units(&question, bio);
 	rcu_read_unlock();
 	return verdict;
 }
@@ -313,20 +317,20 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 	if (target->shards.geo.zones)
 		return AFTL_PRECISE;
 	if (target->options.class == AFTL_APPROX) {
-		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
-		count_decision(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
+		verdict = aftl_decide_class(AFTL_BY_TABLE, AFTL_APPROX);
+		count_tag_decision(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) ||
 		   target->options.carriers != APPROXFTL_CARRIER_INODE) {
-		verdict = judge_bio(target, bio);
+		verdict = decide_for_bio(target, bio);
 	} else {
 		return AFTL_PRECISE;
 	}
 	if (verdict.by == AFTL_SAID_PRECISE || verdict.level)
-		aftl_note_write(target, bio, &verdict);
+		aftl_trace_tag_write(target, bio, &verdict);
 	return verdict.level;
 }
 
-static u64 total_decisions(enum aftl_verdict_by by)
+static u64 sum_decisions_by_source(enum aftl_verdict_by by)
 {
 	u64 sum = 0;
 	int cpu;
@@ -336,7 +340,7 @@ static u64 total_decisions(enum aftl_verdict_by by)
 	return sum;
 }
 
-static u64 total_level(u32 level)
+static u64 sum_level_units(u32 level)
 {
 	u64 sum = 0;
 	int cpu;
@@ -346,7 +350,7 @@ static u64 total_level(u32 level)
 	return sum;
 }
 
-static u64 total_splits(void)
+static u64 sum_split_writes(void)
 {
 	u64 sum = 0;
 	int cpu;
@@ -356,21 +360,21 @@ static u64 total_splits(void)
 	return sum;
 }
 
-void aftl_decide_stats(struct approxftl_stats *stats)
+void aftl_get_decision_stats(struct approxftl_stats *stats)
 {
-	stats->by_file = total_decisions(AFTL_BY_FILE);
-	stats->by_buffer = total_decisions(AFTL_BY_BUFFER);
-	stats->by_thread = total_decisions(AFTL_BY_THREAD);
-	stats->by_process = total_decisions(AFTL_BY_PROCESS);
-	stats->by_priority = total_decisions(AFTL_BY_PRIORITY);
-	stats->by_hint = total_decisions(AFTL_BY_HINT);
-	stats->by_stream = total_decisions(AFTL_BY_STREAM);
-	stats->by_device = total_decisions(AFTL_BY_DEVICE);
-	stats->by_table = total_decisions(AFTL_BY_TABLE);
-	stats->explicit_precise = total_decisions(AFTL_SAID_PRECISE);
-	stats->mixed = total_decisions(AFTL_SAID_PARTLY);
-	stats->vetoed = total_decisions(AFTL_SAID_OF_OTHERS);
-	stats->splits = total_splits();
-	stats->level_2 = total_level(2);
-	stats->level_3 = total_level(3);
+	stats->by_file = sum_decisions_by_source(AFTL_BY_FILE);
+	stats->by_buffer = sum_decisions_by_source(AFTL_BY_BUFFER);
+	stats->by_thread = sum_decisions_by_source(AFTL_BY_THREAD);
+	stats->by_process = sum_decisions_by_source(AFTL_BY_PROCESS);
+	stats->by_priority = sum_decisions_by_source(AFTL_BY_PRIORITY);
+	stats->by_hint = sum_decisions_by_source(AFTL_BY_HINT);
+	stats->by_stream = sum_decisions_by_source(AFTL_BY_STREAM);
+	stats->by_device = sum_decisions_by_source(AFTL_BY_DEVICE);
+	stats->by_table = sum_decisions_by_source(AFTL_BY_TABLE);
+	stats->explicit_precise = sum_decisions_by_source(AFTL_SAID_PRECISE);
+	stats->mixed = sum_decisions_by_source(AFTL_SAID_PARTLY);
+	stats->vetoed = sum_decisions_by_source(AFTL_SAID_OF_OTHERS);
+	stats->splits = sum_split_writes();
+	stats->level_2 = sum_level_units(2);
+	stats->level_3 = sum_level_units(3);
 }

@@ -9,7 +9,7 @@
 #define FSNOTIFY_GROUP_NOFS 0
 #endif
 
-int aftl_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops)
+int aftl_inode_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops)
 {
 	spin_lock_init(&marks->lock);
 	INIT_LIST_HEAD(&marks->list);
@@ -18,14 +18,14 @@ int aftl_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops)
 	return PTR_ERR_OR_ZERO(marks->group);
 }
 
-void aftl_mark_init(struct aftl_marks *marks, struct aftl_mark *mark)
+void aftl_mark_init_in_group(struct aftl_marks *marks, struct aftl_mark *mark)
 {
 	INIT_LIST_HEAD(&mark->list);
 	fsnotify_init_mark(&mark->fs, marks->group);
 	atomic_inc(&marks->alive);
 }
 
-bool aftl_mark_enter(struct aftl_marks *marks, struct aftl_mark *mark)
+bool aftl_mark_add_to_list(struct aftl_marks *marks, struct aftl_mark *mark)
 {
 	lockdep_assert_held(&marks->lock);
 	if (!(mark->fs.flags & FSNOTIFY_MARK_FLAG_ALIVE))
@@ -35,7 +35,7 @@ bool aftl_mark_enter(struct aftl_marks *marks, struct aftl_mark *mark)
 	return true;
 }
 
-bool aftl_mark_leave(struct aftl_marks *marks, struct aftl_mark *mark)
+bool aftl_mark_remove_from_list(struct aftl_marks *marks, struct aftl_mark *mark)
 {
 	lockdep_assert_held(&marks->lock);
 	if (list_empty(&mark->list))
@@ -45,7 +45,7 @@ bool aftl_mark_leave(struct aftl_marks *marks, struct aftl_mark *mark)
 	return true;
 }
 
-void aftl_mark_gone(struct aftl_marks *marks)
+void aftl_mark_count_freed(struct aftl_marks *marks)
 {
 	atomic_dec(&marks->alive);
 }
@@ -55,7 +55,7 @@ void aftl_mark_destroy(struct aftl_marks *marks, struct aftl_mark *mark)
 	fsnotify_destroy_mark(&mark->fs, marks->group);
 }
 
-static struct aftl_mark *get_first(struct aftl_marks *marks)
+static struct aftl_mark *get_first_mark(struct aftl_marks *marks)
 {
 	struct aftl_mark *mark;
 
@@ -71,7 +71,7 @@ void aftl_marks_exit(struct aftl_marks *marks)
 {
 	struct aftl_mark *mark;
 
-	for (mark = get_first(marks); mark; mark = get_first(marks)) {
+	for (mark = get_first_mark(marks); mark; mark = get_first_mark(marks)) {
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}

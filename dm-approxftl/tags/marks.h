@@ -36,14 +36,14 @@ struct aftl_marks {
 };
 
 /**
- * aftl_marks_init() - create a group of marks
+ * aftl_inode_marks_init() - create a group of marks
  * @marks: marks
  * @ops: callbacks of fsnotify
  *
  * Context: module init.
  * Return: 0 or a negative error code.
  */
-int __must_check aftl_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops);
+int __must_check aftl_inode_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops);
 
 /**
  * aftl_marks_exit() - destroy all marks and their group
@@ -56,39 +56,39 @@ int __must_check aftl_marks_init(struct aftl_marks *marks, const struct fsnotify
 void aftl_marks_exit(struct aftl_marks *marks);
 
 /**
- * aftl_mark_init() - initialise a mark with one reference
+ * aftl_mark_init_in_group() - initialise a mark with one reference
  * @marks: marks that it belongs to
  * @mark: mark
  *
  * Context: process.
  */
-void aftl_mark_init(struct aftl_marks *marks, struct aftl_mark *mark);
+void aftl_mark_init_in_group(struct aftl_marks *marks, struct aftl_mark *mark);
 
 /**
- * aftl_mark_enter() - make an attached mark active
+ * aftl_mark_add_to_list() - make an attached mark active
  * @marks: marks that it belongs to
  * @mark: mark
  *
  * Context: under @marks->lock.
  * Return: false if it has been detached already.
  */
-bool aftl_mark_enter(struct aftl_marks *marks, struct aftl_mark *mark);
+bool aftl_mark_add_to_list(struct aftl_marks *marks, struct aftl_mark *mark);
 
 /**
- * aftl_mark_leave() - make a mark inactive, for ->freeing_mark()
+ * aftl_mark_remove_from_list() - make a mark inactive, for ->freeing_mark()
  * @marks: marks that it belongs to
  * @mark: mark
  *
  * Context: under @marks->lock.
  * Return: true if it was active.
  */
-bool aftl_mark_leave(struct aftl_marks *marks, struct aftl_mark *mark);
+bool aftl_mark_remove_from_list(struct aftl_marks *marks, struct aftl_mark *mark);
 
 /**
- * aftl_mark_gone() - count a freed mark, at the end of ->free_mark()
+ * aftl_mark_count_freed() - count a freed mark, at the end of ->free_mark()
  * @marks: marks that it belonged to
  */
-void aftl_mark_gone(struct aftl_marks *marks);
+void aftl_mark_count_freed(struct aftl_marks *marks);
 
 static inline void aftl_mark_get(struct aftl_mark *mark)
 {
@@ -109,7 +109,7 @@ static inline void aftl_mark_put(struct aftl_mark *mark)
  */
 void aftl_mark_destroy(struct aftl_marks *marks, struct aftl_mark *mark);
 
-static inline struct aftl_mark *aftl_mark_of(struct fsnotify_mark *mark)
+static inline struct aftl_mark *aftl_to_inode_mark(struct fsnotify_mark *mark)
 {
 	return container_of(mark, struct aftl_mark, fs);
 }

@@ -24,17 +24,17 @@ static const char *const by_names[AFTL_VERDICTS] = {
 	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
 };
 
-static struct request_queue *queue_of(const struct aftl_target *target)
+static struct request_queue *queue_of_target(const struct aftl_target *target)
 {
 	return dm_disk(dm_table_get_md(target->ti->table))->queue;
 }
 
-void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
-		     const struct aftl_verdict *verdict)
+void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
+			  const struct aftl_verdict *verdict)
 {
 	/* The level comes last and only if it is above 1: older readers stop after the source. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
-	struct request_queue *queue = queue_of(target);
+	struct request_queue *queue = queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s%s",
@@ -43,18 +43,18 @@ void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 				  levels[verdict->level]);
 }
 
-void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio)
+void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio)
 {
-	struct request_queue *queue = queue_of(target);
+	struct request_queue *queue = queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl zeroes %llu %u",
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio));
 }
 
-static int put_note(struct aftl_target *target, void *text)
+static int trace_note_text(struct aftl_target *target, void *text)
 {
-	struct request_queue *queue = queue_of(target);
+	struct request_queue *queue = queue_of_target(target);
 
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "%s", (const char *)text);
@@ -66,7 +66,7 @@ module_param(max_notes, uint, 0644);
 MODULE_PARM_DESC(max_notes, "notes a second in block traces by users without privileges");
 
 /* One limit for all unprivileged callers together, so that they cannot flood a trace. */
-static bool may_note(void)
+static bool may_trace_note(void)
 {
 	static struct ratelimit_state others =
 		RATELIMIT_STATE_INIT_FLAGS(others, HZ, 0, RATELIMIT_MSG_ON_RELEASE);
@@ -75,26 +75,26 @@ static bool may_note(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
 }
 
-void aftl_note_scope(u32 whose, u32 say, const char *label)
+void aftl_trace_scope_note(u32 whose, u32 say, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
-	if (!may_note())
+	if (!may_trace_note())
 		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  whose == APPROXFTL_THREAD ? "thread" : "process",
 		  say == AFTL_SAY_NONE ? "end" : aftl_level_names[say],
 		  *label ? " " : "", label);
-	aftl_target_each(put_note, text);
+	aftl_call_on_each_target(trace_note_text, text);
 }
 
-int aftl_note_label(const char *label)
+int aftl_trace_label_note(const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
-	if (!may_note())
+	if (!may_trace_note())
 		return -EAGAIN;
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
-	aftl_target_each(put_note, text);
+	aftl_call_on_each_target(trace_note_text, text);
 	return 0;
 }

@@ -6,14 +6,14 @@
 #include "tags/tags.h"
 
 /* Set @reason to @why, and return @errno. */
-static int refuse_rule(u32 *reason, enum approxftl_reason why, int errno)
+static int set_refusal_reason(u32 *reason, enum approxftl_reason why, int errno)
 {
 	*reason = why;
 	return errno;
 }
 
 /* A checksum over the data turns a flipped bit into a failed read. */
-static bool has_checksums(struct dentry *dentry, const struct inode *inode)
+static bool file_has_checksums(struct dentry *dentry, const struct inode *inode)
 {
 	struct aftl_file_attributes attributes = { };
 
@@ -22,28 +22,28 @@ static bool has_checksums(struct dentry *dentry, const struct inode *inode)
 	return vfs_fileattr_get(dentry, &attributes) || !(attributes.flags & FS_NOCOW_FL);
 }
 
-int aftl_rules_check(struct dentry *dentry, u32 *reason)
+int aftl_check_file_may_be_tagged(struct dentry *dentry, u32 *reason)
 {
 	const struct inode *inode = d_real_inode(dentry);
 
 	if (IS_SWAPFILE(inode))
-		return refuse_rule(reason, APPROXFTL_REASON_SWAP, -ETXTBSY);
+		return set_refusal_reason(reason, APPROXFTL_REASON_SWAP, -ETXTBSY);
 	if (IS_ENCRYPTED(inode))
-		return refuse_rule(reason, APPROXFTL_REASON_ENCRYPTED, -EOPNOTSUPP);
+		return set_refusal_reason(reason, APPROXFTL_REASON_ENCRYPTED, -EOPNOTSUPP);
 	if (IS_VERITY(inode))
-		return refuse_rule(reason, APPROXFTL_REASON_VERITY, -EOPNOTSUPP);
-	if (has_checksums(dentry, inode))
-		return refuse_rule(reason, APPROXFTL_REASON_CHECKSUM, -EOPNOTSUPP);
+		return set_refusal_reason(reason, APPROXFTL_REASON_VERITY, -EOPNOTSUPP);
+	if (file_has_checksums(dentry, inode))
+		return set_refusal_reason(reason, APPROXFTL_REASON_CHECKSUM, -EOPNOTSUPP);
 	return 0;
 }
 
-int aftl_rules_check_owner(struct file *file, u32 *reason)
+int aftl_check_file_tag_owner(struct file *file, u32 *reason)
 {
 	if (!S_ISREG(file_inode(file)->i_mode))
-		return refuse_rule(reason, APPROXFTL_REASON_KIND, -EINVAL);
+		return set_refusal_reason(reason, APPROXFTL_REASON_KIND, -EINVAL);
 	if (!(file->f_mode & FMODE_WRITE))
-		return refuse_rule(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
+		return set_refusal_reason(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
 	if (!file_owner_or_capable(file))
-		return refuse_rule(reason, APPROXFTL_REASON_OWNER, -EPERM);
+		return set_refusal_reason(reason, APPROXFTL_REASON_OWNER, -EPERM);
 	return 0;
 }

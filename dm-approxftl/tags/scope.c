@@ -60,25 +60,25 @@ static atomic_t count __read_mostly;
 #define HASH_BITS 8
 static atomic_t counts[2][1 << HASH_BITS];
 
-static atomic_t *count_of(const struct mm_struct *mm, u32 which)
+static atomic_t *scope_count_of_mm(const struct mm_struct *mm, u32 which)
 {
 	u32 hash = hash_ptr(mm, 2 * HASH_BITS) >> which * HASH_BITS;
 
 	return &counts[which][hash & (ARRAY_SIZE(counts[which]) - 1)];
 }
 
-static void count_scope(const struct mm_struct *mm, int scopes)
+static void count_scopes_of_mm(const struct mm_struct *mm, int scopes)
 {
-	atomic_add(scopes, count_of(mm, 0));
-	atomic_add(scopes, count_of(mm, 1));
+	atomic_add(scopes, scope_count_of_mm(mm, 0));
+	atomic_add(scopes, scope_count_of_mm(mm, 1));
 	atomic_add(scopes, &count);
 	atomic_add(scopes, &aftl_tags_in_use);
 }
 
 /* Return false if no scope has this mm; true if one may have. */
-static bool may_be_said_of(const struct mm_struct *mm)
+static bool mm_may_have_scope(const struct mm_struct *mm)
 {
-	return mm && atomic_read(count_of(mm, 0)) && atomic_read(count_of(mm, 1));
+	return mm && atomic_read(scope_count_of_mm(mm, 0)) && atomic_read(scope_count_of_mm(mm, 1));
 }
 
 int aftl_scope_table_init(void)
@@ -91,14 +91,14 @@ void aftl_scope_table_exit(void)
 	rhltable_destroy(&table);
 }
 
-void aftl_scopes_init(struct aftl_scopes *scopes)
+void aftl_scopes_init_list(struct aftl_scopes *scopes)
 {
 	mutex_init(&scopes->lock);
 	INIT_LIST_HEAD(&scopes->list);
 	scopes->count = 0;
 }
 
-static struct scope *find_scope(struct aftl_scopes *scopes, const struct pid *pid)
+static struct scope *find_task_scope(struct aftl_scopes *scopes, const struct pid *pid)
 {
 	struct scope *scope;
 
@@ -109,14 +109,14 @@ static struct scope *find_scope(struct aftl_scopes *scopes, const struct pid *pi
 }
 
 /* Drop the references at once: readers compare the pointers, but do not dereference them. */
-static void forget_scope(struct scope *scope)
+static void drop_scope_references(struct scope *scope)
 {
 	put_pid(scope->writer.pid);
 	mmdrop(scope->writer.mm);
 	kfree_rcu(scope, rcu);
 }
 
-static struct scope *new_scope(struct pid *pid, u32 say)
+static struct scope *alloc_task_scope(struct pid *pid, u32 say)
 {
 	struct scope *scope = kzalloc(sizeof(*scope), GFP_KERNEL_ACCOUNT);
 
@@ -129,73 +129,73 @@ static struct scope *new_scope(struct pid *pid, u32 say)
 	return scope;
 }
 
-static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
+static int add_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
 {
 	struct scope *scope;
 
 	if (scopes->count >= MAX_SCOPES)
 		return -ENOSPC;
-	scope = new_scope(pid, say);
+	scope = alloc_task_scope(pid, say);
 	if (!scope)
 		return -ENOMEM;
 	if (rhltable_insert(&table, &scope->node, table_params)) {
-		forget_scope(scope);
+		drop_scope_references(scope);
 		return -ENOMEM;
 	}
 	list_add(&scope->list, &scopes->list);
 	scopes->count++;
-	count_scope(scope->writer.mm, 1);
+	count_scopes_of_mm(scope->writer.mm, 1);
 	return 0;
 }
 
-static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
+static void remove_task_scope(struct aftl_scopes *scopes, struct scope *scope)
 {
-	count_scope(scope->writer.mm, -1);
+	count_scopes_of_mm(scope->writer.mm, -1);
 	rhltable_remove(&table, &scope->node, table_params);
 	list_del(&scope->list);
 	scopes->count--;
-	forget_scope(scope);
+	drop_scope_references(scope);
 }
 
-static int set_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say, u32 *previous)
+static int set_task_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say, u32 *previous)
 {
-	struct scope *scope = find_scope(scopes, pid);
+	struct scope *scope = find_task_scope(scopes, pid);
 
 	*previous = scope ? scope->say : AFTL_SAY_NONE;
 	if (say == *previous)
 		return 0;
 	if (!scope)
-		return add_scope(scopes, pid, say);
+		return add_task_scope(scopes, pid, say);
 	if (say == AFTL_SAY_NONE)
-		remove_scope(scopes, scope);
+		remove_task_scope(scopes, scope);
 	else
 		WRITE_ONCE(scope->say, say);
 	return 0;
 }
 
-int aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous)
+int aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous)
 {
 	struct pid *pid = whose == APPROXFTL_THREAD ? task_pid(current) : NULL;
 	int ret;
 
 	mutex_lock(&scopes->lock);
-	ret = set_scope(scopes, pid, say, previous);
+	ret = set_task_scope(scopes, pid, say, previous);
 	mutex_unlock(&scopes->lock);
 	return ret;
 }
 
-void aftl_scopes_clear(struct aftl_scopes *scopes)
+void aftl_scopes_remove_all(struct aftl_scopes *scopes)
 {
 	struct scope *scope;
 	struct scope *next;
 
 	list_for_each_entry_safe(scope, next, &scopes->list, list)
-		remove_scope(scopes, scope);
+		remove_task_scope(scopes, scope);
 	mutex_destroy(&scopes->lock);
 }
 
 /* Return the strictest tag, as several open files may have set one for the same thread. */
-static u32 said_of(struct pid *pid)
+static u32 find_strictest_task_tag(struct pid *pid)
 {
 	struct writer writer = { .pid = pid, .mm = current->mm };
 	struct rhlist_head *said = rhltable_lookup(&table, &writer, table_params);
@@ -208,21 +208,21 @@ static u32 said_of(struct pid *pid)
 	return say;
 }
 
-struct aftl_verdict aftl_scope_verdict(void)
+struct aftl_verdict aftl_scope_decide(void)
 {
 	u32 thread;
 	u32 process;
 
-	if (current->flags & PF_KTHREAD || !may_be_said_of(current->mm))
-		return aftl_verdict(AFTL_BY_THREAD, AFTL_SAY_NONE);
-	thread = said_of(task_pid(current));
-	process = said_of(NULL);
+	if (current->flags & PF_KTHREAD || !mm_may_have_scope(current->mm))
+		return aftl_decide_class(AFTL_BY_THREAD, AFTL_SAY_NONE);
+	thread = find_strictest_task_tag(task_pid(current));
+	process = find_strictest_task_tag(NULL);
 	if (process && thread != AFTL_SAY_NONE)
-		return aftl_verdict(AFTL_BY_THREAD, thread);
-	return aftl_verdict(AFTL_BY_PROCESS, process);
+		return aftl_decide_class(AFTL_BY_THREAD, thread);
+	return aftl_decide_class(AFTL_BY_PROCESS, process);
 }
 
-u32 aftl_scope_count(void)
+u32 aftl_count_scopes(void)
 {
 	return atomic_read(&count);
 }

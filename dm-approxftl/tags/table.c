@@ -48,18 +48,18 @@ static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_MUTEX(change);		  /* serialises changes of ranges */
 
-static struct aftl_file *file_of(struct fsnotify_mark *mark)
+static struct aftl_file *mark_to_tagged_file(struct fsnotify_mark *mark)
 {
-	return container_of(aftl_mark_of(mark), struct aftl_file, mark);
+	return container_of(aftl_to_inode_mark(mark), struct aftl_file, mark);
 }
 
-struct aftl_file *aftl_file_find(const struct inode *inode)
+struct aftl_file *aftl_find_tagged_file(const struct inode *inode)
 {
 	return rhashtable_lookup(&table, &inode, table_params);
 }
 
 /* Return the tagged file of @inode with a reference, or NULL. */
-static struct aftl_file *get_file_of(const struct inode *inode)
+static struct aftl_file *get_tagged_file_of_inode(const struct inode *inode)
 {
 	struct aftl_file *file;
 
@@ -73,7 +73,7 @@ static struct aftl_file *get_file_of(const struct inode *inode)
 
 /* Accounts. Context: under marks.lock. */
 
-static struct aftl_account *find_account(kuid_t uid)
+static struct aftl_account *find_user_account(kuid_t uid)
 {
 	struct aftl_account *account;
 
@@ -87,9 +87,9 @@ static struct aftl_account *find_account(kuid_t uid)
  * Charge @file to @uid. Returns -ENOSPC if the user has max_files. Uses @fresh for a new account
  * and sets it to NULL then.
  */
-static int open_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
+static int charge_file_to_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
 {
-	struct aftl_account *account = find_account(uid);
+	struct aftl_account *account = find_user_account(uid);
 
 	if (!account) {
 		account = *fresh;
@@ -109,7 +109,7 @@ static int open_account(struct aftl_file *file, kuid_t uid, struct aftl_account 
 	return 0;
 }
 
-static void close_account(struct aftl_file *file)
+static void release_file_account(struct aftl_file *file)
 {
 	struct aftl_account *account = file->account;
 
@@ -128,69 +128,69 @@ static void close_account(struct aftl_file *file)
  * Called when attributes or data have changed. Drop the tags if the file has a new owner, who has
  * not set them, or if a loop device writes to it, whose data they do not concern.
  */
-static int check_file(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
-		      struct inode *dir, const struct qstr *name, u32 cookie)
+static int drop_tags_of_changed_file(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
+				     struct inode *dir, const struct qstr *name, u32 cookie)
 {
-	if (inode && (!uid_eq(inode->i_uid, file_of(mark)->account->uid) ||
-		      aftl_backs_loop(inode->i_mapping)))
-		aftl_mark_destroy(&marks, aftl_mark_of(mark));
+	if (inode && (!uid_eq(inode->i_uid, mark_to_tagged_file(mark)->account->uid) ||
+		      aftl_file_backs_loop(inode->i_mapping)))
+		aftl_mark_destroy(&marks, aftl_to_inode_mark(mark));
 	return 0;
 }
 
-static void leave_table(struct fsnotify_mark *mark, struct fsnotify_group *group)
+static void remove_file_from_table(struct fsnotify_mark *mark, struct fsnotify_group *group)
 {
-	struct aftl_file *file = file_of(mark);
+	struct aftl_file *file = mark_to_tagged_file(mark);
 
 	spin_lock(&marks.lock);
-	if (aftl_mark_leave(&marks, &file->mark)) {
+	if (aftl_mark_remove_from_list(&marks, &file->mark)) {
 		rhashtable_remove_fast(&table, &file->node, table_params);
 		atomic_dec(&aftl_tags_in_use);
 	}
 	spin_unlock(&marks.lock);
 }
 
-static void free_file(struct fsnotify_mark *mark)
+static void free_tagged_file(struct fsnotify_mark *mark)
 {
-	struct aftl_file *file = file_of(mark);
+	struct aftl_file *file = mark_to_tagged_file(mark);
 
 	spin_lock(&marks.lock);
-	close_account(file);
+	release_file_account(file);
 	spin_unlock(&marks.lock);
 	aftl_ranges_destroy(&file->ranges);
 	kfree_rcu(file, rcu);
-	aftl_mark_gone(&marks);
+	aftl_mark_count_freed(&marks);
 }
 
 static const struct fsnotify_ops mark_ops = {
-	.handle_inode_event = check_file,
-	.freeing_mark = leave_table,
-	.free_mark = free_file,
+	.handle_inode_event = drop_tags_of_changed_file,
+	.freeing_mark = remove_file_from_table,
+	.free_mark = free_tagged_file,
 };
 
 /* Creation and change of entries. Context: under the mutex @change. */
 
-static bool in_memory(const struct inode *inode)
+static bool inode_is_in_memory(const struct inode *inode)
 {
 	return inode->i_sb->s_magic == TMPFS_MAGIC || inode->i_sb->s_magic == HUGETLBFS_MAGIC;
 }
 
-static struct aftl_file *new_file(struct inode *inode)
+static struct aftl_file *alloc_tagged_file(struct inode *inode)
 {
 	struct aftl_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 
 	if (!file)
 		return NULL;
 	file->inode = inode;
-	file->buffer = in_memory(inode);
-	aftl_writeback_begin(file, inode);
-	aftl_ranges_init(&file->ranges);
-	aftl_mark_init(&marks, &file->mark);
+	file->buffer = inode_is_in_memory(inode);
+	aftl_writeback_init_file(file, inode);
+	aftl_ranges_init_tree(&file->ranges);
+	aftl_mark_init_in_group(&marks, &file->mark);
 	/* In 6.1 a mark with an empty event mask does not keep the inode. */
 	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
 	return file;
 }
 
-static int charge_file(struct aftl_file *file, kuid_t uid)
+static int charge_file_to_user(struct aftl_file *file, kuid_t uid)
 {
 	struct aftl_account *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -198,13 +198,13 @@ static int charge_file(struct aftl_file *file, kuid_t uid)
 	if (!fresh)
 		return -ENOMEM;
 	spin_lock(&marks.lock);
-	ret = open_account(file, uid, &fresh);
+	ret = charge_file_to_account(file, uid, &fresh);
 	spin_unlock(&marks.lock);
 	kfree(fresh);
 	return ret;
 }
 
-static int enter_table(struct aftl_file *file)
+static int add_file_to_table(struct aftl_file *file)
 {
 	int ret = -ESTALE;
 
@@ -212,38 +212,38 @@ static int enter_table(struct aftl_file *file)
 	if (file->mark.fs.flags & FSNOTIFY_MARK_FLAG_ALIVE)
 		ret = rhashtable_insert_fast(&table, &file->node, table_params);
 	if (!ret) {
-		aftl_mark_enter(&marks, &file->mark);
+		aftl_mark_add_to_list(&marks, &file->mark);
 		atomic_inc(&aftl_tags_in_use);
 	}
 	spin_unlock(&marks.lock);
 	return ret;
 }
 
-static int attach_file(struct aftl_file *file, struct inode *inode)
+static int attach_file_to_inode(struct aftl_file *file, struct inode *inode)
 {
 	int ret = fsnotify_add_inode_mark(&file->mark.fs, inode, 0);
 
 	if (ret)
 		return ret;
-	ret = enter_table(file);
+	ret = add_file_to_table(file);
 	if (ret)
 		aftl_mark_destroy(&marks, &file->mark);
 	return ret;
 }
 
 /* Return a new entry without ranges, with a reference, or an ERR_PTR(). */
-static struct aftl_file *add_file(struct inode *inode, u32 *reason)
+static struct aftl_file *add_tagged_file(struct inode *inode, u32 *reason)
 {
-	struct aftl_file *file = new_file(inode);
+	struct aftl_file *file = alloc_tagged_file(inode);
 	int ret;
 
 	if (!file)
 		return ERR_PTR(-ENOMEM);
-	ret = charge_file(file, inode->i_uid);
+	ret = charge_file_to_user(file, inode->i_uid);
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_FILES;
 	if (!ret)
-		ret = attach_file(file, inode);
+		ret = attach_file_to_inode(file, inode);
 	if (!ret)
 		return file;
 	aftl_mark_put(&file->mark);
@@ -251,7 +251,7 @@ static struct aftl_file *add_file(struct inode *inode, u32 *reason)
 }
 
 /* Return the number of ranges that the user may still add. */
-static u32 ranges_left(const struct aftl_account *account)
+static u32 count_free_ranges(const struct aftl_account *account)
 {
 	u32 left;
 
@@ -261,10 +261,11 @@ static u32 ranges_left(const struct aftl_account *account)
 	return left;
 }
 
-static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u32 *reason)
+static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u32 *reason)
 {
 	u32 before = file->ranges.count;
-	int ret = aftl_ranges_set(&file->ranges, first, last, say, ranges_left(file->account));
+	int ret = aftl_ranges_set_tag(&file->ranges, first, last, say,
+				      count_free_ranges(file->account));
 
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_RANGES;
@@ -278,16 +279,16 @@ static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u
 
 static int tag_inode_range(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
 {
-	struct aftl_file *file = get_file_of(inode);
+	struct aftl_file *file = get_tagged_file_of_inode(inode);
 	int ret;
 
 	if (!file && say == AFTL_SAY_NONE)
 		return 0;
 	if (!file)
-		file = add_file(inode, reason);
+		file = add_tagged_file(inode, reason);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	ret = change_ranges(file, first, last, say, reason);
+	ret = change_tagged_ranges(file, first, last, say, reason);
 	aftl_mark_put(&file->mark);
 	return ret;
 }
@@ -302,9 +303,9 @@ int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason
 	return ret;
 }
 
-void aftl_file_forget(const struct inode *inode)
+void aftl_file_drop_tags(const struct inode *inode)
 {
-	struct aftl_file *file = get_file_of(inode);
+	struct aftl_file *file = get_tagged_file_of_inode(inode);
 
 	if (!file)
 		return;
@@ -312,13 +313,13 @@ void aftl_file_forget(const struct inode *inode)
 	aftl_mark_put(&file->mark);
 }
 
-static u64 extent_last(const struct approxftl_extent *extent)
+static u64 extent_last_byte(const struct approxftl_extent *extent)
 {
 	return extent->length == APPROXFTL_TO_END ? AFTL_LAST_BYTE :
 						    extent->offset + extent->length - 1;
 }
 
-static int list_said(const struct aftl_file *file, struct aftl_said *said)
+static int list_tags_of_range(const struct aftl_file *file, struct aftl_said *said)
 {
 	u32 room = file->ranges.count;
 	u64 cursor = said->first;
@@ -328,37 +329,37 @@ static int list_said(const struct aftl_file *file, struct aftl_said *said)
 	said->extents = kvmalloc_array(room, sizeof(*said->extents), GFP_KERNEL_ACCOUNT);
 	if (!said->extents)
 		return -ENOMEM;
-	said->count = aftl_ranges_list(&file->ranges, &cursor, said->extents, room);
+	said->count = aftl_ranges_list_extents(&file->ranges, &cursor, said->extents, room);
 	return 0;
 }
 
-int aftl_file_said(struct inode *inode, u64 first, u64 last, struct aftl_said *said)
+int aftl_file_save_tags(struct inode *inode, u64 first, u64 last, struct aftl_said *said)
 {
 	struct aftl_file *file;
 	int ret = 0;
 
 	*said = (struct aftl_said){ .first = first, .last = last };
 	mutex_lock(&change);
-	file = get_file_of(inode);
+	file = get_tagged_file_of_inode(inode);
 	if (file) {
-		ret = list_said(file, said);
+		ret = list_tags_of_range(file, said);
 		aftl_mark_put(&file->mark);
 	}
 	mutex_unlock(&change);
 	return ret;
 }
 
-static int say_extent_again(struct inode *inode, u64 from, const struct aftl_said *said,
-			    const struct approxftl_extent *extent)
+static int restore_extent_tag(struct inode *inode, u64 from, const struct aftl_said *said,
+			      const struct approxftl_extent *extent)
 {
 	u64 first = max_t(u64, extent->offset, from);
-	u64 last = min(extent_last(extent), said->last);
+	u64 last = min(extent_last_byte(extent), said->last);
 	u32 reason;
 
 	return first > last ? 0 : tag_inode_range(inode, first, last, extent->level, &reason);
 }
 
-void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said)
+void aftl_file_restore_tags(struct inode *inode, u64 from, const struct aftl_said *said)
 {
 	u32 reason;
 	int ret;
@@ -367,43 +368,43 @@ void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *
 	mutex_lock(&change);
 	ret = tag_inode_range(inode, from, said->last, AFTL_SAY_NONE, &reason);
 	for (i = 0; !ret && i < said->count; i++)
-		ret = say_extent_again(inode, from, said, &said->extents[i]);
+		ret = restore_extent_tag(inode, from, said, &said->extents[i]);
 	mutex_unlock(&change);
 }
 
-bool aftl_file_tagged(const struct inode *inode)
+bool aftl_is_file_tagged(const struct inode *inode)
 {
 	bool tagged;
 
 	rcu_read_lock();
-	tagged = aftl_file_find(inode);
+	tagged = aftl_find_tagged_file(inode);
 	rcu_read_unlock();
 	return tagged;
 }
 
-u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
-		   u32 room)
+u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
+			u32 room)
 {
 	const struct aftl_file *file;
 	u32 count = 0;
 
 	rcu_read_lock();
-	file = aftl_file_find(inode);
+	file = aftl_find_tagged_file(inode);
 	if (file)
-		count = aftl_ranges_list(&file->ranges, cursor, extents, room);
+		count = aftl_ranges_list_extents(&file->ranges, cursor, extents, room);
 	else
 		*cursor = APPROXFTL_TO_END;
 	rcu_read_unlock();
 	return count;
 }
 
-void aftl_files_caps(struct approxftl_caps *caps)
+void aftl_get_tag_table_limits(struct approxftl_caps *caps)
 {
 	caps->max_files = max_files;
 	caps->max_ranges = max_ranges;
 }
 
-void aftl_files_stats(struct approxftl_stats *stats)
+void aftl_get_tag_table_stats(struct approxftl_stats *stats)
 {
 	struct aftl_account *account;
 	int bucket;
@@ -415,19 +416,19 @@ void aftl_files_stats(struct approxftl_stats *stats)
 	spin_unlock(&marks.lock);
 }
 
-int aftl_files_init(void)
+int aftl_tag_table_init(void)
 {
 	int ret = rhashtable_init(&table, &table_params);
 
 	if (ret)
 		return ret;
-	ret = aftl_marks_init(&marks, &mark_ops);
+	ret = aftl_inode_marks_init(&marks, &mark_ops);
 	if (ret)
 		rhashtable_destroy(&table);
 	return ret;
 }
 
-void aftl_files_exit(void)
+void aftl_tag_table_exit(void)
 {
 	aftl_marks_exit(&marks);
 	rhashtable_destroy(&table);

@@ -71,13 +71,13 @@ struct aftl_verdict {
 };
 
 /**
- * aftl_verdict() - return the decision for a tag
+ * aftl_decide_class() - return the decision for a tag
  * @by: source of the tag
  * @say: tag
  *
  * Return: the decision; AFTL_SAID_NOTHING or AFTL_SAID_PRECISE if the tag says so, else @by.
  */
-static inline struct aftl_verdict aftl_verdict(enum aftl_verdict_by by, u32 say)
+static inline struct aftl_verdict aftl_decide_class(enum aftl_verdict_by by, u32 say)
 {
 	if (say == AFTL_SAY_NONE)
 		return (struct aftl_verdict){ AFTL_SAID_NOTHING };
@@ -116,19 +116,19 @@ struct aftl_file {
 /* table.c */
 
 /**
- * aftl_files_init() - initialise the table of tagged files
+ * aftl_tag_table_init() - initialise the table of tagged files
  *
  * Context: module init.
  * Return: 0 or a negative error code.
  */
-int __must_check aftl_files_init(void);
+int __must_check aftl_tag_table_init(void);
 
 /**
- * aftl_files_exit() - remove all tags of files, and free the table
+ * aftl_tag_table_exit() - remove all tags of files, and free the table
  *
  * Context: module exit.
  */
-void aftl_files_exit(void);
+void aftl_tag_table_exit(void);
 
 /**
  * aftl_file_tag() - tag the bytes from @first to @last of a file
@@ -158,7 +158,7 @@ struct aftl_said {
 };
 
 /**
- * aftl_file_said() - save the tags of a range of a file
+ * aftl_file_save_tags() - save the tags of a range of a file
  * @inode: regular file; the caller has a reference
  * @first: first byte
  * @last: last byte
@@ -167,85 +167,86 @@ struct aftl_said {
  * Context: process; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int __must_check aftl_file_said(struct inode *inode, u64 first, u64 last, struct aftl_said *said);
+int __must_check aftl_file_save_tags(struct inode *inode, u64 first, u64 last,
+				     struct aftl_said *said);
 
 /**
- * aftl_file_say_again() - restore saved tags, as far as there is memory
- * @inode: file that aftl_file_said() was called for
+ * aftl_file_restore_tags() - restore saved tags, as far as there is memory
+ * @inode: file that aftl_file_save_tags() was called for
  * @from: first byte to restore
  * @said: saved tags
  *
  * Context: process; may sleep.
  */
-void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said);
+void aftl_file_restore_tags(struct inode *inode, u64 from, const struct aftl_said *said);
 
 /**
- * aftl_file_forget() - remove all tags of a file
+ * aftl_file_drop_tags() - remove all tags of a file
  * @inode: inode; the caller has a reference
  *
  * Context: process; may sleep.
  */
-void aftl_file_forget(const struct inode *inode);
+void aftl_file_drop_tags(const struct inode *inode);
 
 /**
- * aftl_file_tagged() - return true if a file has tags
+ * aftl_is_file_tagged() - return true if a file has tags
  * @inode: inode; the caller has a reference
  *
  * Context: any; does not sleep.
  */
-bool aftl_file_tagged(const struct inode *inode);
+bool aftl_is_file_tagged(const struct inode *inode);
 
 /**
- * aftl_file_list() - list the tagged ranges of a file, see aftl_ranges_list()
+ * aftl_file_list_tags() - list the tagged ranges of a file, see aftl_ranges_list_extents()
  * @inode: inode; the caller has a reference
- * @cursor: as for aftl_ranges_list()
+ * @cursor: as for aftl_ranges_list_extents()
  * @extents: array that is filled in
  * @room: size of @extents
  *
  * Context: takes the lock of the ranges; does not sleep.
  * Return: number of extents filled in.
  */
-u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
-		   u32 room);
+u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
+			u32 room);
 
 /**
- * aftl_file_find() - look up a tagged file
+ * aftl_find_tagged_file() - look up a tagged file
  * @inode: key; not dereferenced
  *
  * Context: under rcu_read_lock(), which keeps the result.
  * Return: the tagged file, or NULL.
  */
-struct aftl_file *aftl_file_find(const struct inode *inode);
+struct aftl_file *aftl_find_tagged_file(const struct inode *inode);
 
 /**
- * aftl_files_caps() - fill in the limits of tagged files
+ * aftl_get_tag_table_limits() - fill in the limits of tagged files
  * @caps: answer to APPROXFTL_CAPS
  *
  * Context: any.
  */
-void aftl_files_caps(struct approxftl_caps *caps);
+void aftl_get_tag_table_limits(struct approxftl_caps *caps);
 
 /**
- * aftl_files_stats() - fill in the numbers of tagged files and of their ranges
+ * aftl_get_tag_table_stats() - fill in the numbers of tagged files and of their ranges
  * @stats: answer to APPROXFTL_STATS
  *
  * Context: process.
  */
-void aftl_files_stats(struct approxftl_stats *stats);
+void aftl_get_tag_table_stats(struct approxftl_stats *stats);
 
 /* writeback.c */
 
 /**
- * aftl_writeback_begin() - record the file system of a new tagged file
+ * aftl_writeback_init_file() - record the file system of a new tagged file
  * @file: tagged file, not yet in the table
  * @inode: its inode; the caller has a reference
  *
  * Context: process.
  */
-void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
+void aftl_writeback_init_file(struct aftl_file *file, const struct inode *inode);
 
 /**
- * aftl_writeback_is() - check that a write certainly stores the tagged file itself
+ * aftl_is_file_writeback() - check that a write certainly stores the tagged file itself
  * @file: tagged file, found by the mapping of @folio
  * @folio: folio with a page of @bio
  * @bio: write
@@ -256,24 +257,24 @@ void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
  * Context: under rcu_read_lock(), in any context of a bio; does not sleep and takes no lock.
  * Return: true if it is write-back of @file and nothing else; false if that is not certain.
  */
-bool aftl_writeback_is(struct aftl_file *file, struct folio *folio, const struct bio *bio,
-		       const struct gendisk *disk);
+bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
+			    const struct gendisk *disk);
 
 /**
- * aftl_backs_loop() - return true if a loop device uses the file
+ * aftl_file_backs_loop() - return true if a loop device uses the file
  * @mapping: page cache of the file
  *
  * A loop device clears __GFP_IO in the file's gfp mask, which no file system does.
  *
  * Context: any.
  */
-static inline bool aftl_backs_loop(const struct address_space *mapping)
+static inline bool aftl_file_backs_loop(const struct address_space *mapping)
 {
 	return !(READ_ONCE(mapping->gfp_mask) & __GFP_IO);
 }
 
 /**
- * aftl_journals_data() - return true if data of a file may go through the journal of ext4
+ * aftl_ext4_logs_data() - return true if data of a file may go through the journal of ext4
  * @magic: magic number of the file system
  * @mapping: page cache of the file
  *
@@ -282,7 +283,7 @@ static inline bool aftl_backs_loop(const struct address_space *mapping)
  *
  * Context: any.
  */
-static inline bool aftl_journals_data(unsigned long magic, const struct address_space *mapping)
+static inline bool aftl_ext4_logs_data(unsigned long magic, const struct address_space *mapping)
 {
 	if (magic != EXT4_SUPER_MAGIC)
 		return false;
@@ -293,24 +294,24 @@ static inline bool aftl_journals_data(unsigned long magic, const struct address_
 /* rules.c */
 
 /**
- * aftl_rules_check() - check that a regular file can store approximate data
+ * aftl_check_file_may_be_tagged() - check that a regular file can store approximate data
  * @dentry: dentry of the file
  * @reason: set to enum approxftl_reason on refusal
  *
  * Context: process; may sleep.
  * Return: 0, -EOPNOTSUPP or -ETXTBSY.
  */
-int __must_check aftl_rules_check(struct dentry *dentry, u32 *reason);
+int __must_check aftl_check_file_may_be_tagged(struct dentry *dentry, u32 *reason);
 
 /**
- * aftl_rules_check_owner() - check that the caller may tag @file
+ * aftl_check_file_tag_owner() - check that the caller may tag @file
  * @file: open file
  * @reason: set to enum approxftl_reason on refusal
  *
  * Context: process.
  * Return: 0, -EINVAL if it is not a regular file, -EBADF or -EPERM.
  */
-int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
+int __must_check aftl_check_file_tag_owner(struct file *file, u32 *reason);
 
 /* watch.c */
 
@@ -330,7 +331,7 @@ int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
 
 /**
- * aftl_watch_begin() - begin tagging files of a file system by their attribute
+ * aftl_watch_add_sb() - begin tagging files of a file system by their attribute
  * @sb: super block; the caller has a reference
  *
  * Does nothing if the file system is watched already.
@@ -338,23 +339,23 @@ void aftl_watch_exit(void);
  * Context: process; may sleep.
  * Return: 0 or a negative error code.
  */
-int __must_check aftl_watch_begin(struct super_block *sb);
+int __must_check aftl_watch_add_sb(struct super_block *sb);
 
 /**
- * aftl_watch_end() - stop tagging files of a file system by their attribute
+ * aftl_watch_remove_sb() - stop tagging files of a file system by their attribute
  * @sb: super block; the caller has a reference
  *
  * Context: process; may sleep.
  * Return: 0, or -ENOENT if the file system is not watched.
  */
-int __must_check aftl_watch_end(const struct super_block *sb);
+int __must_check aftl_watch_remove_sb(const struct super_block *sb);
 
 /**
- * aftl_watch_count() - return the number of watched file systems
+ * aftl_count_watches() - return the number of watched file systems
  *
  * Context: any.
  */
-u32 aftl_watch_count(void);
+u32 aftl_count_watches(void);
 
 /* scope.c */
 
@@ -371,21 +372,21 @@ struct aftl_scopes {
 };
 
 /**
- * aftl_scopes_init() - initialise the scopes of an open /dev/approxftl
+ * aftl_scopes_init_list() - initialise the scopes of an open /dev/approxftl
  * @scopes: scopes
  */
-void aftl_scopes_init(struct aftl_scopes *scopes);
+void aftl_scopes_init_list(struct aftl_scopes *scopes);
 
 /**
- * aftl_scopes_clear() - remove all scopes when /dev/approxftl is closed
+ * aftl_scopes_remove_all() - remove all scopes when /dev/approxftl is closed
  * @scopes: scopes that nobody else uses
  *
  * Context: process.
  */
-void aftl_scopes_clear(struct aftl_scopes *scopes);
+void aftl_scopes_remove_all(struct aftl_scopes *scopes);
 
 /**
- * aftl_scopes_set() - tag the writes of the calling thread or process
+ * aftl_scopes_set_tag() - tag the writes of the calling thread or process
  * @scopes: scopes of the open file
  * @whose: enum approxftl_whose
  * @say: quality level, or AFTL_SAY_NONE to remove the scope
@@ -394,24 +395,24 @@ void aftl_scopes_clear(struct aftl_scopes *scopes);
  * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
+int __must_check aftl_scopes_set_tag(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
 
 /**
- * aftl_scope_verdict() - return the decision by the scopes of the calling thread and its process
+ * aftl_scope_decide() - return the decision by the scopes of the calling thread and its process
  *
  * A precise scope of either wins; else that of the thread.
  *
  * Context: under rcu_read_lock().
  * Return: the decision.
  */
-struct aftl_verdict aftl_scope_verdict(void);
+struct aftl_verdict aftl_scope_decide(void);
 
 /**
- * aftl_scope_count() - return the number of scopes of all open files
+ * aftl_count_scopes() - return the number of scopes of all open files
  *
  * Context: any.
  */
-u32 aftl_scope_count(void);
+u32 aftl_count_scopes(void);
 
 /**
  * aftl_scope_table_init() - initialise the table of scopes
@@ -441,37 +442,38 @@ void aftl_scope_table_exit(void);
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio);
 
 /**
- * aftl_decide_stats() - fill in the numbers of decisions by source
+ * aftl_get_decision_stats() - fill in the numbers of decisions by source
  * @stats: answer to APPROXFTL_STATS
  *
  * Context: any.
  */
-void aftl_decide_stats(struct approxftl_stats *stats);
+void aftl_get_decision_stats(struct approxftl_stats *stats);
 
 /* note.c */
 
 /**
- * aftl_note_write() - add the class of a write and its source to the block trace, if there is one
+ * aftl_trace_tag_write() - add the class of a write and its source to the block trace, if there
+ * is one
  * @target: target
  * @bio: write, after it has been split
  * @verdict: decision
  *
  * Context: any context of dm's map function.
  */
-void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
-		     const struct aftl_verdict *verdict);
+void aftl_trace_tag_write(const struct aftl_target *target, const struct bio *bio,
+			  const struct aftl_verdict *verdict);
 
 /**
- * aftl_note_zeroes() - add a note that a bio writes zeroes to the block trace, if there is one
+ * aftl_trace_zeroing() - add a note that a bio writes zeroes to the block trace, if there is one
  * @target: target
  * @bio: write of zeroes, which block traces of version 7 call a write
  *
  * Context: any context of dm's map function.
  */
-void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio);
+void aftl_trace_zeroing(const struct aftl_target *target, const struct bio *bio);
 
 /**
- * aftl_note_scope() - add a region of the calling thread to the block traces of all devices
+ * aftl_trace_scope_note() - add a region of the calling thread to the block traces of all devices
  * @whose: enum approxftl_whose
  * @say: tag of the region; AFTL_SAY_NONE ends it
  * @label: name of the region, or ""
@@ -480,16 +482,16 @@ void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio);
  *
  * Context: process; may sleep.
  */
-void aftl_note_scope(u32 whose, u32 say, const char *label);
+void aftl_trace_scope_note(u32 whose, u32 say, const char *label);
 
 /**
- * aftl_note_label() - add a label of the calling thread to the block traces of all devices
+ * aftl_trace_label_note() - add a label of the calling thread to the block traces of all devices
  * @label: label
  *
  * Context: process; may sleep.
  * Return: 0, or -EAGAIN beyond max_notes a second for callers without CAP_SYS_ADMIN.
  */
-int __must_check aftl_note_label(const char *label);
+int __must_check aftl_trace_label_note(const char *label);
 
 /* control.c */
 

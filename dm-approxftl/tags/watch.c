@@ -25,14 +25,14 @@ struct watch {
 };
 
 static struct aftl_marks marks;
-static DEFINE_MUTEX(change); /* serialises aftl_watch_begin() and aftl_watch_end() */
+static DEFINE_MUTEX(change); /* serialises aftl_watch_add_sb() and aftl_watch_remove_sb() */
 
-static struct watch *watch_of(struct fsnotify_mark *mark)
+static struct watch *mark_to_watch(struct fsnotify_mark *mark)
 {
-	return container_of(aftl_mark_of(mark), struct watch, mark);
+	return container_of(aftl_to_inode_mark(mark), struct watch, mark);
 }
 
-static int parse_class(const char *text, u32 *say)
+static int parse_tag_attribute_class(const char *text, u32 *say)
 {
 	u8 level = AFTL_APPROX;
 
@@ -42,7 +42,7 @@ static int parse_class(const char *text, u32 *say)
 	return 0;
 }
 
-static int parse_span(char *text, u64 *first, u64 *last)
+static int parse_tag_attribute_range(char *text, u64 *first, u64 *last)
 {
 	char *offset = strsep(&text, "+");
 	u64 length;
@@ -59,32 +59,32 @@ static int parse_span(char *text, u64 *first, u64 *last)
 	return 0;
 }
 
-static int tag_range(struct inode *inode, char *text)
+static int tag_range_by_attribute(struct inode *inode, char *text)
 {
 	char *span = strsep(&text, "=");
 	u32 reason;
 	u64 first;
 	u64 last;
 	u32 say;
-	int ret = parse_class(text, &say);
+	int ret = parse_tag_attribute_class(text, &say);
 
 	if (!ret)
-		ret = parse_span(span, &first, &last);
+		ret = parse_tag_attribute_range(span, &first, &last);
 	return ret ? ret : aftl_file_tag(inode, first, last, say, &reason);
 }
 
 /* Tag the ranges in @text, which the file's owner controls; stop at the first malformed one. */
-static void tag_ranges(struct inode *inode, char *text)
+static void tag_file_by_attribute(struct inode *inode, char *text)
 {
 	char *word;
 
 	while ((word = strsep(&text, "\n ")))
-		if (*word && tag_range(inode, word))
+		if (*word && tag_range_by_attribute(inode, word))
 			break;
 }
 
 /* Read the attribute through the overlay, if there is one: it checks who may read it. */
-static void read_attribute(struct dentry *dentry, struct inode *inode)
+static void read_tag_attribute(struct dentry *dentry, struct inode *inode)
 {
 	char *text = kmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);
 	ssize_t length;
@@ -95,46 +95,46 @@ static void read_attribute(struct dentry *dentry, struct inode *inode)
 				APPROXFTL_XATTR_MAX);
 	if (length > 0) {
 		text[length] = '\0';
-		tag_ranges(inode, text);
+		tag_file_by_attribute(inode, text);
 	}
 	kfree(text);
 }
 
-static int file_opened(struct fsnotify_group *group, u32 mask, const void *data, int data_type,
-		       struct inode *dir, const struct qstr *name, u32 cookie,
-		       struct fsnotify_iter_info *iter_info)
+static int tag_opened_file(struct fsnotify_group *group, u32 mask, const void *data, int data_type,
+			   struct inode *dir, const struct qstr *name, u32 cookie,
+			   struct fsnotify_iter_info *iter_info)
 {
 	const struct path *path = fsnotify_data_path(data, data_type);
 	struct inode *inode = path ? d_real_inode(path->dentry) : NULL;
 	u32 reason;
 
-	if (inode && S_ISREG(inode->i_mode) && !aftl_file_tagged(inode) &&
-	    !aftl_rules_check(path->dentry, &reason))
-		read_attribute(path->dentry, inode);
+	if (inode && S_ISREG(inode->i_mode) && !aftl_is_file_tagged(inode) &&
+	    !aftl_check_file_may_be_tagged(path->dentry, &reason))
+		read_tag_attribute(path->dentry, inode);
 	return 0;
 }
 
-static void leave_mark(struct fsnotify_mark *mark, struct fsnotify_group *group)
+static void detach_watch_mark(struct fsnotify_mark *mark, struct fsnotify_group *group)
 {
 	spin_lock(&marks.lock);
-	aftl_mark_leave(&marks, aftl_mark_of(mark));
+	aftl_mark_remove_from_list(&marks, aftl_to_inode_mark(mark));
 	spin_unlock(&marks.lock);
 }
 
 static void free_watch(struct fsnotify_mark *mark)
 {
-	kfree(watch_of(mark));
-	aftl_mark_gone(&marks);
+	kfree(mark_to_watch(mark));
+	aftl_mark_count_freed(&marks);
 }
 
 static const struct fsnotify_ops mark_ops = {
-	.handle_event = file_opened,
-	.freeing_mark = leave_mark,
+	.handle_event = tag_opened_file,
+	.freeing_mark = detach_watch_mark,
 	.free_mark = free_watch,
 };
 
 /* Return the watch of @sb with a reference, or NULL. */
-static struct watch *get_watch(const struct super_block *sb)
+static struct watch *get_superblock_watch(const struct super_block *sb)
 {
 	struct watch *found = NULL;
 	struct watch *watch;
@@ -149,7 +149,7 @@ static struct watch *get_watch(const struct super_block *sb)
 	return found;
 }
 
-static int add_watch(struct super_block *sb)
+static int add_superblock_watch(struct super_block *sb)
 {
 	struct watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
 	int ret;
@@ -157,39 +157,39 @@ static int add_watch(struct super_block *sb)
 	if (!watch)
 		return -ENOMEM;
 	watch->sb = sb;
-	aftl_mark_init(&marks, &watch->mark);
+	aftl_mark_init_in_group(&marks, &watch->mark);
 	watch->mark.fs.mask = FS_OPEN;
-	ret = aftl_add_sb_mark(&watch->mark.fs, sb);
+	ret = aftl_add_superblock_mark(&watch->mark.fs, sb);
 	if (!ret) {
 		spin_lock(&marks.lock);
-		aftl_mark_enter(&marks, &watch->mark);
+		aftl_mark_add_to_list(&marks, &watch->mark);
 		spin_unlock(&marks.lock);
 	}
 	aftl_mark_put(&watch->mark);
 	return ret;
 }
 
-int aftl_watch_begin(struct super_block *sb)
+int aftl_watch_add_sb(struct super_block *sb)
 {
 	struct watch *watch;
 	int ret = 0;
 
 	mutex_lock(&change);
-	watch = get_watch(sb);
+	watch = get_superblock_watch(sb);
 	if (watch)
 		aftl_mark_put(&watch->mark);
 	else
-		ret = add_watch(sb);
+		ret = add_superblock_watch(sb);
 	mutex_unlock(&change);
 	return ret;
 }
 
-int aftl_watch_end(const struct super_block *sb)
+int aftl_watch_remove_sb(const struct super_block *sb)
 {
 	struct watch *watch;
 
 	mutex_lock(&change);
-	watch = get_watch(sb);
+	watch = get_superblock_watch(sb);
 	if (watch) {
 		aftl_mark_destroy(&marks, &watch->mark);
 		aftl_mark_put(&watch->mark);
@@ -198,14 +198,14 @@ int aftl_watch_end(const struct super_block *sb)
 	return watch ? 0 : -ENOENT;
 }
 
-u32 aftl_watch_count(void)
+u32 aftl_count_watches(void)
 {
 	return READ_ONCE(marks.count);
 }
 
 int aftl_watch_init(void)
 {
-	return aftl_marks_init(&marks, &mark_ops);
+	return aftl_inode_marks_init(&marks, &mark_ops);
 }
 
 void aftl_watch_exit(void)

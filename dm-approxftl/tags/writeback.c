@@ -16,7 +16,7 @@
 #include "tags/tags.h"
 
 /* File systems whose way of writing is known. */
-static bool is_known(const struct aftl_file *file)
+static bool is_file_system_known(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||
 	       file->magic == F2FS_SUPER_MAGIC || file->magic == BTRFS_SUPER_MAGIC;
@@ -26,7 +26,7 @@ static bool is_known(const struct aftl_file *file)
  * Return true if the file system is directly on @disk. The holder of the block device is the file
  * system's type, or the super block in newer kernels.
  */
-static bool is_right_on(const struct aftl_file *file, const struct gendisk *disk)
+static bool is_fs_directly_on(const struct aftl_file *file, const struct gendisk *disk)
 {
 	const void *holder = READ_ONCE(disk->part0->bd_holder);
 
@@ -39,7 +39,7 @@ static bool is_right_on(const struct aftl_file *file, const struct gendisk *disk
  * and RAID-6 of Btrfs create bios without flags, so require the flag of write-back: REQ_SYNC if it
  * is waited for, else REQ_BACKGROUND.
  */
-static bool flags_tell(const struct aftl_file *file, const struct bio *bio)
+static bool is_writeback_by_flags(const struct aftl_file *file, const struct bio *bio)
 {
 	return file->magic != BTRFS_SUPER_MAGIC || bio->bi_opf & (REQ_SYNC | REQ_BACKGROUND);
 }
@@ -50,7 +50,7 @@ static bool flags_tell(const struct aftl_file *file, const struct bio *bio)
  * which it waits for the list. For a mapped page that may be a page table's, which is counted
  * already.
  */
-static int known_references(const struct folio *folio)
+static int count_known_folio_refs(const struct folio *folio)
 {
 	int mapped = aftl_folio_mapcount(folio);
 	bool waits = !mapped && !folio_test_lru((struct folio *)folio);
@@ -65,18 +65,18 @@ static int known_references(const struct folio *folio)
  * read of the reference count were valid in between. A temporary reference of the kernel makes this
  * false.
  */
-static bool nobody_else_holds(const struct folio *folio)
+static bool only_page_cache_holds(const struct folio *folio)
 {
-	int known = known_references(folio);
+	int known = count_known_folio_refs(folio);
 	int found;
 
 	smp_rmb(); /* known before found */
 	found = folio_ref_count((struct folio *)folio);
 	smp_rmb(); /* found before known again */
-	return found == known && known_references(folio) == known;
+	return found == known && count_known_folio_refs(folio) == known;
 }
 
-void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode)
+void aftl_writeback_init_file(struct aftl_file *file, const struct inode *inode)
 {
 	const struct super_block *super = inode->i_sb;
 
@@ -90,24 +90,24 @@ void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode)
  * Return true if a loop device uses the file or has used it. Its data may be written back after it
  * has released the file, so remember it: fsnotify does not report all writes by a loop device.
  */
-static bool has_loop(struct aftl_file *file, const struct address_space *mapping)
+static bool file_has_loop(struct aftl_file *file, const struct address_space *mapping)
 {
-	if (aftl_backs_loop(mapping))
+	if (aftl_file_backs_loop(mapping))
 		WRITE_ONCE(file->on_loop, true);
 	return READ_ONCE(file->on_loop);
 }
 
-bool aftl_writeback_is(struct aftl_file *file, struct folio *folio, const struct bio *bio,
-		       const struct gendisk *disk)
+bool aftl_is_file_writeback(struct aftl_file *file, struct folio *folio, const struct bio *bio,
+			    const struct gendisk *disk)
 {
 	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
-	if (!is_known(file) || !mapping || has_loop(file, mapping))
+	if (!is_file_system_known(file) || !mapping || file_has_loop(file, mapping))
 		return false;
 	if (!folio_test_writeback(folio) || bio->bi_opf & REQ_IDLE ||
 	    folio_maybe_dma_pinned(folio))
 		return false;
-	if (is_right_on(file, disk) && flags_tell(file, bio))
+	if (is_fs_directly_on(file, disk) && is_writeback_by_flags(file, bio))
 		return true;
-	return !aftl_journals_data(file->magic, mapping) && nobody_else_holds(folio);
+	return !aftl_ext4_logs_data(file->magic, mapping) && only_page_cache_holds(folio);
 }

@@ -111,9 +111,9 @@ struct snap {
  * Take the largest times, not the sum: shards work in parallel, and with "timing off" the device
  * time of each advances separately.
  */
-static void add_times(struct aftl_disk *disk, struct snap *snap)
+static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 {
-	u64 now_ns = aftl_disk_now(disk);
+	u64 now_ns = aftl_disk_now_ns(disk);
 	u64 span_ns = now_ns - aftl_stats(disk->ftl)->since_ns;
 
 	span_ns = max(span_ns, snap->device_ns - snap->stats.since_ns);
@@ -121,7 +121,7 @@ static void add_times(struct aftl_disk *disk, struct snap *snap)
 	snap->stats.since_ns = snap->device_ns - span_ns;
 }
 
-static void add_snap(struct aftl_disk *disk, struct snap *snap)
+static void accumulate_disk_stats(struct aftl_disk *disk, struct snap *snap)
 {
 	spin_lock_bh(&disk->lock);
 	aftl_stats_add(&snap->stats, aftl_stats(disk->ftl));
@@ -130,14 +130,14 @@ static void add_snap(struct aftl_disk *disk, struct snap *snap)
 	snap->lock_waits += disk->lock_waits;
 	snap->lock_wait_ns += disk->lock_wait_ns;
 	snap->handovers += disk->handovers;
-	add_times(disk, snap);
+	accumulate_disk_times(disk, snap);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	aftl_histogram_merge(&snap->late, &disk->late);
 	spin_unlock_bh(&disk->late_lock);
 }
 
-static unsigned int emit_counters(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_counters(const struct snap *snap, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -151,7 +151,7 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 	return sz;
 }
 
-static unsigned int emit_streams(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_streams(const struct snap *snap, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -163,7 +163,7 @@ static unsigned int emit_streams(const struct snap *snap, char *result, unsigned
 	return sz;
 }
 
-static unsigned int emit_handles(const struct snap *snap, char *result, unsigned int maxlen)
+static unsigned int print_handles(const struct snap *snap, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i, j;
@@ -175,8 +175,8 @@ static unsigned int emit_handles(const struct snap *snap, char *result, unsigned
 	return sz;
 }
 
-static unsigned int emit_lateness(const struct aftl_histogram *late, char *result,
-				  unsigned int maxlen)
+static unsigned int print_lateness(const struct aftl_histogram *late, char *result,
+				   unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	unsigned int i;
@@ -214,7 +214,7 @@ static int parse_index(struct message *message, const char *text, const char *wh
 }
 
 /* Select the shards [@first, @end): the one that the first argument names, or all without it. */
-static int parse_shard(struct message *message, u32 *first, u32 *end)
+static int parse_shard_argument(struct message *message, u32 *first, u32 *end)
 {
 	int ret = 0;
 
@@ -227,12 +227,12 @@ static int parse_shard(struct message *message, u32 *first, u32 *end)
 	return ret;
 }
 
-static int run_stats(struct message *message)
+static int message_stats(struct message *message)
 {
 	struct snap *snap;
 	unsigned int sz;
 	u32 i, end;
-	int ret = parse_shard(message, &i, &end);
+	int ret = parse_shard_argument(message, &i, &end);
 
 	if (ret)
 		return ret;
@@ -240,16 +240,16 @@ static int run_stats(struct message *message)
 	if (!snap)
 		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
 	for (; i < end; i++)
-		add_snap(message->device->disks[i], snap);
-	sz = emit_counters(snap, message->result, message->maxlen);
-	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
-	sz += emit_handles(snap, message->result + sz, message->maxlen - sz);
-	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
+		accumulate_disk_stats(message->device->disks[i], snap);
+	sz = print_counters(snap, message->result, message->maxlen);
+	sz += print_streams(snap, message->result + sz, message->maxlen - sz);
+	sz += print_handles(snap, message->result + sz, message->maxlen - sz);
+	print_lateness(&snap->late, message->result + sz, message->maxlen - sz);
 	kvfree(snap);
 	return 1;
 }
 
-static void reset_disk(struct aftl_disk *disk)
+static void reset_disk_stats(struct aftl_disk *disk)
 {
 	spin_lock_bh(&disk->lock);
 	aftl_reset_stats(disk->ftl);
@@ -262,10 +262,10 @@ static void reset_disk(struct aftl_disk *disk)
 	spin_unlock_bh(&disk->late_lock);
 }
 
-static int run_reset(struct message *message)
+static int message_reset(struct message *message)
 {
 	aftl_each_disk(disk, message->device)
-		reset_disk(*disk);
+		reset_disk_stats(*disk);
 	return 0;
 }
 
@@ -273,7 +273,7 @@ static int run_reset(struct message *message)
  * Lock @disk and advance it to the present. On success the caller may make one call that changes
  * the FTL. It must call aftl_disk_leave() in any case.
  */
-static int begin_change(struct message *message, struct aftl_disk *disk)
+static int begin_disk_change(struct message *message, struct aftl_disk *disk)
 {
 	int ret = aftl_disk_enter(disk, true);
 
@@ -283,9 +283,9 @@ static int begin_change(struct message *message, struct aftl_disk *disk)
 	return ret ? aftl_fail(message->error, ret, "interrupted") : 0;
 }
 
-static int age_disk(struct message *message, struct aftl_disk *disk, u64 ns)
+static int advance_disk_age(struct message *message, struct aftl_disk *disk, u64 ns)
 {
-	int ret = begin_change(message, disk);
+	int ret = begin_disk_change(message, disk);
 
 	if (!ret)
 		aftl_age(disk->ftl, ns);
@@ -293,24 +293,24 @@ static int age_disk(struct message *message, struct aftl_disk *disk, u64 ns)
 	return ret;
 }
 
-static int run_age(struct message *message)
+static int message_age(struct message *message)
 {
 	u64 ns;
 	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, message->words[0], &ns, message->error);
 	u32 i;
 
 	for (i = 0; !ret && i < message->device->shards.count; i++)
-		ret = age_disk(message, message->device->disks[i], ns);
+		ret = advance_disk_age(message, message->device->disks[i], ns);
 	return ret;
 }
 
 /* Users number blocks and LUNs consecutively over all shards: those of shard 0 first. */
-static u32 all_blocks(const struct message *message)
+static u32 count_device_blocks(const struct message *message)
 {
 	return message->device->shards.geo.blocks * message->device->shards.count;
 }
 
-static u32 all_luns(const struct message *message)
+static u32 count_device_luns(const struct message *message)
 {
 	return message->device->shards.geo.luns * message->device->shards.count;
 }
@@ -325,35 +325,35 @@ struct part {
 	u32 index;
 };
 
-static struct part part_at(const struct message *message, u32 number, u32 of_each)
+static struct part locate_part_in_shard(const struct message *message, u32 number, u32 of_each)
 {
 	return (struct part){ message->device->disks[number / of_each], number % of_each };
 }
 
-static struct part block_at(const struct message *message, u32 number)
+static struct part locate_block_in_shard(const struct message *message, u32 number)
 {
-	return part_at(message, number, message->device->shards.geo.blocks);
+	return locate_part_in_shard(message, number, message->device->shards.geo.blocks);
 }
 
-static struct part lun_at(const struct message *message, u32 number)
+static struct part locate_lun_in_shard(const struct message *message, u32 number)
 {
-	return part_at(message, number, message->device->shards.geo.luns);
+	return locate_part_in_shard(message, number, message->device->shards.geo.luns);
 }
 
 static int parse_block(struct message *message, const char *text, u32 *number)
 {
-	return parse_index(message, text, "block", all_blocks(message), number);
+	return parse_index(message, text, "block", count_device_blocks(message), number);
 }
 
 static int parse_lun(struct message *message, const char *text, u32 *number)
 {
-	return parse_index(message, text, "LUN", all_luns(message), number);
+	return parse_index(message, text, "LUN", count_device_luns(message), number);
 }
 
 static int start_gc(struct message *message, u32 number)
 {
-	struct part lun = lun_at(message, number);
-	int ret = begin_change(message, lun.disk);
+	struct part lun = locate_lun_in_shard(message, number);
+	int ret = begin_disk_change(message, lun.disk);
 
 	if (!ret)
 		ret = aftl_start_gc(lun.disk->ftl, lun.index);
@@ -361,17 +361,17 @@ static int start_gc(struct message *message, u32 number)
 	return ret;
 }
 
-static int run_gc(struct message *message)
+static int message_gc(struct message *message)
 {
 	u32 i = 0;
 	int ret = message->count ? parse_lun(message, message->words[0], &i) : 0;
-	u32 end = message->count ? i + 1 : all_luns(message);
+	u32 end = message->count ? i + 1 : count_device_luns(message);
 
 	for (; !ret && i < end; i++)
 		ret = start_gc(message, i);
 	if (!ret)
 		aftl_each_disk(disk, message->device)
-			aftl_disk_collect(*disk);
+			aftl_disk_queue_gc(*disk);
 	return ret;
 }
 
@@ -399,7 +399,7 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 	int ret;
 
 	print_own_value(message, config, index, value);
-	ret = begin_change(message, disk);
+	ret = begin_disk_change(message, disk);
 	if (!ret)
 		ret = aftl_check_param(disk->ftl, message->words[0], value, message->error);
 	aftl_disk_leave(disk);
@@ -428,7 +428,7 @@ static void set_shard_param(struct message *message, u32 index, const struct aft
  * Change a parameter in all shards or in none: all are checked before the first one changes. The
  * table line changes, too, so that a reload of it keeps the FTLs.
  */
-static int run_policy(struct message *message)
+static int message_policy(struct message *message)
 {
 	struct aftl_options *options = &message->target->options;
 	struct aftl_config config = options->config;
@@ -447,7 +447,7 @@ static int run_policy(struct message *message)
 	return 0;
 }
 
-static int fail_block(struct message *message, const char *text)
+static int fail_block_by_message(struct message *message, const char *text)
 {
 	struct part block;
 	u32 number;
@@ -455,15 +455,15 @@ static int fail_block(struct message *message, const char *text)
 
 	if (ret)
 		return ret;
-	block = block_at(message, number);
-	ret = begin_change(message, block.disk);
+	block = locate_block_in_shard(message, number);
+	ret = begin_disk_change(message, block.disk);
 	if (!ret)
 		ret = aftl_fail_block(block.disk->ftl, block.index);
 	aftl_disk_leave(block.disk);
 	return ret;
 }
 
-static int fail_die(struct message *message, const char *text)
+static int fail_die_by_message(struct message *message, const char *text)
 {
 	struct part lun;
 	u32 number;
@@ -471,26 +471,26 @@ static int fail_die(struct message *message, const char *text)
 
 	if (ret)
 		return ret;
-	lun = lun_at(message, number);
-	ret = begin_change(message, lun.disk);
+	lun = locate_lun_in_shard(message, number);
+	ret = begin_disk_change(message, lun.disk);
 	if (!ret)
 		ret = aftl_fail_lun(lun.disk->ftl, lun.index);
 	aftl_disk_leave(lun.disk);
 	return ret;
 }
 
-static int run_fault(struct message *message)
+static int message_fault(struct message *message)
 {
 	if (!strcasecmp(message->words[0], "block"))
-		return fail_block(message, message->words[1]);
+		return fail_block_by_message(message, message->words[1]);
 	if (!strcasecmp(message->words[0], "die"))
-		return fail_die(message, message->words[1]);
+		return fail_die_by_message(message, message->words[1]);
 	return aftl_fail(message->error, -EINVAL,
 			 "\"%.40s\" is not a fault; there are block and die", message->words[0]);
 }
 
 /* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */
-static int run_luns(struct message *message)
+static int message_luns(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -498,8 +498,8 @@ static int run_luns(struct message *message)
 	unsigned int sz = 0;
 	u32 i;
 
-	for (i = 0; i < all_luns(message); i++) {
-		struct part lun = lun_at(message, i);
+	for (i = 0; i < count_device_luns(message); i++) {
+		struct part lun = locate_lun_in_shard(message, i);
 
 		spin_lock_bh(&lun.disk->lock);
 		aftl_lun_info(lun.disk->ftl, lun.index, &info);
@@ -511,21 +511,21 @@ static int run_luns(struct message *message)
 	return 1;
 }
 
-static const char *state_name(const struct aftl_block *block)
+static const char *block_state_text(const struct aftl_block *block)
 {
 	static const char *const names[] = { "free", "open", "closed", "bad" };
 
 	return names[block->state];
 }
 
-static const char *kind_name(const struct aftl *ftl, const struct aftl_block *block)
+static const char *block_kind_text(const struct aftl *ftl, const struct aftl_block *block)
 {
 	const char *kind = block->bits == 1 ? "cache" : aftl_policy_type(ftl)->kinds[block->kind];
 
 	return kind ? kind : "-";
 }
 
-static struct aftl_block look_at_block(struct part part)
+static struct aftl_block get_block_of_part(struct part part)
 {
 	struct aftl_block block;
 
@@ -535,10 +535,10 @@ static struct aftl_block look_at_block(struct part part)
 	return block;
 }
 
-static int run_blocks(struct message *message)
+static int message_blocks(struct message *message)
 {
 	const struct aftl *ftl = message->device->disks[0]->ftl;
-	u32 blocks = all_blocks(message);
+	u32 blocks = count_device_blocks(message);
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
@@ -549,10 +549,11 @@ static int run_blocks(struct message *message)
 	    parse_index(message, message->words[1], "number of blocks", blocks + 1, &count))
 		return -EINVAL;
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
-		struct aftl_block block = look_at_block(block_at(message, i));
+		struct aftl_block block = get_block_of_part(locate_block_in_shard(message, i));
 
-		DMEMIT("%u %s %s %u %u %u %u\n", i, state_name(&block), kind_name(ftl, &block),
-		       block.erases, block.wear, block.valid, block.reads);
+		DMEMIT("%u %s %s %u %u %u %u\n", i, block_state_text(&block),
+		       block_kind_text(ftl, &block), block.erases, block.wear, block.valid,
+		       block.reads);
 	}
 	if (i < blocks)
 		DMEMIT("next %u\n", i);
@@ -563,7 +564,7 @@ static int run_blocks(struct message *message)
  * Find the first logical page of @spot, from offset @from on, whose lost state is @lost. Returns
  * its offset in @spot, or the length of @spot if there is none.
  */
-static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
+static u32 find_lost_run_start(struct aftl_spot spot, u32 from, bool lost)
 {
 	u32 end = spot.unit + spot.units;
 	u32 unit;
@@ -574,7 +575,7 @@ static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 	return unit - spot.unit;
 }
 
-static u64 lost_units(const struct aftl_device *device)
+static u64 count_lost_runs(const struct aftl_device *device)
 {
 	u64 lost = 0;
 
@@ -587,7 +588,7 @@ static u64 lost_units(const struct aftl_device *device)
 }
 
 /* A run of lost units that crosses the end of a slice or a chunk is printed as several runs. */
-static int run_lost(struct message *message)
+static int message_lost(struct message *message)
 {
 	u64 units = message->device->shards.units;
 	unsigned int maxlen = message->maxlen;
@@ -597,11 +598,11 @@ static int run_lost(struct message *message)
 
 	if (parse_number(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
-	while (lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
-		struct aftl_spot spot = aftl_device_spot(message->device, unit,
+	while (count_lost_runs(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
 							    min_t(u64, units - unit, LOST_SLICE));
-		u32 first = seek_lost(spot, 0, true);
-		u32 end = seek_lost(spot, first, false);
+		u32 first = find_lost_run_start(spot, 0, true);
+		u32 end = find_lost_run_start(spot, first, false);
 
 		if (end > first)
 			DMEMIT("%llu %u\n", unit + first, end - first);
@@ -610,19 +611,19 @@ static int run_lost(struct message *message)
 			return -EINTR;
 		cond_resched();
 	}
-	if (lost_units(message->device) && unit < units)
+	if (count_lost_runs(message->device) && unit < units)
 		DMEMIT("next %llu\n", unit);
 	return 1;
 }
 
-static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *block,
-			       char *result, unsigned int maxlen)
+static unsigned int print_block_row(const struct aftl *ftl, const struct aftl_block *block,
+				    char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 
 	DMEMIT("state %s\nkind %s\nvalid_units %u\napprox_units %u\nprogrammed_pages %u\n",
-	       state_name(block), kind_name(ftl, block), block->valid, block->valid_approx,
-	       block->programmed);
+	       block_state_text(block), block_kind_text(ftl, block), block->valid,
+	       block->valid_approx, block->programmed);
 	DMEMIT("erases %u\nwear %u\nreads %u\n", block->erases, block->wear, block->reads);
 	return sz;
 }
@@ -637,7 +638,7 @@ struct page_info {
 	u32 valid;
 };
 
-static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page)
+static struct page_info get_page_counts(struct aftl_disk *disk, u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(disk->ftl);
 	u32 index = block * media->geo->pages + page;
@@ -653,13 +654,13 @@ static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page
 }
 
 /* Print each programmed page: number, class, program mode, number of valid units. */
-static void emit_pages(struct aftl_disk *disk, u32 block, char *result, unsigned int maxlen)
+static void print_page_rows(struct aftl_disk *disk, u32 block, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
 	u32 page;
 
 	for (page = 0; page < aftl_geometry(disk->ftl)->pages; page++) {
-		struct page_info info = look_at_page(disk, block, page);
+		struct page_info info = get_page_counts(disk, block, page);
 
 		if (info.attr & AFTL_PAGE_PROGRAMMED)
 			DMEMIT("page %u class %u mode %u valid %u\n", page,
@@ -667,7 +668,7 @@ static void emit_pages(struct aftl_disk *disk, u32 block, char *result, unsigned
 	}
 }
 
-static int run_block(struct message *message)
+static int message_block(struct message *message)
 {
 	struct aftl_block block;
 	struct part part;
@@ -677,14 +678,14 @@ static int run_block(struct message *message)
 
 	if (ret)
 		return ret;
-	part = block_at(message, number);
-	block = look_at_block(part);
-	sz = emit_block(part.disk->ftl, &block, message->result, message->maxlen);
-	emit_pages(part.disk, part.index, message->result + sz, message->maxlen - sz);
+	part = locate_block_in_shard(message, number);
+	block = get_block_of_part(part);
+	sz = print_block_row(part.disk->ftl, &block, message->result, message->maxlen);
+	print_page_rows(part.disk, part.index, message->result + sz, message->maxlen - sz);
 	return 1;
 }
 
-static int run_digest(struct message *message)
+static int message_digest(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -695,7 +696,7 @@ static int run_digest(struct message *message)
 	return 1;
 }
 
-static int run_audit(struct message *message)
+static int message_audit(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
@@ -709,11 +710,11 @@ static int run_audit(struct message *message)
 }
 
 /* Print the table line of an unsharded device that equals one shard of this device. */
-static int run_line(struct message *message)
+static int message_line(struct message *message)
 {
 	struct aftl_options *options;
 	u32 first, end;
-	int ret = parse_shard(message, &first, &end);
+	int ret = parse_shard_argument(message, &first, &end);
 
 	if (ret)
 		return ret;
@@ -727,22 +728,22 @@ static int run_line(struct message *message)
 }
 
 static const struct verb verbs[] = {
-	{ .name = "stats", .most = 1, .run = run_stats },
-	{ .name = "reset", .run = run_reset },
-	{ .name = "age", .least = 1, .most = 1, .run = run_age },
-	{ .name = "gc", .most = 1, .run = run_gc },
-	{ .name = "policy", .least = 2, .most = 2, .run = run_policy },
-	{ .name = "fault", .least = 2, .most = 2, .run = run_fault },
-	{ .name = "luns", .run = run_luns },
-	{ .name = "blocks", .least = 2, .most = 2, .run = run_blocks },
-	{ .name = "block", .least = 1, .most = 1, .run = run_block },
-	{ .name = "lost", .least = 1, .most = 1, .run = run_lost },
-	{ .name = "line", .least = 1, .most = 1, .run = run_line },
-	{ .name = "digest", .suspended = true, .run = run_digest },
-	{ .name = "audit", .suspended = true, .run = run_audit },
+	{ .name = "stats", .most = 1, .run = message_stats },
+	{ .name = "reset", .run = message_reset },
+	{ .name = "age", .least = 1, .most = 1, .run = message_age },
+	{ .name = "gc", .most = 1, .run = message_gc },
+	{ .name = "policy", .least = 2, .most = 2, .run = message_policy },
+	{ .name = "fault", .least = 2, .most = 2, .run = message_fault },
+	{ .name = "luns", .run = message_luns },
+	{ .name = "blocks", .least = 2, .most = 2, .run = message_blocks },
+	{ .name = "block", .least = 1, .most = 1, .run = message_block },
+	{ .name = "lost", .least = 1, .most = 1, .run = message_lost },
+	{ .name = "line", .least = 1, .most = 1, .run = message_line },
+	{ .name = "digest", .suspended = true, .run = message_digest },
+	{ .name = "audit", .suspended = true, .run = message_audit },
 };
 
-static const struct verb *find_verb(const char *name)
+static const struct verb *find_message_verb(const char *name)
 {
 	unsigned int i;
 
@@ -753,7 +754,7 @@ static const struct verb *find_verb(const char *name)
 }
 
 /* Lists the messages as in "stats, reset and audit". */
-static int complain_verb(const char *name, struct aftl_error *error)
+static int report_unknown_message(const char *name, struct aftl_error *error)
 {
 	char list[120];
 	size_t used = 0;
@@ -766,7 +767,7 @@ static int complain_verb(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown message \"%.40s\"; there are %s", name, list);
 }
 
-static int complain_count(const struct verb *verb, unsigned int count, struct aftl_error *error)
+static int report_word_count(const struct verb *verb, unsigned int count, struct aftl_error *error)
 {
 	if (verb->least == verb->most)
 		return aftl_fail(error, -EINVAL, "message %s takes %u arguments, not %u",
@@ -790,12 +791,12 @@ static const char *explain_no_device(enum aftl_table_state state)
 	}
 }
 
-static int check_message(const struct verb *verb, const struct message *message)
+static int check_message_arguments(const struct verb *verb, const struct message *message)
 {
 	const struct aftl_table *table = &message->target->table;
 
 	if (message->count < verb->least || message->count > verb->most)
-		return complain_count(verb, message->count, message->error);
+		return report_word_count(verb, message->count, message->error);
 	if (!message->device)
 		return aftl_fail(message->error, -ENXIO, "%s", explain_no_device(table->state));
 	if (verb->suspended && table->state == AFTL_TABLE_LIVE)
@@ -809,24 +810,24 @@ static int check_message(const struct verb *verb, const struct message *message)
  * The gate keeps the device from being suspended, resumed or taken over while a message uses it.
  * Suspend and resume wait for the gate, so no message may wait for device time or for I/O.
  */
-static int carry_out(const struct verb *verb, struct message *message)
+static int execute_message(const struct verb *verb, struct message *message)
 {
 	struct mutex *gate = &message->target->gate;
 	int ret;
 
 	mutex_lock(gate);
 	message->device = message->target->table.device;
-	ret = check_message(verb, message);
+	ret = check_message_arguments(verb, message);
 	if (!ret)
 		ret = verb->run(message);
 	mutex_unlock(gate);
 	return ret;
 }
 
-int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
-		 unsigned int maxlen)
+int aftl_target_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
+			unsigned int maxlen)
 {
-	const struct verb *verb = find_verb(argv[0]);
+	const struct verb *verb = find_message_verb(argv[0]);
 	struct aftl_error error = { "" };
 	struct message message = {
 		.target = ti->private,
@@ -836,7 +837,7 @@ int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *res
 		.maxlen = maxlen,
 		.error = &error,
 	};
-	int ret = verb ? carry_out(verb, &message) : complain_verb(argv[0], &error);
+	int ret = verb ? execute_message(verb, &message) : report_unknown_message(argv[0], &error);
 
 	if (ret < 0)
 		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);

@@ -101,8 +101,8 @@ static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
 	return 0;
 }
 
-static const char *find_value(unsigned int argc, char **argv, enum target_key key,
-			      const char *standard)
+static const char *find_option(unsigned int argc, char **argv, enum target_key key,
+			       const char *standard)
 {
 	unsigned int i;
 
@@ -116,7 +116,7 @@ static const char *find_value(unsigned int argc, char **argv, enum target_key ke
  * Default to a mapping unit of 4 KiB where flash pages are larger: the unit is the logical block
  * size, which Linux limits to the size of a memory page.
  */
-static void limit_unit(struct aftl_config *config)
+static void limit_default_unit(struct aftl_config *config)
 {
 	if (!config->unit && config->page > SZ_4K)
 		config->unit = SZ_4K;
@@ -131,12 +131,12 @@ static int parse_profile(struct aftl_options *options, const char *name, struct 
 	options->profile = 0;
 	while (strcmp(aftl_profile_name(options->profile), name))
 		options->profile++;
-	limit_unit(&options->standard);
+	limit_default_unit(&options->standard);
 	options->config = options->standard;
 	return 0;
 }
 
-static int complain_policy(const char *name, struct aftl_error *error)
+static int report_unknown_policy(const char *name, struct aftl_error *error)
 {
 	char list[120];
 	size_t used = 0;
@@ -151,7 +151,7 @@ static int complain_policy(const char *name, struct aftl_error *error)
 static int parse_policy(struct aftl_options *options, const char *name, struct aftl_error *error)
 {
 	options->policy = aftl_policy_find(name);
-	return options->policy ? 0 : complain_policy(name, error);
+	return options->policy ? 0 : report_unknown_policy(name, error);
 }
 
 static int parse_timing(struct aftl_options *options, const char *text, struct aftl_error *error)
@@ -201,13 +201,13 @@ static int parse_tag_carrier(struct aftl_options *options, const char *text,
 			     struct aftl_error *error)
 {
 	u32 named = 0;
-	int ret = text ? aftl_carriers_parse(text, &named, error) : 0;
+	int ret = text ? aftl_tag_carriers_parse(text, &named, error) : 0;
 
 	if (ret)
 		return ret;
 	if (named & 1U << AFTL_CARRIER_IOPRIO && !options->ioprio_hint)
 		options->ioprio_hint = AFTL_IOPRIO_HINT;
-	options->carriers = text ? named : aftl_carriers_standard(options->ioprio_hint);
+	options->carriers = text ? named : aftl_default_tag_carriers(options->ioprio_hint);
 	return 0;
 }
 
@@ -266,19 +266,20 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	if (!ret)
 		ret = check_keys(argc, argv, error);
 	if (!ret)
-		ret = parse_profile(options, find_value(argc, argv, KEY_PROFILE, "demo"), error);
+		ret = parse_profile(options, find_option(argc, argv, KEY_PROFILE, "demo"), error);
 	if (!ret)
-		ret = parse_policy(options, find_value(argc, argv, KEY_POLICY, "approxftl"), error);
+		ret = parse_policy(options, find_option(argc, argv, KEY_POLICY, "approxftl"),
+				   error);
 	if (!ret)
-		ret = parse_timing(options, find_value(argc, argv, KEY_TIMING, "real"), error);
+		ret = parse_timing(options, find_option(argc, argv, KEY_TIMING, "real"), error);
 	if (!ret)
-		ret = parse_tag_all(options, find_value(argc, argv, KEY_TAG_ALL, "precise"),
+		ret = parse_tag_all(options, find_option(argc, argv, KEY_TAG_ALL, "precise"),
 				    error);
 	if (!ret)
-		ret = parse_ioprio_hint(options, find_value(argc, argv, KEY_IOPRIO_HINT, "0"),
+		ret = parse_ioprio_hint(options, find_option(argc, argv, KEY_IOPRIO_HINT, "0"),
 					error);
 	if (!ret)
-		ret = parse_tag_carrier(options, find_value(argc, argv, KEY_TAG_CARRIER, NULL),
+		ret = parse_tag_carrier(options, find_option(argc, argv, KEY_TAG_CARRIER, NULL),
 					error);
 	if (!ret)
 		ret = parse_params(options, argc, argv, error);
@@ -287,21 +288,21 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 	return ret ? ret : check_unit(&options->config, error);
 }
 
-static bool is_standard(const struct aftl_options *options, unsigned int index)
+static bool is_param_default(const struct aftl_options *options, unsigned int index)
 {
 	return aftl_param_get(&options->config, index) == aftl_param_get(&options->standard, index);
 }
 
-static unsigned int count_words(const struct aftl_options *options)
+static unsigned int count_option_words(const struct aftl_options *options)
 {
 	unsigned int words = 2 * KEY_TAG_ALL;
 	unsigned int i;
 
 	words += options->class == AFTL_APPROX ? 2 : 0;
 	words += options->ioprio_hint ? 2 : 0;
-	words += options->carriers != aftl_carriers_standard(options->ioprio_hint) ? 2 : 0;
+	words += options->carriers != aftl_default_tag_carriers(options->ioprio_hint) ? 2 : 0;
 	for (i = 0; i < aftl_param_count(); i++)
-		words += is_standard(options, i) ? 0 : 2;
+		words += is_param_default(options, i) ? 0 : 2;
 	return words;
 }
 
@@ -315,7 +316,7 @@ static unsigned int print_pair(bool measured, const char *key, const char *value
 	return sz;
 }
 
-static const char *timing_text(u32 scale, char text[AFTL_VALUE_SIZE])
+static const char *format_timing(u32 scale, char text[AFTL_VALUE_SIZE])
 {
 	if (scale == AFTL_TIMING_OFF)
 		return "off";
@@ -335,7 +336,7 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 	sz += print_pair(measured, "profile", aftl_profile_name(options->profile), result + sz,
 			 maxlen - sz);
 	sz += print_pair(measured, "policy", options->policy->name, result + sz, maxlen - sz);
-	sz += print_pair(measured, "timing", timing_text(options->scale, value), result + sz,
+	sz += print_pair(measured, "timing", format_timing(options->scale, value), result + sz,
 			 maxlen - sz);
 	if (options->class == AFTL_APPROX)
 		sz += print_pair(measured, "tag_all", "approximate", result + sz, maxlen - sz);
@@ -343,8 +344,8 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 		snprintf(value, sizeof(value), "%u", options->ioprio_hint);
 		sz += print_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
 	}
-	if (options->carriers != aftl_carriers_standard(options->ioprio_hint)) {
-		aftl_carriers_print(options->carriers, carriers);
+	if (options->carriers != aftl_default_tag_carriers(options->ioprio_hint)) {
+		aftl_tag_carriers_print(options->carriers, carriers);
 		sz += print_pair(measured, "tag_carrier", carriers, result + sz, maxlen - sz);
 	}
 	return sz;
@@ -358,7 +359,7 @@ static unsigned int print_keys(const struct aftl_options *options, bool measured
 	unsigned int i;
 
 	for (i = 0; i < aftl_param_count(); i++) {
-		if (is_standard(options, i))
+		if (is_param_default(options, i))
 			continue;
 		aftl_param_print(aftl_param_at(i), aftl_param_get(&options->config, i), value);
 		sz += print_pair(measured, aftl_param_at(i)->key, value, result + sz, maxlen - sz);
@@ -366,7 +367,7 @@ static unsigned int print_keys(const struct aftl_options *options, bool measured
 	return sz;
 }
 
-static const char *store_name(const struct aftl_options *options)
+static const char *option_store_name(const struct aftl_options *options)
 {
 	return options->device[0] ? options->device : options->store->name;
 }
@@ -376,16 +377,16 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 {
 	unsigned int sz = 0;
 
-	DMEMIT("%s %u", store_name(options), count_words(options));
+	DMEMIT("%s %u", option_store_name(options), count_option_words(options));
 	return sz + print_keys(options, false, result + sz, maxlen - sz);
 }
 
-unsigned int aftl_options_measure(const struct aftl_options *options, char *result,
-				  unsigned int maxlen)
+unsigned int aftl_options_measure_ima(const struct aftl_options *options, char *result,
+				      unsigned int maxlen)
 {
 	unsigned int sz = 0;
 
-	DMEMIT(",store=%s", store_name(options));
+	DMEMIT(",store=%s", option_store_name(options));
 	sz += print_keys(options, true, result + sz, maxlen - sz);
 	DMEMIT(";");
 	return sz;

@@ -38,7 +38,7 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 				unsigned int maxlen);
 
 /**
- * aftl_options_measure() - print options for the integrity measurement architecture (IMA)
+ * aftl_options_measure_ima() - print options for the integrity measurement architecture (IMA)
  * @options: options
  * @result: takes ",key=value" for each option that aftl_options_print() prints
  * @maxlen: size of @result in bytes
@@ -46,7 +46,7 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
  * Context: process.
  * Return: number of characters written.
  */
-unsigned int aftl_options_measure(const struct aftl_options *options, char *result,
-				  unsigned int maxlen);
+unsigned int aftl_options_measure_ima(const struct aftl_options *options, char *result,
+				      unsigned int maxlen);
 
 #endif

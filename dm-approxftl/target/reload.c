@@ -40,13 +40,13 @@ struct pieces {
 
 #define PIECE_ROOM (PIECE_BYTES - sizeof(struct piece))
 
-static struct piece *last_piece(struct pieces *pieces)
+static struct piece *last_snapshot_piece(struct pieces *pieces)
 {
 	return list_empty(&pieces->list) ? NULL :
 					   list_last_entry(&pieces->list, struct piece, list);
 }
 
-static struct piece *add_piece(struct pieces *pieces)
+static struct piece *add_snapshot_piece(struct pieces *pieces)
 {
 	struct piece *piece = __vmalloc(PIECE_BYTES, GFP_KERNEL | __GFP_RETRY_MAYFAIL |
 						     __GFP_NOWARN);
@@ -58,16 +58,16 @@ static struct piece *add_piece(struct pieces *pieces)
 	return piece;
 }
 
-static int pieces_write(void *host, const void *data, size_t bytes)
+static int snapshot_memory_write(void *host, const void *data, size_t bytes)
 {
 	struct pieces *pieces = host;
-	struct piece *piece = last_piece(pieces);
+	struct piece *piece = last_snapshot_piece(pieces);
 
 	while (bytes) {
 		size_t part;
 
 		if (!piece || piece->used == PIECE_ROOM)
-			piece = add_piece(pieces);
+			piece = add_snapshot_piece(pieces);
 		if (!piece)
 			return -ENOMEM;
 		part = min(bytes, PIECE_ROOM - piece->used);
@@ -79,7 +79,7 @@ static int pieces_write(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-static int pieces_read(void *host, void *data, size_t bytes)
+static int snapshot_memory_read(void *host, void *data, size_t bytes)
 {
 	struct pieces *pieces = host;
 
@@ -98,7 +98,7 @@ static int pieces_read(void *host, void *data, size_t bytes)
 	return bytes ? -ENODATA : 0;
 }
 
-static void pieces_free(struct pieces *pieces)
+static void snapshot_memory_free(struct pieces *pieces)
 {
 	struct piece *piece;
 	struct piece *next;
@@ -112,10 +112,10 @@ static void pieces_free(struct pieces *pieces)
 static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
-	struct aftl_snapshot_sink sink = { .write = pieces_write, .host = pieces };
+	struct aftl_snapshot_sink sink = { .write = snapshot_memory_write, .host = pieces };
 	int ret;
 
-	ret = aftl_disk_carry_out(disk, &flush);
+	ret = aftl_disk_execute_request(disk, &flush);
 	if (ret)
 		return aftl_fail(error, ret, "buffered writes could not be programmed");
 	return aftl_save(disk->ftl, &sink, error);
@@ -124,7 +124,7 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 /* Destroy the empty FTL of @disk before loading the snapshot: memory may suffice for one only. */
 static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
-	struct aftl_snapshot_source source = { .read = pieces_read, .host = pieces };
+	struct aftl_snapshot_source source = { .read = snapshot_memory_read, .host = pieces };
 	const struct aftl_policy_type *policy = aftl_policy_type(disk->ftl);
 	struct aftl_config *config = kmemdup(aftl_config(disk->ftl), sizeof(*config), GFP_KERNEL);
 	int ret;
@@ -147,7 +147,7 @@ static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aft
 
 	if (!ret)
 		ret = load_disk(to, &pieces, error);
-	pieces_free(&pieces);
+	snapshot_memory_free(&pieces);
 	return ret;
 }
 
@@ -192,40 +192,41 @@ struct run {
 	bool held;
 };
 
-static bool holds_data(const struct aftl_disk *disk, u32 unit)
+static bool disk_holds_unit(const struct aftl_disk *disk, u32 unit)
 {
 	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
 
-static void forget_data(const struct aftl_disk *disk, u32 unit, u32 units, struct list_head *bytes)
+static void drop_disk_units(const struct aftl_disk *disk, u32 unit, u32 units,
+			    struct list_head *bytes)
 {
 	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
 
-static void accept_data(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
+static void accept_disk_unit(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
 {
 	disk->store->type->accept(disk->store, to_lpn(unit), 0, bytes);
 }
 
-static struct run look_at(const struct aftl_device *from, u64 unit)
+static struct run read_unit_state(const struct aftl_device *from, u64 unit)
 {
 	struct run run = { .first = unit, .units = 1, .class = AFTL_CLASSES };
-	struct aftl_spot place = aftl_device_spot(from, unit, 1);
+	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 
-	run.held = holds_data(place.disk, place.unit);
+	run.held = disk_holds_unit(place.disk, place.unit);
 	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
 	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
 	return run;
 }
 
-static struct run find_run(const struct aftl_device *from, u64 first, u32 limit)
+static struct run find_run_to_transfer(const struct aftl_device *from, u64 first, u32 limit)
 {
-	struct run run = look_at(from, first);
+	struct run run = read_unit_state(from, first);
 
 	while (run.units < limit) {
-		struct run next = look_at(from, first + run.units);
+		struct run next = read_unit_state(from, first + run.units);
 
 		if (next.class != run.class || next.level != run.level ||
 		    next.held != run.held)
@@ -239,30 +240,30 @@ static struct run find_run(const struct aftl_device *from, u64 first, u32 limit)
  * Undo a transfer: return the bytes of @units units from @first on to @from. Bytes that @to has not
  * accepted are in @bytes, which may be NULL.
  */
-static void return_bytes(struct aftl_device *to, struct aftl_device *from, u64 first, u64 units,
-			 struct list_head *bytes)
+static void give_back_bytes(struct aftl_device *to, struct aftl_device *from, u64 first, u64 units,
+			    struct list_head *bytes)
 {
 	u64 unit;
 
 	for (unit = first; unit < first + units; unit++) {
-		struct aftl_spot there = aftl_device_spot(to, unit, 1);
-		struct aftl_spot here = aftl_device_spot(from, unit, 1);
+		struct aftl_spot there = aftl_device_locate_unit(to, unit, 1);
+		struct aftl_spot here = aftl_device_locate_unit(from, unit, 1);
 
-		if (holds_data(there.disk, there.unit)) {
+		if (disk_holds_unit(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
-			forget_data(there.disk, there.unit, 1, &back);
-			accept_data(here.disk, here.unit, &back);
+			drop_disk_units(there.disk, there.unit, 1, &back);
+			accept_disk_unit(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
-			accept_data(here.disk, here.unit, bytes);
+			accept_disk_unit(here.disk, here.unit, bytes);
 		}
 	}
 }
 
-static int transfer_run(struct aftl_device *to, struct aftl_device *from, const struct run *run)
+static int transfer_units(struct aftl_device *to, struct aftl_device *from, const struct run *run)
 {
-	struct aftl_spot there = aftl_device_spot(to, run->first, run->units);
-	struct aftl_spot here = aftl_device_spot(from, run->first, run->units);
+	struct aftl_spot there = aftl_device_locate_unit(to, run->first, run->units);
+	struct aftl_spot here = aftl_device_locate_unit(from, run->first, run->units);
 	struct aftl_io io = {
 		.request = {
 			.op = AFTL_OP_WRITE,
@@ -277,16 +278,17 @@ static int transfer_run(struct aftl_device *to, struct aftl_device *from, const 
 	if (run->class == AFTL_CLASSES)
 		return 0;
 	INIT_LIST_HEAD(&io.bytes);
-	forget_data(here.disk, here.unit, run->units, &io.bytes);
-	ret = aftl_disk_carry_out(there.disk, &io);
+	drop_disk_units(here.disk, here.unit, run->units, &io.bytes);
+	ret = aftl_disk_execute_request(there.disk, &io);
 	if (ret)
-		return_bytes(to, from, run->first, run->units, &io.bytes);
+		give_back_bytes(to, from, run->first, run->units, &io.bytes);
 	there.disk->store->type->release(there.disk->store, &io.bytes);
 	return ret;
 }
 
 /* Number of units from @unit on that are consecutive in a shard of both devices. */
-static u32 in_both(const struct aftl_device *to, const struct aftl_device *from, u64 unit, u64 end)
+static u32 count_common_units(const struct aftl_device *to, const struct aftl_device *from,
+			      u64 unit, u64 end)
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
@@ -294,17 +296,17 @@ static u32 in_both(const struct aftl_device *to, const struct aftl_device *from,
 	return aftl_shard_run_units(&from->shards, unit, units);
 }
 
-static bool unit_fails(const struct aftl_device *from, u64 unit)
+static bool is_unit_unreadable(const struct aftl_device *from, u64 unit)
 {
-	struct aftl_spot place = aftl_device_spot(from, unit, 1);
+	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 
 	return aftl_unit_fails(place.disk->ftl, to_lpn(place.unit));
 }
 
 /* Mark a unit of @to as lost. Returns false if the unit has not been programmed. */
-static bool transfer_loss(struct aftl_device *to, u64 unit)
+static bool transfer_lost_unit(struct aftl_device *to, u64 unit)
 {
-	struct aftl_spot place = aftl_device_spot(to, unit, 1);
+	struct aftl_spot place = aftl_device_locate_unit(to, unit, 1);
 	struct aftl *ftl = place.disk->ftl;
 	u32 class;
 
@@ -312,12 +314,12 @@ static bool transfer_loss(struct aftl_device *to, u64 unit)
 }
 
 /* Mark units that @from cannot read as lost in @to, whose write buffers must be empty. */
-static int transfer_losses(struct aftl_device *to, const struct aftl_device *from, u64 end)
+static int transfer_lost_units(struct aftl_device *to, const struct aftl_device *from, u64 end)
 {
 	u64 unit;
 
 	for (unit = 0; unit < end; unit++) {
-		if (unit_fails(from, unit) && !transfer_loss(to, unit))
+		if (is_unit_unreadable(from, unit) && !transfer_lost_unit(to, unit))
 			return -EIO;
 		if (!(unit % TRANSFER_UNITS))
 			cond_resched();
@@ -326,25 +328,26 @@ static int transfer_losses(struct aftl_device *to, const struct aftl_device *fro
 }
 
 /* Move all of the data, or none on failure. */
-static int transfer_data(struct aftl_device *to, struct aftl_device *from)
+static int transfer_device_data(struct aftl_device *to, struct aftl_device *from)
 {
 	u64 end = min(to->shards.units, from->shards.units);
 	u64 unit = 0;
 	int ret = 0;
 
 	while (!ret && unit < end) {
-		struct run run = find_run(from, unit, in_both(to, from, unit, end));
+		struct run run =
+			find_run_to_transfer(from, unit, count_common_units(to, from, unit, end));
 
-		ret = transfer_run(to, from, &run);
+		ret = transfer_units(to, from, &run);
 		unit += run.units;
 		cond_resched();
 	}
 	if (!ret) {
 		aftl_device_empty_buffers(to);
-		ret = transfer_losses(to, from, end);
+		ret = transfer_lost_units(to, from, end);
 	}
 	if (ret)
-		return_bytes(to, from, 0, unit, NULL);
+		give_back_bytes(to, from, 0, unit, NULL);
 	aftl_each_disk(disk, to)
 		aftl_reset_stats((*disk)->ftl);
 	return ret;
@@ -357,7 +360,7 @@ int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 
 	if (same_flash(to, from, error))
 		return convert_store(to, from, error);
-	ret = transfer_data(to, from);
+	ret = transfer_device_data(to, from);
 	if (ret)
 		return aftl_fail(error, ret,
 				 "the new table has no room for the data of the old one");

@@ -19,7 +19,7 @@ struct status {
 #undef STATUS_PAIR
 };
 
-static void sum_up_luns(const struct aftl *ftl, struct status *status)
+static void sum_lun_status(const struct aftl *ftl, struct status *status)
 {
 	struct aftl_lun_info info;
 	u32 i;
@@ -32,7 +32,7 @@ static void sum_up_luns(const struct aftl *ftl, struct status *status)
 	}
 }
 
-static u64 programmed_units(const struct aftl_counters *counters)
+static u64 count_programmed_units(const struct aftl_counters *counters)
 {
 	return counters->programmed_host_units + counters->programmed_gc_units +
 	       counters->programmed_wear_units + counters->programmed_refresh_units +
@@ -43,39 +43,39 @@ static u64 programmed_units(const struct aftl_counters *counters)
 }
 
 /* The worse of @mode, which earlier disks have, and the mode of @disk. */
-static const char *worse_mode(const char *mode, const struct aftl_disk *disk)
+static const char *worse_status_mode(const char *mode, const struct aftl_disk *disk)
 {
-	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_error(disk->durable)))
+	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
 		return "fail";
 	return aftl_read_only(disk->ftl) ? "ro" : mode;
 }
 
-static void look_at_ftl(struct aftl_disk *disk, struct status *status)
+static void collect_ftl_status(struct aftl_disk *disk, struct status *status)
 {
 	const struct aftl_counters *counters = &aftl_stats(disk->ftl)->counters;
 
 	lockdep_assert_held(&disk->lock);
-	status->mode = worse_mode(status->mode, disk);
+	status->mode = worse_status_mode(status->mode, disk);
 	status->policy = aftl_policy_type(disk->ftl)->name;
 	status->blocks += aftl_geometry(disk->ftl)->blocks;
-	sum_up_luns(disk->ftl, status);
+	sum_lun_status(disk->ftl, status);
 	status->pending_requests += aftl_pending_requests(disk->ftl);
 	status->host_read_units += counters->host_read_units;
 	status->host_write_units += counters->host_write_units;
-	status->programmed_units += programmed_units(counters);
+	status->programmed_units += count_programmed_units(counters);
 	status->array_erases += counters->array_erases;
 	status->retired_blocks += counters->retired_blocks;
 	status->read_flipped_bits += counters->read_flipped_bits;
-	status->device_ns = max(status->device_ns, aftl_disk_now(disk));
+	status->device_ns = max(status->device_ns, aftl_disk_now_ns(disk));
 	status->lost_units += aftl_lost_units(disk->ftl);
 	status->collecting_luns += aftl_luns_in_gc(disk->ftl);
 }
 
-static void look_at_disk(struct aftl_disk *disk, struct status *status,
-			 struct aftl_histogram *late)
+static void collect_disk_status(struct aftl_disk *disk, struct status *status,
+				struct aftl_histogram *late)
 {
 	spin_lock_bh(&disk->lock);
-	look_at_ftl(disk, status);
+	collect_ftl_status(disk, status);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	aftl_histogram_merge(late, &disk->late);
@@ -85,25 +85,25 @@ static void look_at_disk(struct aftl_disk *disk, struct status *status,
 	status->data_bytes += disk->store->type->held(disk->store);
 }
 
-static void look_at_device(struct aftl_target *target, struct status *status)
+static void collect_device_status(struct aftl_target *target, struct status *status)
 {
 	struct aftl_histogram *late = &target->late;
 
 	memset(late, 0, sizeof(*late));
 	status->units = target->table.device->shards.units;
 	aftl_each_disk(disk, target->table.device)
-		look_at_disk(*disk, status, late);
+		collect_disk_status(*disk, status, late);
 	status->late_p50_ns = aftl_histogram_quantile(late, 5000);
 	status->late_p99_ns = aftl_histogram_quantile(late, 9900);
 	status->late_max_ns = late->largest;
 }
 
-static void emit_info(struct aftl_target *target, char *result, unsigned int maxlen)
+static void print_info_line(struct aftl_target *target, char *result, unsigned int maxlen)
 {
 	struct status status = { .mode = "rw" };
 	unsigned int sz = 0;
 
-	look_at_device(target, &status);
+	collect_device_status(target, &status);
 #define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
 #define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
 #define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);
@@ -126,8 +126,8 @@ static const char *table_state_name(enum aftl_table_state state)
 	}
 }
 
-void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
-		 char *result, unsigned int maxlen)
+void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
+			char *result, unsigned int maxlen)
 {
 	struct aftl_target *target = ti->private;
 	unsigned int sz = 0;
@@ -137,7 +137,7 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 	case STATUSTYPE_INFO:
 		mutex_lock(&target->gate);
 		if (target->table.device)
-			emit_info(target, result, maxlen);
+			print_info_line(target, result, maxlen);
 		else
 			DMEMIT("%s", table_state_name(target->table.state));
 		mutex_unlock(&target->gate);
@@ -149,7 +149,7 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
-		aftl_options_measure(&target->options, result + sz, maxlen - sz);
+		aftl_options_measure_ima(&target->options, result + sz, maxlen - sz);
 		break;
 	}
 }

@@ -73,7 +73,7 @@ static int check_size(const struct aftl_target *target, struct aftl_error *error
 }
 
 /* Refuse a backing device of another mapped device: two writers would destroy the volume. */
-static int check_sharing(const struct aftl_target *target, struct aftl_error *error)
+static int check_backing_not_shared(const struct aftl_target *target, struct aftl_error *error)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	const struct aftl_target *other;
@@ -89,23 +89,23 @@ static int check_sharing(const struct aftl_target *target, struct aftl_error *er
 }
 
 /* Table line of the data that @target would have to take over; NULL if there are none. */
-static const struct aftl_line *predecessor_line(const struct aftl_target *target)
+static const struct aftl_line *predecessor_table_line(const struct aftl_target *target)
 {
 	struct aftl_line *line = &target->mapped->line;
 	struct aftl_table *owner;
 
 	lockdep_assert_held(&aftl_targets_lock);
-	if (!aftl_table_predecessor(&target->table, &owner))
+	if (!aftl_table_get_predecessor(&target->table, &owner))
 		return NULL;
 	if (owner)
-		aftl_target_line(container_of(owner, struct aftl_target, table), line);
+		aftl_target_format_status(container_of(owner, struct aftl_target, table), line);
 	return line;
 }
 
 /* Refuse a table that could not take over the data of the mapped device. */
-static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)
+static int check_predecessor_table(const struct aftl_target *target, struct aftl_error *error)
 {
-	const struct aftl_line *old = predecessor_line(target);
+	const struct aftl_line *old = predecessor_table_line(target);
 
 	if (!old)
 		return 0;
@@ -154,7 +154,8 @@ static bool same_device(const struct aftl_options *options, const struct aftl_de
 }
 
 /* Refuse a read-only table on a volume, which records the location and number of reads. */
-static int check_writable(const struct dm_target *ti, const char *path, struct aftl_error *error)
+static int check_writable_mode(const struct dm_target *ti, const char *path,
+			       struct aftl_error *error)
 {
 	if (dm_table_get_mode(ti->table) & AFTL_OPEN_WRITE)
 		return 0;
@@ -164,7 +165,7 @@ static int check_writable(const struct dm_target *ti, const char *path, struct a
 }
 
 /* Refuse a backing device that can be opened but cannot hold a volume. */
-static int check_below(const struct aftl_target *target, struct aftl_error *error)
+static int check_backing_dev(const struct aftl_target *target, struct aftl_error *error)
 {
 	struct block_device *bdev = target->below->bdev;
 
@@ -178,10 +179,10 @@ static int check_below(const struct aftl_target *target, struct aftl_error *erro
 	return 0;
 }
 
-static int open_below(struct aftl_target *target, const char *path, struct aftl_error *error)
+static int open_backing_dev(struct aftl_target *target, const char *path, struct aftl_error *error)
 {
 	struct dm_target *ti = target->ti;
-	int ret = check_writable(ti, path, error);
+	int ret = check_writable_mode(ti, path, error);
 
 	if (ret)
 		return ret;
@@ -195,12 +196,12 @@ static int open_below(struct aftl_target *target, const char *path, struct aftl_
 				 path);
 	target->table.durable = true;
 	strscpy(target->options.device, target->below->name, sizeof(target->options.device));
-	return check_below(target, error);
+	return check_backing_dev(target, error);
 }
 
 /* Parse a table line and check all that does not depend on other tables. */
-static int parse_target(struct aftl_target *target, unsigned int argc, char **argv,
-			struct aftl_error *error)
+static int parse_table_line(struct aftl_target *target, unsigned int argc, char **argv,
+			    struct aftl_error *error)
 {
 	int ret = aftl_options_parse(&target->options, argc, argv, error);
 
@@ -211,25 +212,26 @@ static int parse_target(struct aftl_target *target, unsigned int argc, char **ar
 	if (!ret && target->shards.geo.zones)
 		ret = aftl_zones_create(target, error);
 	if (!ret && target->options.store == &aftl_store_dev)
-		ret = open_below(target, argv[0], error);
+		ret = open_backing_dev(target, argv[0], error);
 	return ret;
 }
 
-static int check_others(const struct aftl_target *target, struct aftl_error *error)
+static int check_other_tables(const struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = check_sharing(target, error);
+	int ret = check_backing_not_shared(target, error);
 
-	return ret ? ret : check_predecessor(target, error);
+	return ret ? ret : check_predecessor_table(target, error);
 }
 
 /* Check the table against others. @as_it_is: it can use the existing device unchanged. */
-static int check_load(const struct aftl_target *target, bool *as_it_is, struct aftl_error *error)
+static int check_new_table(const struct aftl_target *target, bool *as_it_is,
+			   struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
 	int ret;
 
 	mutex_lock(&aftl_targets_lock);
-	ret = check_others(target, error);
+	ret = check_other_tables(target, error);
 	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
 		    same_device(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
@@ -237,7 +239,7 @@ static int check_load(const struct aftl_target *target, bool *as_it_is, struct a
 }
 
 /* Create the spare device: complete if in memory; for a volume, the parts needed to open it. */
-static int make_spare(struct aftl_target *target, struct aftl_error *error)
+static int create_spare_device(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_device **spare = &target->table.spare;
 
@@ -252,22 +254,22 @@ static int build_target(struct aftl_target *target, unsigned int argc, char **ar
 			struct aftl_error *error)
 {
 	bool as_it_is;
-	int ret = parse_target(target, argc, argv, error);
+	int ret = parse_table_line(target, argc, argv, error);
 
 	if (!ret)
-		ret = check_load(target, &as_it_is, error);
+		ret = check_new_table(target, &as_it_is, error);
 	if (ret || as_it_is)
 		return ret;
 	if (target->below)
-		ret = aftl_disk_check(&target->options, error);
-	return ret ? ret : make_spare(target, error);
+		ret = aftl_disk_check_opts(&target->options, error);
+	return ret ? ret : create_spare_device(target, error);
 }
 
 /*
  * Split requests at the ends of chunks, so that each lies in one shard. Flushes, discards and
- * write-zeroes are duplicated for each shard instead, see set_up().
+ * write-zeroes are duplicated for each shard instead, see set_up_target().
  */
-static int limit_io(struct dm_target *ti, const struct aftl_shards *shards)
+static int limit_target_io(struct dm_target *ti, const struct aftl_shards *shards)
 {
 	u32 run = shards->geo.unit_bytes >> SECTOR_SHIFT << shards->chunk_shift;
 
@@ -276,7 +278,7 @@ static int limit_io(struct dm_target *ti, const struct aftl_shards *shards)
 	return dm_set_target_max_io_len(ti, min_t(u32, run, AFTL_IO_SECTORS));
 }
 
-static void set_up(struct dm_target *ti, const struct aftl_shards *shards)
+static void set_up_target(struct dm_target *ti, const struct aftl_shards *shards)
 {
 	bool zoned = shards->geo.zones;
 
@@ -296,18 +298,18 @@ static bool has_lost_writes(const struct aftl_device *device)
 
 	aftl_each_disk(disk, device)
 		lost |= aftl_buffer_lost((*disk)->ftl) ||
-			((*disk)->durable && aftl_dev_error((*disk)->durable));
+			((*disk)->durable && aftl_dev_get_error((*disk)->durable));
 	return lost;
 }
 
-static void drop_spare(struct aftl_target *target)
+static void drop_spare_device(struct aftl_target *target)
 {
 	aftl_device_destroy(target->table.spare);
 	target->table.spare = NULL;
 }
 
 /* Closing writes to the volume, so its data stay reserved and no other table opens it meanwhile. */
-static void close_volume(struct aftl_target *target)
+static void close_target_volume(struct aftl_target *target)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	struct aftl_device *volume;
@@ -316,7 +318,7 @@ static void close_volume(struct aftl_target *target)
 	mutex_lock(&target->gate);
 	if (target->table.device)
 		own->lost_writes |= has_lost_writes(target->table.device);
-	volume = aftl_table_close(&target->table);
+	volume = aftl_table_begin_free(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
 	aftl_device_destroy(volume);
@@ -325,9 +327,9 @@ static void close_volume(struct aftl_target *target)
 static void destroy_target(struct aftl_target *target)
 {
 	if (target->mapped) {
-		close_volume(target);
-		drop_spare(target);
-		aftl_device_destroy(aftl_target_remove(target));
+		close_target_volume(target);
+		drop_spare_device(target);
+		aftl_device_destroy(aftl_target_unregister(target));
 	}
 	if (target->below)
 		dm_put_device(target->ti, target->below);
@@ -346,14 +348,14 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto fail;
 	target->ti = ti;
 	mutex_init(&target->gate);
-	ret = aftl_target_add(target);
+	ret = aftl_target_register(target);
 	if (!ret)
 		ret = build_target(target, argc, argv, &error);
 	if (!ret)
-		ret = limit_io(ti, &target->shards);
+		ret = limit_target_io(ti, &target->shards);
 	if (ret)
 		goto fail_target;
-	set_up(ti, &target->shards);
+	set_up_target(ti, &target->shards);
 	/* I/O to the backing device is charged to the cgroup of the bio that causes it. */
 	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
@@ -374,7 +376,7 @@ static void target_dtr(struct dm_target *ti)
 /* Resume */
 
 /* Wait until no table opens or closes the data; on success return with aftl_targets_lock held. */
-static int lock_settled(const struct aftl_target *target, struct aftl_error *error)
+static int lock_settled_targets(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
 	int ret = 0;
@@ -397,18 +399,18 @@ static int lock_settled(const struct aftl_target *target, struct aftl_error *err
  * Reserve the data for @target. The previous owner gets no I/O any more, because device-mapper has
  * replaced its table already. Context: aftl_targets_lock is held.
  */
-static int begin_table(struct aftl_target *target)
+static int begin_table_takeover(struct aftl_target *target)
 {
 	struct aftl_table *owner = target->mapped->own.owner;
 	struct aftl_target *old = owner ? container_of(owner, struct aftl_target, table) : NULL;
 	int ret;
 
 	if (old)
-		aftl_target_line(old, &target->mapped->line);
+		aftl_target_format_status(old, &target->mapped->line);
 	mutex_lock(&target->gate);
 	if (old && old != target)
 		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
-	ret = aftl_table_begin(&target->table);
+	ret = aftl_table_begin_takeover(&target->table);
 	if (old && old != target)
 		mutex_unlock(&old->gate);
 	mutex_unlock(&target->gate);
@@ -416,80 +418,80 @@ static int begin_table(struct aftl_target *target)
 }
 
 /* Check the table again and reserve the data. Returns enum aftl_resume, or an error code. */
-static int begin_resume(struct aftl_target *target, struct aftl_error *error)
+static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = lock_settled(target, error);
+	int ret = lock_settled_targets(target, error);
 
 	if (ret)
 		return ret;
-	ret = check_others(target, error);
+	ret = check_other_tables(target, error);
 	if (ret)
-		aftl_table_refuse(&target->table);
+		aftl_table_refuse_load(&target->table);
 	else
-		ret = begin_table(target);
+		ret = begin_table_takeover(target);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
 
-static void end_resume(struct aftl_target *target, int ret)
+static void end_target_resume(struct aftl_target *target, int ret)
 {
 	mutex_lock(&aftl_targets_lock);
 	mutex_lock(&target->gate);
 	if (ret)
-		aftl_table_fail(&target->table);
+		aftl_table_fail_takeover(&target->table);
 	else
-		aftl_table_finish(&target->table);
+		aftl_table_finish_takeover(&target->table);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&aftl_targets_lock);
 	wake_up_all(&aftl_data_settled);
 	if (!ret)
-		drop_spare(target);
+		drop_spare_device(target);
 }
 
 /* Close the volume if it is open, and open it with the parameters of @target. */
-static int reopen_volume(struct aftl_target *target, struct aftl_error *error)
+static int reopen_target_volume(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret;
 
-	aftl_device_destroy(aftl_data_close(&target->table));
-	ret = make_spare(target, error);
+	aftl_device_destroy(aftl_table_close_device(&target->table));
+	ret = create_spare_device(target, error);
 	if (!ret)
 		ret = aftl_device_open(target->table.spare, target->below->bdev, error);
 	if (ret)
-		drop_spare(target);
+		drop_spare_device(target);
 	else
-		aftl_data_use_spare(&target->table);
+		aftl_table_use_spare_device(&target->table);
 	return ret;
 }
 
-static int use_new(struct aftl_target *target, struct aftl_error *error)
+static int use_new_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret;
 
 	if (target->below)
-		return reopen_volume(target, error);
-	ret = make_spare(target, error);
+		return reopen_target_volume(target, error);
+	ret = create_spare_device(target, error);
 	if (!ret)
-		aftl_data_use_spare(&target->table);
+		aftl_table_use_spare_device(&target->table);
 	return ret;
 }
 
 /* Move data in memory to the spare; on failure they stay where they are. */
-static int move_data(struct aftl_target *target, struct aftl_error *error)
+static int move_data_to_spare(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = make_spare(target, error);
+	int ret = create_spare_device(target, error);
 
 	if (!ret)
 		ret = aftl_device_take_over(target->table.spare, target->mapped->own.device, error);
 	if (ret)
-		drop_spare(target);
+		drop_spare_device(target);
 	else
-		aftl_device_destroy(aftl_data_replace(&target->table));
+		aftl_device_destroy(aftl_table_replace_device(&target->table));
 	return ret;
 }
 
 /* Take the data over with other parameters. Counters continue, unless the volume was closed. */
-static int change_device(struct aftl_target *target, struct aftl_error *error)
+static int take_over_with_new_params(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 	struct aftl_counts *counts = NULL;
@@ -498,16 +500,16 @@ static int change_device(struct aftl_target *target, struct aftl_error *error)
 	if (own->device && !target->below)
 		aftl_device_empty_buffers(own->device);
 	if (own->device) {
-		counts = aftl_device_counts(own->device);
+		counts = aftl_device_sum_counts(own->device);
 		if (!counts)
 			return aftl_fail(error, -ENOMEM, "not enough memory for the counters");
 	}
 	if (target->below)
-		ret = reopen_volume(target, error);
+		ret = reopen_target_volume(target, error);
 	else
-		ret = move_data(target, error);
+		ret = move_data_to_spare(target, error);
 	if (!ret && counts)
-		aftl_device_carry_counts(own->device, counts);
+		aftl_device_restore_counts(own->device, counts);
 	kvfree(counts);
 	return ret;
 }
@@ -517,34 +519,34 @@ static int take_over_data(struct aftl_target *target, struct aftl_error *error)
 	struct aftl_ownership *own = &target->mapped->own;
 
 	if (!own->device || !same_device(&target->options, own->device))
-		return change_device(target, error);
+		return take_over_with_new_params(target, error);
 	aftl_each_disk(disk, own->device)
 		(*disk)->scale = target->options.scale;
 	return 0;
 }
 
 /* Set the queue limits of write streams. Their granularity is one block on each LUN. */
-static int offer_streams(const struct aftl_target *target, struct aftl_error *error)
+static int set_write_stream_limits(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	u32 ids = target->options.carriers & 1U << AFTL_CARRIER_WRITE_STREAM ?
-			  aftl_tag_stream(&target->options) :
-			  aftl_placed_streams(&target->options);
-	int ret = aftl_limit_write_streams(dm_disk(md)->queue, ids, bytes);
+			  aftl_tag_write_stream(&target->options) :
+			  aftl_count_placement_streams(&target->options);
+	int ret = aftl_set_write_stream_limits(dm_disk(md)->queue, ids, bytes);
 
 	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
 }
 
-static int begin_device(struct aftl_target *target, struct aftl_error *error)
+static int begin_device_use(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
 
 	if (own->lost_writes)
 		aftl_each_disk(disk, own->device)
 			aftl_mark_buffer_lost((*disk)->ftl);
-	return aftl_device_begin(own->device, &target->options.config, error);
+	return aftl_device_begin_use(own->device, &target->options.config, error);
 }
 
 /*
@@ -558,15 +560,15 @@ static int resume_data(struct aftl_target *target, enum aftl_resume how, struct 
 
 	if (own->device)
 		own->lost_writes |= has_lost_writes(own->device);
-	ret = offer_streams(target, error);
+	ret = set_write_stream_limits(target, error);
 	if (!ret && how == AFTL_RESUME_NEW)
-		ret = use_new(target, error);
+		ret = use_new_device(target, error);
 	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
 		ret = take_over_data(target, error);
 	if (!ret)
-		ret = begin_device(target, error);
+		ret = begin_device_use(target, error);
 	if (ret && target->below)
-		aftl_device_destroy(aftl_data_close(&target->table));
+		aftl_device_destroy(aftl_table_close_device(&target->table));
 	return ret;
 }
 
@@ -575,14 +577,15 @@ static int target_preresume(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 	unsigned int flags = memalloc_noio_save(); /* writeback to this device would wait */
 	struct aftl_error error;
-	int ret = begin_resume(target, &error);
+	int ret = begin_target_resume(target, &error);
 
 	if (ret >= 0) {
-		aftl_limit_open_zones(dm_disk(dm_table_get_md(ti->table)),
-				      target->options.config.max_open_zones * !!target->zones,
-				      target->options.config.max_active_zones * !!target->zones);
+		aftl_set_open_zone_limits(dm_disk(dm_table_get_md(ti->table)),
+					  target->options.config.max_open_zones * !!target->zones,
+					  target->options.config.max_active_zones *
+						  !!target->zones);
 		ret = resume_data(target, ret, &error);
-		end_resume(target, ret);
+		end_target_resume(target, ret);
 	}
 	memalloc_noio_restore(flags);
 	if (ret)
@@ -595,7 +598,7 @@ static void target_resume(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 
 	mutex_lock(&target->gate);
-	aftl_table_start(&target->table);
+	aftl_table_set_live(&target->table);
 	aftl_device_start(target->table.device, ti->table);
 	mutex_unlock(&target->gate);
 }
@@ -607,7 +610,7 @@ static void target_postsuspend(struct dm_target *ti)
 	mutex_lock(&target->gate);
 	if (target->table.device)
 		aftl_device_stop(target->table.device);
-	aftl_table_stop(&target->table);
+	aftl_table_set_stopped(&target->table);
 	mutex_unlock(&target->gate);
 }
 
@@ -626,7 +629,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 		ret = fn(ti, &target->zones_below, 0, ti->len, data);
 		/* Device-mapper now assumes that one reset bio can reach all shards; it cannot. */
 		if (target->shards.count > 1)
-			aftl_reset_each_zone(ti);
+			aftl_split_zone_reset_all(ti);
 		return ret;
 	}
 	if (!target->below)
@@ -636,7 +639,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 }
 
 /* io_opt: one program on each LUN, or on as many LUNs as fit into OPTIMAL_BYTES. */
-static u32 optimal_bytes(const struct aftl_geometry *geo, u32 shards)
+static u32 optimal_io_bytes(const struct aftl_geometry *geo, u32 shards)
 {
 	u64 program = (u64)geo->page_bytes * geo->program_pages;
 	u64 luns = (u64)geo->luns * shards;
@@ -648,7 +651,7 @@ static u32 optimal_bytes(const struct aftl_geometry *geo, u32 shards)
  * Reads of a volume go to the backing device with the memory segments of the submitter's bio, so
  * that device's limits for segments apply. Combine them as blk_stack_limits() does.
  */
-static void limit_segments(struct queue_limits *limits, const struct queue_limits *below)
+static void limit_io_segments(struct queue_limits *limits, const struct queue_limits *below)
 {
 	limits->dma_alignment = max(limits->dma_alignment, below->dma_alignment);
 	limits->virt_boundary_mask = min_not_zero(limits->virt_boundary_mask,
@@ -674,11 +677,11 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 	blk_set_stacking_limits(limits);
 	if (target->below)
-		limit_segments(limits, &bdev_get_queue(target->below->bdev)->limits);
+		limit_io_segments(limits, &bdev_get_queue(target->below->bdev)->limits);
 	limits->logical_block_size = geo->unit_bytes;
 	limits->physical_block_size = geo->unit_bytes;
 	limits->io_min = geo->page_bytes;
-	limits->io_opt = optimal_bytes(geo, count);
+	limits->io_opt = optimal_io_bytes(geo, count);
 	limits->discard_granularity = geo->unit_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
@@ -688,7 +691,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 		limits->max_hw_discard_sectors = 0;
 		aftl_zones_limit(target, limits);
 	}
-	aftl_limit_write_zeroes(limits, limits->max_discard_sectors);
+	aftl_set_write_zeroes_limit(limits, limits->max_discard_sectors);
 }
 
 /* Raise the version for each change of table options, status line or messages. */
@@ -703,16 +706,16 @@ static struct target_type approxftl_target = {
 	.preresume = target_preresume,
 	.resume = target_resume,
 	.postsuspend = target_postsuspend,
-	.status = aftl_status,
-	.message = aftl_message,
+	.status = aftl_target_status,
+	.message = aftl_target_message,
 	.iterate_devices = target_iterate_devices,
 	.report_zones = aftl_zones_report,
 	.io_hints = target_io_hints,
 };
 
-static int __init init_tags(void)
+static int __init init_tagging(void)
 {
-	int ret = aftl_files_init();
+	int ret = aftl_tag_table_init();
 
 	if (ret)
 		return ret;
@@ -732,17 +735,17 @@ fail_scopes:
 fail_watch:
 	aftl_watch_exit();
 fail_files:
-	aftl_files_exit();
+	aftl_tag_table_exit();
 	return ret;
 }
 
 /* The watches must go before the table of files, because they tag files. */
-static void exit_tags(void)
+static void exit_tagging(void)
 {
 	aftl_control_exit();
 	aftl_scope_table_exit();
 	aftl_watch_exit();
-	aftl_files_exit();
+	aftl_tag_table_exit();
 }
 
 static int __init approxftl_init(void)
@@ -751,7 +754,7 @@ static int __init approxftl_init(void)
 
 	if (ret)
 		return ret;
-	ret = init_tags();
+	ret = init_tagging();
 	if (ret)
 		goto fail_disks;
 	ret = dm_register_target(&approxftl_target);
@@ -760,7 +763,7 @@ static int __init approxftl_init(void)
 	return 0;
 
 fail_tags:
-	exit_tags();
+	exit_tagging();
 fail_disks:
 	aftl_disks_exit();
 	return ret;
@@ -769,7 +772,7 @@ fail_disks:
 static void __exit approxftl_exit(void)
 {
 	dm_unregister_target(&approxftl_target);
-	exit_tags();
+	exit_tagging();
 	aftl_disks_exit();
 }
 

@@ -17,7 +17,7 @@
  * - Work of aftl_dev, process context: "work" executes the queue, submits I/O, waits for it and
  *   commits; "salvage_work" remaps data whose write failed; "fetch_work" starts and ends reads;
  *   "probe_work" waits for a read of the volume header. They take aftl_disk.lock and aftl_dev.lock.
- *   lane_work() submits the reads of one cgroup, and the block layer may throttle it.
+ *   submit_cgroup_bios_work() submits the reads of one cgroup, and the block layer may throttle it.
  * - bi_end_io of I/O to the backing device: hard or soft interrupt. It takes aftl_dev.lock and
  *   aftl_bdev.lock. A worker does all that may sleep or needs aftl_disk.lock.
  * - The other methods of device-mapper, messages included: process context; preresume allocates
@@ -34,7 +34,7 @@
  * 1. aftl_targets_lock protects the list of targets and the ownership of data. It is not held
  *    during I/O.
  * 2. aftl_target.gate of the target that is resumed, suspended or removed, or that gets a message.
- *    aftl_target_visit() only tries it, because postsuspend holds it during I/O.
+ *    aftl_visit_target_of_device() only tries it, because postsuspend holds it during I/O.
  * 3. aftl_target.gate of the previous owner of the data, taken by begin_table() only.
  * 4. aftl_dev.gather_lock serializes submitters that wait for the last pages of a durable store;
  *    aftl_bdev.probe_lock serializes readers of the volume header. No context holds both.
@@ -79,7 +79,7 @@ int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_devic
 /* message.c */
 
 /**
- * aftl_message() - the message method of the target
+ * aftl_target_message() - the message method of the target
  * @ti: target
  * @argc: number of arguments
  * @argv: arguments, the name of the message first
@@ -91,8 +91,8 @@ int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_devic
  * Context: process; takes the target's gate and allocates with GFP_NOIO.
  * Return: 0; 1 if @result has an answer; or an error code.
  */
-int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
-		 unsigned int maxlen);
+int aftl_target_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
+			unsigned int maxlen);
 
 /* zones.c: for a zoned device */
 
@@ -159,7 +159,7 @@ static inline void aftl_zones_limit(const struct aftl_target *target, struct que
 /* status.c */
 
 /**
- * aftl_status() - the status method of the target
+ * aftl_target_status() - the status method of the target
  * @ti: target
  * @type: status line, table line or IMA record
  * @status_flags: ignored
@@ -169,7 +169,7 @@ static inline void aftl_zones_limit(const struct aftl_target *target, struct que
  * Context: process; allocates nothing. Takes the target's gate, except for an IMA record, and the
  * disks' locks for a status line.
  */
-void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
-		 char *result, unsigned int maxlen);
+void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
+			char *result, unsigned int maxlen);
 
 #endif

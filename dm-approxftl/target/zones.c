@@ -37,7 +37,7 @@ static u8 zone_condition(enum aftl_zone_state state)
  * was never resumed reports empty zones, because device-mapper counts them before the resume: it
  * uses their type only, but 6.19 checks that the condition is legal for a sequential zone.
  */
-static int describe_zone(struct aftl_target *target, u32 index, struct blk_zone *zone)
+static int fill_zone_report(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u32 unit_sectors = geo->unit_bytes >> SECTOR_SHIFT;
@@ -78,7 +78,7 @@ static int report_disk_zones(struct gendisk *disk, sector_t sector, unsigned int
 	u32 i;
 
 	for (i = 0; i < zones && first + i < end; i++) {
-		int ret = describe_zone(target, first + i, &zone);
+		int ret = fill_zone_report(target, first + i, &zone);
 
 		if (!ret)
 			ret = fn(disk, &zone, i, data);
@@ -102,8 +102,8 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 	/* These limits apply to each shard, because all open zones may be in the same shard. */
 	limits->chunk_sectors = (u32)zone_sectors(target);
 	limits->zone_write_granularity = target->shards.geo.unit_bytes;
-	aftl_limit_zones(limits, config->max_open_zones, config->max_active_zones,
-			 AFTL_IO_SECTORS);
+	aftl_set_zone_limits(limits, config->max_open_zones, config->max_active_zones,
+			     AFTL_IO_SECTORS);
 }
 
 /* Check that the zone size is legal in Linux and divides the length of the table. */

@@ -165,7 +165,7 @@ counter()
 	dmsetup message "$1" 0 stats | sed -n "s/^$2 //p"
 }
 
-# status_word NAME POSITION: print a status field, numbered as above emit_info() in status.c
+# status_word NAME POSITION: print a status field, numbered as above print_info_line() in status.c
 status_word()
 {
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))

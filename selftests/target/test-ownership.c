@@ -112,7 +112,7 @@ static bool fits_data(u32 i)
 {
 	struct aftl_table *predecessor;
 
-	if (!aftl_table_predecessor(&model.tables[i], &predecessor))
+	if (!aftl_table_get_predecessor(&model.tables[i], &predecessor))
 		return true;
 	CHECK(model.born);
 	return fits(model.born - 1, kinds[i]);
@@ -129,7 +129,7 @@ static bool load(u32 i, u32 choice)
 		model.born = 0;
 	}
 	model.tables[i].durable = on_volume(kinds[i]);
-	aftl_table_load(&model.tables[i], &model.own);
+	aftl_table_load_ownership(&model.tables[i], &model.own);
 	model.phase[i] = PHASE_LOADING;
 	return true;
 }
@@ -139,7 +139,7 @@ static bool refuse(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
-	aftl_table_refuse(&model.tables[i]);
+	aftl_table_refuse_load(&model.tables[i]);
 	return true;
 }
 
@@ -163,15 +163,15 @@ static bool resume(u32 i, u32 choice)
 	if (model.phase[i] != PHASE_IDLE || choice)
 		return false;
 	if (model.own.state == AFTL_DATA_RESERVED) {
-		CHECK_EQ(aftl_table_begin(&model.tables[i]), -EAGAIN);
+		CHECK_EQ(aftl_table_begin_takeover(&model.tables[i]), -EAGAIN);
 		return false;
 	}
 	if (!fits_data(i)) {
-		aftl_table_refuse(&model.tables[i]);
+		aftl_table_refuse_load(&model.tables[i]);
 		refusals++;
 		return true;
 	}
-	ret = aftl_table_begin(&model.tables[i]);
+	ret = aftl_table_begin_takeover(&model.tables[i]);
 	CHECK(ret >= 0);
 	CHECK((ret == AFTL_RESUME_NEW) == !model.born);
 	model.resume[i] = (u8)ret;
@@ -192,7 +192,7 @@ static void resume_in_memory(u32 i, bool fails)
 
 	if (model.resume[i] == AFTL_RESUME_NEW) {
 		make_spare(i);
-		aftl_data_use_spare(table);
+		aftl_table_use_spare_device(table);
 	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
 		   model.kind[to_index(model.own.device)] != kinds[i] + 1) {
 		make_spare(i);
@@ -203,7 +203,7 @@ static void resume_in_memory(u32 i, bool fails)
 		}
 		model.data[to_index(table->spare)] = model.data[to_index(model.own.device)];
 		model.data[to_index(model.own.device)] = 0;
-		destroy_device(aftl_data_replace(table));
+		destroy_device(aftl_table_replace_device(table));
 	}
 }
 
@@ -212,12 +212,12 @@ static void resume_volume(u32 i, bool fails)
 	struct aftl_table *table = &model.tables[i];
 
 	if (model.resume[i] != AFTL_RESUME_AGAIN) {
-		destroy_device(aftl_data_close(table));
+		destroy_device(aftl_table_close_device(table));
 		make_spare(i);
-		aftl_data_use_spare(table);
+		aftl_table_use_spare_device(table);
 	}
 	if (fails)
-		destroy_device(aftl_data_close(table));
+		destroy_device(aftl_table_close_device(table));
 }
 
 /* The slow part of a resume. Choice 1: it fails; choice 2: a later step fails. */
@@ -241,9 +241,9 @@ static bool end_resume(u32 i, u32 choice)
 	if (choice || (model.phase[i] != PHASE_RESUMED && model.phase[i] != PHASE_FAILING))
 		return false;
 	if (model.phase[i] == PHASE_FAILING) {
-		aftl_table_fail(table);
+		aftl_table_fail_takeover(table);
 	} else {
-		aftl_table_finish(table);
+		aftl_table_finish_takeover(table);
 		destroy_device(table->spare);
 		table->spare = NULL;
 		model.born = kinds[i] + 1;
@@ -261,9 +261,9 @@ static bool start_or_stop(u32 i, u32 choice)
 	if (choice > 1 || model.phase[i] != PHASE_IDLE)
 		return false;
 	if (choice)
-		aftl_table_stop(table);
+		aftl_table_set_stopped(table);
 	else if (table->state == AFTL_TABLE_SUSPENDED)
-		aftl_table_start(table);
+		aftl_table_set_live(table);
 	return true;
 }
 
@@ -275,7 +275,7 @@ static bool close_table(u32 i, u32 choice)
 		return false;
 	destroy_device(table->spare);
 	table->spare = NULL;
-	destroy_device(aftl_table_close(table));
+	destroy_device(aftl_table_begin_free(table));
 	model.phase[i] = PHASE_CLOSING;
 	return true;
 }
@@ -284,7 +284,7 @@ static bool unload(u32 i, u32 choice)
 {
 	if (choice || model.phase[i] != PHASE_CLOSING)
 		return false;
-	destroy_device(aftl_table_unload(&model.tables[i]));
+	destroy_device(aftl_table_end_free(&model.tables[i]));
 	memset(&model.tables[i], 0, sizeof(model.tables[i]));
 	model.phase[i] = PHASE_NONE;
 	return true;

@@ -113,7 +113,7 @@ static int set_ioprio_hint(struct target_line *line, const char *value, struct a
 
 static int set_tag_carrier(struct target_line *line, const char *value, struct aftl_error *error)
 {
-	return aftl_carriers_parse(value, &line->carriers, error);
+	return aftl_tag_carriers_parse(value, &line->carriers, error);
 }
 
 /*
@@ -333,7 +333,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 	if (line->ioprio_hint)
 		scnprintf(hint, sizeof(hint), " ioprio_hint %u", line->ioprio_hint);
 	if (line->carriers)
-		aftl_carriers_print(line->carriers, carriers);
+		aftl_tag_carriers_print(line->carriers, carriers);
 	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s%s%s%s",
 		  line->store, words, line->profile, line->policy->name, timing,
 		  tagged ? " tag_all approximate" : "", hint,
