@@ -310,9 +310,8 @@ xfstests: others = $(abspath $(XFSTESTS)) $(or $(TESTS),-g quick)
 blktests: others = $(abspath $(BLKTESTS)) $(or $(TESTS),block)
 dmtest: others = $(abspath $(DMTEST)) $(or $(TESTS),--rx thin/)
 xfstests blktests dmtest: deps $(PROGRAM)
-	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab --real-time --udev --memory 6GiB \
-		$(if $(KERNEL),--kernel $(KERNEL)) \
-		--results $(O)/$@ --cmd "FSTYP=$(FSTYP) AFTL_ON='$(ON)' selftests/kernel/others.sh $@ $(others)"
+	@AFTL_BUILD=$(abspath $(O)) ON='$(ON)' FSTYP=$(FSTYP) KERNEL=$(KERNEL) \
+		selftests/kernel/run-others $@ $(others)
 
 MANUALS := $(wildcard userspace/*/*.[1-8].rst trace-tools/*/*.[1-8].rst)
 site: ## the documents and manual pages as a site with a search, in $(O)/site

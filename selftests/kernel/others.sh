@@ -1,44 +1,45 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run other projects' test suites on a pair of our devices and on a pair of dm-linear devices in the
-# same boot. Only tests that fail on ours alone count as failures.
+# Run tests of another project on a pair of our devices, or of dm-linear devices, and print a line
+# "# TEST pass|fail|skip WHAT-IT-SAID" as each ends. `run-others` calls this in a virtual machine.
 #
-#   others.sh xfstests|blktests|dmtest DIRECTORY [WORD]...
+#   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
 #
-# DIRECTORY is a built checkout of the suite. Each WORD is passed to its runner: `generic/001` or
-# `-g quick` to xfstests' check, `block` to blktests', `--rx thin/creation` to dmtest. FSTYP is the
-# file system for xfstests; AFTL_ON selects from "ram-off" and so on. udev runs.
+# STORE is ram, durable or linear, TIMING off or real. DIRECTORY is a built checkout of the suite. Each
+# WORD is passed to its runner: `generic/001` to xfstests' check, `block/003` to blktests',
+# `--rx thin/creation` to dmtest. FSTYP is the file system for xfstests. udev runs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 unset DM_DISABLE_UDEV
 
 suite=$1
-directory=$2
-shift 2
+store=${2%-*}
+timing=${2#*-}
+directory=$3
+shift 3
 first=/dev/mapper/aftl-first
 second=/dev/mapper/aftl-second
 pair='channels 2 chips 1 blocks 384 word_lines 32 op 20'
 sectors=$(capacity $pair)
-mkdir "$scratch/first" "$scratch/second" "$scratch/verdicts"
-needs_module brd
+kept=${RESULTS:-$scratch}
+mkdir "$scratch/first" "$scratch/second"
 
-# make_one NAME RAM_DISK STORE TIMING: create a device; STORE may be "linear"
-make_one()
+make_one() # NAME RAM_DISK
 {
-	case $3 in
+	case $store in
 	linear) dmsetup create "$1" --table "0 $sectors linear $2 0" ;;
-	ram) create "$1" ram $pair timing "$4" ;;
-	durable) create "$1" "$2" $pair timing "$4" ;;
+	ram) create "$1" ram $pair timing "$timing" ;;
+	durable) create "$1" "$2" $pair timing "$timing" ;;
 	esac
 }
 
 # udev may still probe newly created RAM disks.
-make_pair() # STORE TIMING
+make_pair()
 {
-	udevadm settle
-	ram_disks 2 1638400 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
+	modprobe brd rd_nr=2 rd_size=1638400 && udevadm settle && make_one aftl-first /dev/ram0 &&
+		make_one aftl-second /dev/ram1
 }
 
 remove_pair()
@@ -46,8 +47,6 @@ remove_pair()
 	udevadm settle
 	dmsetup remove aftl-first && dmsetup remove aftl-second
 }
-
-# Each run_SUITE saves the suite's output in $kept and prints "TEST pass|fail|skip" per test.
 
 # Add the users that xfstests needs.
 add_people()
@@ -57,10 +56,24 @@ add_people()
 	done
 }
 
-# Report each test of xfstests as it ends, because tests take long on emulated processors.
-tell_each()
+# tell_verdicts: read what a suite's check prints. A file system that xfstests finds inconsistent after
+# a test is in a line of its own, and counts as the test's failure.
+tell_verdicts()
 {
-	tee "$kept/said" | sed -u -n 's/^\([a-z0-9]*\/[0-9]*\) /# \1 /p' >&2
+	ended=
+	while read -r word words; do
+		case $word:$words in
+		_check_*:*) [ -z "$ended" ] || echo "# $ended fail $word $words" ;;
+		[a-z]*/[0-9][0-9][0-9]:*)
+			ended=$word
+			case $words in
+			*'[not run]'* | *'[expunged]'*) echo "# $word skip $words" ;;
+			*'[passed]' | [0-9]*s) echo "# $word pass $words" ;;
+			*) echo "# $word fail $words" ;;
+			esac
+			;;
+		esac
+	done
 }
 
 run_xfstests()
@@ -71,18 +84,13 @@ run_xfstests()
 		(cd "$directory" && env FSTYP="$FSTYP" TEST_DEV="$first" TEST_DIR="$scratch/first" \
 			SCRATCH_DEV="$second" SCRATCH_MNT="$scratch/second" RESULT_BASE="$kept" ./check "$@")
 		umount "$first" "$second"
-	} 2>&1 | tell_each
-	awk '{ sub(/^Ran:/, "pass"); sub(/^Not run:/, "skip"); sub(/^Failures:/, "fail") }
-		/^(pass|skip|fail) / { for (i = 2; i <= NF; i++) verdict[$i] = $1 }
-		END { for (test in verdict) print test, verdict[test] }' "$kept/check.log"
+	} 2>&1 | tee -a "$kept/said" | tell_verdicts
 }
 
 run_blktests()
 {
-	(cd "$directory" && env TEST_DEVS="$first" DEVICE_ONLY=1 OUTPUT="$kept" ./check "$@") \
-		>"$kept/said" 2>&1
-	grep -r '^status	' "$kept" |
-		sed -n 's,.*/\([^/]*/[^/:]*\):status	\(pass\|fail\|not run\)$,\1 \2,p' | sed 's/not run/skip/'
+	(cd "$directory" && env TEST_DEVS="$first" DEVICE_ONLY=1 OUTPUT="$kept" ./check "$@") 2>&1 |
+		tee -a "$kept/said" | tell_verdicts
 }
 
 # dmtest reads its device names from a file and needs a writable directory.
@@ -97,45 +105,14 @@ run_dmtest()
 		for base in glob.glob(sys.argv[1] + "/*.db"):
 		    for name, said in sqlite3.connect(base).execute(
 		        "select test_name, pass_fail from test_results natural join test_names"):
-		        print(name, words[said])
+		        print("#", name, words[said])
 	END
 }
 
-# run_on STORE TIMING [WORD]...: run the suite on such devices; set verdicts to the result file
-run_on()
-{
-	kept=${RESULTS:-$scratch}/$1-$2
-	verdicts=$scratch/verdicts/$1-$2
-	make_pair "$1" "$2" && mkdir -p "$kept" || return
-	shift 2
-	"run_$suite" "$@" | sort -u >"$verdicts"
-	remove_pair && [ -s "$verdicts" ] && return
-	tail -n 20 "$kept/said" | sed 's/^/# /'
-	return 1
-}
-
-# compare WHERE: compare each test's result with the one on dm-linear
-compare()
-{
-	join -a 1 -a 2 -e - -o 0,1.2,2.2 "$scratch/verdicts/linear-off" "$verdicts" |
-		while read -r test theirs ours; do
-			echo "$ours:$theirs $test"
-		done >"$scratch/compared"
-	while read -r both test; do
-		case $both in
-		pass:*) ktap_test_pass "$1: $test" ;;
-		fail:fail) ktap_test_skip "$1: $test" 'fails on dm-linear, too' ;;
-		skip:skip) ktap_test_skip "$1: $test" 'not for dm-linear, either' ;;
-		skip:*) ktap_test_skip "$1: $test" "not run here; on dm-linear: ${both#*:}" ;;
-		*) ktap_test_fail "$1: $test is ${both%:*}, on dm-linear ${both#*:}" ;;
-		esac
-	done <"$scratch/compared"
-	cut -d ' ' -f 1 "$scratch/compared" | sort | uniq -c |
-		sed "s/^ */# $1, here:on dm-linear: /"
-}
-
-ktap_test_run 'on dm-linear' run_on linear off "$@"
-for where in ${AFTL_ON:-ram-off ram-real durable-off durable-real}; do
-	ktap_test_run "on $where" run_on "${where%-*}" "${where#*-}" "$@" && compare "$where"
-done
+if make_pair; then
+	"run_$suite" "$@"
+	ktap_test_run 'the devices can be removed' remove_pair
+else
+	ktap_test_fail 'the devices cannot be made'
+fi
 finished
