@@ -9,6 +9,8 @@ OPT ?= -O2
 CFLAGS ?=
 LDFLAGS ?=
 LDLIBS ?= -lm -ldl
+CLI_LIBS ?= -lblkid -ldevmapper
+OBJCOPY ?= objcopy
 SAN ?=
 FUZZ_SECONDS ?= 3
 
@@ -183,7 +185,7 @@ all: $(PROGRAMS) $(EXAMPLES) $(if $(shell command -v rst2man),$(PAGES)) ## build
 $(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI)) userspace/sim/policy-services.list
 	$(call say,LINK,$@)
 	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -Wl,--dynamic-list=$(filter %.list,$^) \
-		-o $@ $(filter-out %.list,$^) $(LDLIBS) -lblkid -ldevmapper
+		-o $@ $(filter-out %.list,$^) $(LDLIBS) $(CLI_LIBS)
 
 $(plain_dir)/recovery-cost: $(call objects,plain,selftests/bench/recovery-cost.c $(CORE) $(LIB))
 	$(call say,LINK,$@)

@@ -20,7 +20,7 @@ SOURCES = ("dm-approxftl/core/*/*.c", "userspace/lib/*.c", "userspace/sim/*.c",
            "userspace/libsim/*.c")
 INCLUDES = ("dm-approxftl", "userspace/host", "userspace/lib", "userspace/sim",
             "trace-tools/reader")
-VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
+VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "dm-approxftl/release.h").read_text())[0]
 
 
 WORK = TOP / "build/wheel"

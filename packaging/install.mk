@@ -5,7 +5,7 @@
 # INSTALLED lists all installed files as MODE:SOURCE:DESTINATION; the build.mk of each part adds its
 # own. It may use BINDIR and the like, which are expanded when the rules run.
 
-VERSION := $(shell sed -n 's/^\#define AFTL_VERSION "\(.*\)"/\1/p' userspace/lib/version.c)
+VERSION := $(shell sed -n 's/^\#define AFTL_VERSION "\(.*\)"/\1/p' dm-approxftl/release.h)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -26,10 +26,10 @@ section_of = $(subst .,,$(suffix $(basename $(1))))
 PAGES := $(foreach m,$(MANUALS),$(call manual_of,$(m)))
 
 $(foreach m,$(MANUALS),$(eval $(call manual_of,$(m)): $(m)))
-$(PAGES):
+$(PAGES): dm-approxftl/release.h
 	@mkdir -p $(@D)
 	$(call say,MAN,$@)
-	$(Q)rst2man --strict $< $@
+	$(Q)sed 's/^:Manual group:.*/&\n:Version: approxftl $(VERSION)/' $(filter %.rst,$^) | rst2man --strict - $@
 
 # JSON schemas of the tools' output
 FIELDS := $(wildcard userspace/*/*.fields trace-tools/*/*.fields)
@@ -56,7 +56,7 @@ INSTALLED += $(foreach p,$(PROGRAMS),755:$(p):$(BINDIR)/$(notdir $(p))) \
 	644:packaging/completion/approxftl.bash:$(DATADIR)/bash-completion/completions/approxftl \
 	644:packaging/completion/_approxftl:$(DATADIR)/zsh/site-functions/_approxftl
 
-$(O)/dkms.conf: packaging/dkms.conf.in userspace/lib/version.c
+$(O)/dkms.conf: packaging/dkms.conf.in dm-approxftl/release.h
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
 

@@ -25,6 +25,7 @@
 #include "core/persist/volume.h"
 #include "disk/carriers.h"
 #include "log.h"
+#include "release.h"
 #include "store/dev.h"
 #include "tags/tags.h"
 #include "target/options.h"
@@ -694,10 +695,9 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	aftl_set_write_zeroes_limit(limits, limits->max_discard_sectors);
 }
 
-/* Raise the version for each change of table options, status line or messages. */
 static struct target_type approxftl_target = {
 	.name = "approxftl",
-	.version = { 0, 3, 0 },
+	.version = AFTL_TARGET_VERSION,
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ZONED_HM,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
@@ -782,3 +782,4 @@ module_exit(approxftl_exit);
 MODULE_DESCRIPTION(DM_NAME " target that emulates an SSD of 3D NAND with approximate storage");
 MODULE_AUTHOR("The dm-approxftl authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(AFTL_VERSION);

@@ -15,7 +15,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
-VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
+VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "dm-approxftl/release.h").read_text())[0]
 MODULE = f"dm-approxftl-{VERSION}"
 BEFORE = "0.0.9"
 # Without the variables of the outer make: its O= would be removed by the package's clean.
@@ -230,6 +230,7 @@ def test_dkms_builds_the_module(installation: Path, tmp_path: Path) -> None:
     built = list((tmp_path / "tree").rglob("dm-approxftl.ko*"))
     assert len(built) == 1
     assert known.name in run_successfully("modinfo", "-F", "vermagic", built[0])
+    assert run_successfully("modinfo", "-F", "version", built[0]) == f"{VERSION}\n"
 
 
 # A stand-in for clang that copies the objects of `make install` above, because the playground's
@@ -387,15 +388,39 @@ def test_pip_installs_the_python_packages(tmp_path: Path) -> None:
                                  PYTHONPATH=str(packages), AFTL_BUILD="/nowhere")
     assert simulated == run_successfully(BUILD / "approxftl", "sim", "--profile=demo",
                                          "--requests=100", "--json=-")
-    assert (packages / f"approxftl-{VERSION}.dist-info").is_dir()
+    assert (packages / f"approxftl-{VERSION.replace('-', '')}.dist-info").is_dir()
     installed = {found.name for found in packages.rglob("*.*")}
     assert {"page.css", "page.js", "approxftl-quality.toml"} <= installed
 
 
 def test_all_files_have_the_same_version() -> None:
-    for name, pattern in (("CITATION.cff", "^version: (.*)"),
-                          ("debian/changelog", r"\A\S+ \((.*)\)")):
-        assert re.findall(pattern, (TOP / name).read_text(), re.M)[0] == VERSION, name
+    number, _, candidate = VERSION.partition("-")
+    for name, pattern, expected in (
+            ("CITATION.cff", "^version: (.*)", VERSION),
+            ("CHANGELOG.md", "^## (\\S*)", VERSION),
+            ("debian/changelog", r"\A\S+ \((.*)\)", VERSION.replace("-", "~")),
+            ("docs/dm-approxftl.rst", r"^(\d+\.\d+\.\d+)$", number),
+            ("dm-approxftl/release.h", "AFTL_TARGET_VERSION { (.*) }",
+             number.replace(".", ", "))):
+        found = re.findall(pattern, (TOP / name).read_text(), re.M)
+        assert found[-1 if name.endswith("rst") else 0] == expected, name
+    assert re.fullmatch("|rc[1-9]", candidate)
+
+
+def test_all_programs_print_the_same_version(installation: Path) -> None:
+    for line in ("approxftl version", "approxftl sim --version", "approxftl trace --version",
+                 "approxftl study --version", "approxftl lab --version", "approxrun --version"):
+        program, *words = line.split()
+        said = run_successfully(installation / "usr/bin" / program, *words)
+        assert said == f"{program} {VERSION}\n", line
+    shown = run_successfully("nbdkit", "--dump-plugin",
+                             next(installation.rglob("nbdkit-approxftl-plugin.so")))
+    assert f"\nversion={VERSION}\n" in shown
+    described = run_successfully("pkg-config", "--modversion",
+                                 next(installation.rglob("approxftl.pc")))
+    assert described == f"{VERSION}\n"
+    for page in (installation / "usr/share/man").rglob("*.*"):
+        assert f'"approxftl {VERSION}"' in page.read_text(), page
 
 
 BASH = """

@@ -9,7 +9,6 @@
 #include "standard-streams.h"
 #include "trace-record.h"
 #include "trace-run.h"
-#include "version.h"
 
 /* "record" follows the options of a program, and parses its command line itself. */
 static const struct trace_verb trace_record = {
@@ -65,10 +64,6 @@ static enum exit_code run_trace_verb(int argc, char **argv)
 	}
 	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
 		put_help(stdout);
-		return EXIT_DONE;
-	}
-	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {
-		printf("approxftl trace %s\n", approxftl_version());
 		return EXIT_DONE;
 	}
 	verb = find_verb(name);

@@ -182,6 +182,9 @@ int main(int argc, char **argv)
 	verb = find_verb(without_dashes(argv[1]));
 	if (!verb)
 		return run_plugin(argv);
+	/* All programs are of one version. */
+	if (argc == 3 && !strcmp(argv[2], "--version"))
+		return version_main(2, argv);
 	scnprintf(name, sizeof(name), "approxftl %s", verb->name);
 	return standard_streams_end(name, run_verb(verb, argc, argv));
 }

@@ -27,11 +27,11 @@ $(lib_shared): $(call objects,pic,$(lib_sources)) $(lib_map)
 $(lib_static): $(call objects,pic,$(lib_sources))
 	$(call say,AR,$@)
 	$(Q)$(CC) -r -nostdlib -o $(plain_dir)/libapproxftl.o $^
-	$(Q)objcopy --localize-hidden $(plain_dir)/libapproxftl.o
+	$(Q)$(OBJCOPY) --localize-hidden $(plain_dir)/libapproxftl.o
 	$(Q)rm -f $@
 	$(Q)ar crs $@ $(plain_dir)/libapproxftl.o
 
-$(O)/approxftl.pc: userspace/libapproxftl/approxftl.pc.in userspace/lib/version.c
+$(O)/approxftl.pc: userspace/libapproxftl/approxftl.pc.in dm-approxftl/release.h
 	@mkdir -p $(@D)
 	$(Q)sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@LIBDIR@,$(LIBDIR),' \
 		-e 's,@INCLUDEDIR@,$(INCLUDEDIR),' -e 's,@VERSION@,$(VERSION),' $< >$@

@@ -9,7 +9,7 @@
 #include "nbd-control.h"
 #include "nbd-device.h"
 #include "nbd-volume.h"
-#include "version.h"
+#include "release.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
@@ -345,6 +345,7 @@ static int plugin_extents(void *handle, uint32_t count, uint64_t offset, uint32_
 static struct nbdkit_plugin plugin = {
 	.name = "approxftl",
 	.longname = "emulated 3D-NAND SSD with approximate storage",
+	.version = AFTL_VERSION,
 	.description = "Emulates the FTL, the timing, the wear and the bit errors of an SSD.",
 	.config = plugin_config,
 	.config_complete = plugin_config_complete,

@@ -15,6 +15,7 @@
 #include "complain.h"
 #include "rules.h"
 #include "standard-streams.h"
+#include "version.h"
 
 #define PRELOAD "libapproxftl-preload.so"
 
@@ -30,6 +31,7 @@
  * @quiet: do not report refused tags
  * @verbose: report the class of each file
  * @help: print the help
+ * @version: print the version
  */
 struct options {
 	const char *rules;
@@ -38,6 +40,7 @@ struct options {
 	bool quiet;
 	bool verbose;
 	bool help;
+	bool version;
 };
 
 #define OPTION(letter, name, kind, field, value, help) \
@@ -52,6 +55,7 @@ static const struct command_option options_table[] = {
 	OPTION('q', "quiet", SWITCH, quiet, NULL, "do not say what was refused"),
 	OPTION('v', "verbose", SWITCH, verbose, NULL, "say what each file was taken for"),
 	OPTION('h', "help", SWITCH, help, NULL, "print this"),
+	OPTION('V', "version", SWITCH, version, NULL, "print the version"),
 };
 
 /* Options after the program's name belong to the program. */
@@ -84,6 +88,10 @@ static enum exit_code take_options(struct options *options, int argc, char **arg
 	}
 	if (options->help) {
 		print_help();
+		exit(standard_streams_end("approxrun", EXIT_DONE));
+	}
+	if (options->version) {
+		printf("approxrun %s\n", approxftl_version());
 		exit(standard_streams_end("approxrun", EXIT_DONE));
 	}
 	if (options->rules && (options->check || optind < argc))
