@@ -20,6 +20,8 @@
  *                          are refused
  *   fault block <number>   a block has gone bad: its data move, then it is retired
  *   fault die <lun>        a LUN has died: its data are lost
+ *   fault unit <number>    a logical page is uncorrectable: reads of it fail until it is written
+ *                          or discarded
  *   luns                   a line for each LUN: its number, then good_blocks,
  *                          free_blocks, valid_units, queued, busy_ns and cached_blocks,
  *                          each with its value
@@ -27,9 +29,9 @@
  *                          valid units, reads; then "next <number>" if there are more
  *                          than asked for or than fit
  *   block <number>         what is in a block, page by page
- *   lost <unit>            the units from that one on that are lost to the block device below:
- *                          a line for each run, the first and how many; then "next <unit>" if
- *                          there may be more
+ *   lost <unit>            the units from that one on that are lost to the block device below or
+ *                          a fault: a line for each run, the first and how many; then
+ *                          "next <unit>" if there may be more
  *   line <shard>           the table line of a device that is one of the shards by itself
  *   digest                 one number for the state of the FTL of each shard, a line each;
  *                          suspended devices only
@@ -479,14 +481,35 @@ static int fail_die_by_message(struct message *message, const char *text)
 	return ret;
 }
 
+static int fail_unit_by_message(struct message *message, const char *text)
+{
+	struct aftl_spot spot;
+	u64 number;
+	int ret = parse_number(message, text, "unit", message->device->shards.units, &number);
+
+	if (ret)
+		return ret;
+	spot = aftl_device_spot(message->device, number, 1);
+	ret = begin_change(message, spot.disk);
+	if (!ret && aftl_fail_unit(spot.disk->ftl, to_lpn(spot.unit)))
+		ret = aftl_fail(message->error, -ENODATA,
+				"unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
+				number);
+	aftl_disk_leave(spot.disk);
+	return ret;
+}
+
 static int message_fault(struct message *message)
 {
 	if (!strcasecmp(message->words[0], "block"))
 		return fail_block_by_message(message, message->words[1]);
 	if (!strcasecmp(message->words[0], "die"))
 		return fail_die_by_message(message, message->words[1]);
+	if (!strcasecmp(message->words[0], "unit"))
+		return fail_unit_by_message(message, message->words[1]);
 	return aftl_fail(message->error, -EINVAL,
-			 "\"%.40s\" is not a fault; there are block and die", message->words[0]);
+			 "\"%.40s\" is not a fault; there are block, die and unit",
+			 message->words[0]);
 }
 
 /* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */

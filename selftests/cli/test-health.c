@@ -73,7 +73,7 @@ TAP_TEST(each_fault_is_a_reason)
 	make_good();
 	health.status.lost_units = 3;
 	check_verdict(HEALTH_ATTENTION,
-		      "3 units are lost to the block device below, until they are written");
+		      "3 units are lost to the block device below or a fault, until written");
 	make_good();
 	health.counters.host_failed_requests = 4;
 	check_verdict(HEALTH_ATTENTION, "4 requests ended with an error");

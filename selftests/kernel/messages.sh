@@ -132,6 +132,22 @@ changes_parameter()
 		dmsetup table aftl-talk | grep -q ' program 1ms'
 }
 
+# One logical page fails, its neighbours do not, and a write repairs it.
+unit_is_lost()
+{
+	unit=/dev/mapper/aftl-talk
+	dd if=/dev/urandom of=$unit bs=4k count=8 oflag=direct conv=fsync 2>"$scratch/said" &&
+		dmsetup message aftl-talk 0 fault unit 5 && says '^5 1$' lost 0 &&
+		! dd if=$unit of="$scratch/data" bs=4k skip=5 count=1 iflag=direct \
+			2>"$scratch/said" &&
+		dd if=$unit of="$scratch/data" bs=4k count=5 iflag=direct 2>"$scratch/said" &&
+		dd if=$unit of="$scratch/data" bs=4k skip=6 count=2 iflag=direct \
+			2>"$scratch/said" &&
+		dd if=/dev/zero of=$unit bs=4k seek=5 count=1 oflag=direct conv=fsync \
+			2>"$scratch/said" && [ -z "$(dmsetup message aftl-talk 0 lost 0)" ] &&
+		dd if=$unit of="$scratch/data" bs=4k count=8 iflag=direct 2>"$scratch/said"
+}
+
 kept_die()
 {
 	dd if=/dev/mapper/aftl-kept bs=64k count=128 iflag=direct 2>"$scratch/said" |
@@ -204,8 +220,16 @@ ktap_test_run 'an invalid duration is refused' \
 ktap_test_run 'an unknown block is refused' \
 	complains '"256" is not a block; there are 0 to 255' block 256
 ktap_test_run 'an unknown LUN is refused' complains '"4" is not a LUN; there are 0 to 3' gc 4
+ktap_test_run 'fault unit: reads of this logical page fail until it is written' unit_is_lost
+last_unit=$(($(status_word aftl-talk 3 | cut -d / -f 2) - 1))
+ktap_test_run 'fault unit refuses a logical page that is not on flash' \
+	complains "unit $last_unit is not on flash: it has no data, or they are in the write buffer" \
+	fault unit $last_unit
+ktap_test_run 'fault unit refuses a number beyond the last logical page' \
+	complains "\"$((last_unit + 1))\" is not a unit; there are 0 to $last_unit" \
+	fault unit $((last_unit + 1))
 ktap_test_run 'an unknown fault is refused' \
-	complains '"disk" is not a fault; there are block and die' fault disk 0
+	complains '"disk" is not a fault; there are block, die and unit' fault disk 0
 ktap_test_run 'an unknown parameter is refused' \
 	complains 'unknown parameter "colour"' policy colour red
 ktap_test_run 'a value out of range is refused' \

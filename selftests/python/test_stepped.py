@@ -180,3 +180,49 @@ def test_two_threads_may_not_use_one_device() -> None:
         thread.join()
     assert device.counters()["host_write_units"] == 10000
     device.check()
+
+
+def test_faults_hit_one_part_each() -> None:
+    device = make_small_device()
+    device.write(0, 8)
+    with pytest.raises(OSError, match="unit 9: No data"):
+        device.fault("unit", 9)
+    device.fault("unit", 5)
+    with pytest.raises(OSError, match="Input/output error"):
+        device.read(5)
+    assert device.read(0, 5) > 0
+    assert device.read(6, 2) > 0
+    device.write(5)
+    assert device.read(0, 8) > 0
+    states = device.blocks()["state"]
+    device.fault("block", int(np.flatnonzero(states == states.min())[-1]))
+    assert device.counters()["retired_blocks"] == 1
+    device.fault("die", 0)
+    assert device.counters()["retired_blocks"] >= device.block_count // device.luns
+    device.check()
+
+
+def test_age_passes_for_the_cells_only() -> None:
+    device = make_small_device(policy="tvr", op=60)
+    for _ in range(2):
+        device.write(0, 64)
+    before = device.now_ns
+    device.fault("age", 400 * 86400 * 10**9)
+    assert device.now_ns == before
+    device.advance(10**9)
+    assert device.counters()["programmed_refresh_units"] == 64
+
+
+@pytest.mark.parametrize(("kind", "number", "said"), [
+    ("disk", 0, "'disk' is not a fault; there are block, die, unit, age"),
+    ("unit", -1, "-1 is negative"),
+    ("unit", 2**40, "Invalid argument"),
+    ("block", 2**32, "Invalid argument"),
+    ("die", 99, "Invalid argument"),
+])
+def test_wrong_faults_are_refused(kind: str, number: int, said: str) -> None:
+    device = make_small_device()
+    before = device.digest()
+    with pytest.raises((OSError, ValueError), match=said):
+        device.fault(kind, number)
+    assert device.digest() == before

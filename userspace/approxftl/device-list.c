@@ -39,7 +39,7 @@ static const struct list_column list_columns[] = {
 	{ "free_blocks", "FREE", "blocks that are erased, or can be", true, true },
 	{ "retired_blocks", "RETIRED", "blocks that went bad in use", true, true },
 	{ "read_flipped_bits", "FLIPS", "bits flipped in what was returned", true, true },
-	{ "lost_units", "LOST", "units lost to the block device below", true, true },
+	{ "lost_units", "LOST", "units lost to the block device below or a fault", true, true },
 	{ "late_p99_ns", "LATE99", "lateness of completions, 99 % of them", true, true },
 };
 

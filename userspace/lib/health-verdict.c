@@ -57,7 +57,7 @@ static void judge_errors(struct health *health)
 
 	if (health->status.lost_units)
 		add_reason(health, HEALTH_ATTENTION,
-			   "%llu units are lost to the block device below, until they are written",
+			   "%llu units are lost to the block device below or a fault, until written",
 			   (unsigned long long)health->status.lost_units);
 	if (lost)
 		add_reason(health, HEALTH_ATTENTION, "%llu units could not be read any more",

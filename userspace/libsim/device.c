@@ -352,6 +352,32 @@ u64 simlib_device_now(struct simlib_device *device)
 	return now_ns;
 }
 
+static int apply_fault(struct simlib_device *device, enum simlib_fault kind, u64 number)
+{
+	switch (kind) {
+	case SIMLIB_FAULT_BLOCK:
+		return aftl_fail_block(device->ftl, (u32)min(number, (u64)U32_MAX));
+	case SIMLIB_FAULT_DIE:
+		return aftl_fail_lun(device->ftl, (u32)min(number, (u64)U32_MAX));
+	case SIMLIB_FAULT_UNIT:
+		return aftl_fail_unit(device->ftl, to_lpn((u32)min(number, (u64)U32_MAX)));
+	case SIMLIB_FAULT_AGE:
+		aftl_age(device->ftl, number);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int simlib_device_fault(struct simlib_device *device, int kind, u64 number)
+{
+	int ret;
+
+	pthread_mutex_lock(&device->lock);
+	ret = apply_fault(device, (enum simlib_fault)kind, number);
+	pthread_mutex_unlock(&device->lock);
+	return ret;
+}
+
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts)
 {
 	facts_from_geometry(facts, device->geo);

@@ -180,6 +180,22 @@ int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, in
 /* Advance time to @ns by at most @events events; return true if it was reached. */
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events);
 
+enum simlib_fault {
+	SIMLIB_FAULT_BLOCK,
+	SIMLIB_FAULT_DIE,
+	SIMLIB_FAULT_UNIT,
+	SIMLIB_FAULT_AGE,
+};
+
+/**
+ * simlib_device_fault() - make a part of the device fail, or its cells age
+ * @kind: enum simlib_fault
+ * @number: block, die or logical page; for SIMLIB_FAULT_AGE a time in ns
+ *
+ * Return: 0, -EINVAL beyond the end, or -ENODATA for a logical page that is not on flash.
+ */
+int simlib_device_fault(struct simlib_device *device, int kind, u64 number);
+
 u64 simlib_device_now(struct simlib_device *device);
 
 void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);

@@ -250,7 +250,7 @@ struct aftl_host_ops {
 	/*
 	 * The page that starts at @first has been programmed with the data of the preceding calls.
 	 * Media and L2P table are up to date for it: an invalid physical page has no logical page,
-	 * or one that was overwritten meanwhile.
+	 * or one that was overwritten meanwhile. Called again if one of them becomes lost.
 	 */
 	void (*programmed)(void *host, aftl_ppn_t first);
 
@@ -377,10 +377,10 @@ u64 aftl_next_event(const struct aftl *ftl);
  *
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
  * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_age(),
- * aftl_set_param(), aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(), aftl_set_draining(),
- * aftl_park_step() or aftl_unpark(), if complete() submits nothing. aftl_advance() is one
- * aftl_step() for each event. Each zone request in flight adds AFTL_ZONE_HOST_CALLS, because one
- * call may execute all that wait.
+ * aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(),
+ * aftl_set_draining(), aftl_park_step() or aftl_unpark(), if complete() submits nothing.
+ * aftl_advance() is one aftl_step() for each event. Each zone request in flight adds
+ * AFTL_ZONE_HOST_CALLS, because one call may execute all that wait.
  */
 #define AFTL_ZONE_HOST_CALLS 4
 
@@ -521,10 +521,23 @@ int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
  */
 bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
+/**
+ * aftl_fail_unit() - make a logical page uncorrectable, as NVMe's Write Uncorrectable does
+ * @ftl: device
+ * @lpn: logical page
+ *
+ * Reads of it fail with -EIO until it is written or discarded, whatever its errors, cached copies
+ * and RAIN. Relocation and restarts preserve this state.
+ *
+ * Return: 0; -ENODATA if it has no data, or its newest data are in the write buffer; -EINVAL beyond
+ *	the end of the device.
+ */
+int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
+
 /* Count a logical page whose data the host could not fetch in read() as unreadable. */
 void aftl_count_unreadable(struct aftl *ftl);
 
-/* Number of logical pages marked by aftl_mark_unit_lost(). */
+/* Number of logical pages marked by aftl_mark_unit_lost() or aftl_fail_unit(). */
 u32 aftl_lost_units(const struct aftl *ftl);
 
 /* Return true if @lpn is marked as lost. */

@@ -112,19 +112,12 @@ bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors 
 	return true;
 }
 
-static bool is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
-{
-	u32 newest = aftl_pending_find(ftl, lpn);
-
-	return newest != AFTL_NIL && !(ftl->commands[newest].flags & AFTL_COMMAND_SUPERSEDED);
-}
-
 bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_errors errors;
 	aftl_ppn_t ppn;
 
-	if (is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
+	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
 	if (aftl_lpn_errors(ftl, lpn, &errors))
 		return errors.lost;

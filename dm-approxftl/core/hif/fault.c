@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failures of blocks and LUNs. The data of a failing block are relocated before it is retired. A
- * LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes that it had
- * not programmed yet go to other LUNs.
+ * Failures of logical pages, blocks and LUNs. The data of a failing block are relocated before it
+ * is retired. A LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes
+ * that it had not programmed yet go to other LUNs.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
+#include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pending.h"
 #include "core/ftl/l2p.h"
@@ -57,6 +58,22 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn)
 	aftl_l2p_mark_lost(ftl, ppn);
 	ftl->stats.counters.moved_lost_units++;
 	return true;
+}
+
+int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	aftl_ppn_t ppn;
+
+	if (from_lpn(lpn) >= ftl->geo.units)
+		return -EINVAL;
+	aftl_dispatch_all(ftl);
+	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return -ENODATA;
+	aftl_l2p_mark_lost(ftl, ppn);
+	if (ftl->ops->programmed)
+		ftl->ops->programmed(ftl->host, to_ppn(aftl_ppn_page(&ftl->media, ppn) *
+						      ftl->geo.page_units));
+	return 0;
 }
 
 void aftl_count_unreadable(struct aftl *ftl)

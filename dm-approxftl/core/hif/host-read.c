@@ -73,20 +73,14 @@ static u32 read_page_of(const struct aftl *ftl, aftl_ppn_t ppn)
 	return aftl_ppn_page(&ftl->media, ppn);
 }
 
-static bool read_tag_current(const struct aftl *ftl, u32 tag)
-{
-	return tag != AFTL_NIL &&
-	       !(ftl->commands[tag].flags & AFTL_COMMAND_SUPERSEDED);
-}
-
 /* Serve @lpn from the newest buffered write that no discard has dropped. */
 static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
 
-	read.tag = aftl_pending_find(ftl, lpn);
-	if (!read_tag_current(ftl, read.tag))
+	if (!aftl_lpn_buffered(ftl, lpn))
 		return false;
+	read.tag = aftl_pending_find(ftl, lpn);
 	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
 	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
@@ -100,7 +94,7 @@ static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 	aftl_ppn_t ppn;
 
 	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of(ftl, ppn) == page &&
-	       !read_tag_current(ftl, aftl_pending_find(ftl, lpn));
+	       !aftl_lpn_buffered(ftl, lpn);
 }
 
 /*
@@ -129,7 +123,7 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
 	aftl_ppn_t ppn;
 
-	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)) ||
+	if (aftl_lpn_buffered(ftl, lpn) ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_lost(ftl, ppn) ||
 	    aftl_ppn_programming(ftl, ppn))
 		return 0;
@@ -415,7 +409,7 @@ bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	aftl_ppn_t ppn;
 
-	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)))
+	if (aftl_lpn_buffered(ftl, lpn))
 		return false;
 	return ftl->geo.trans_pages || aftl_l2p_lookup(ftl, lpn, &ppn);
 }
@@ -983,7 +977,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	aftl_lpn_t lpn = to_lpn(request->unit);
 	struct aftl_lun *lun;
 
-	if (ftl->free_reads == AFTL_NIL || read_tag_current(ftl, aftl_pending_find(ftl, lpn)) ||
+	if (ftl->free_reads == AFTL_NIL || aftl_lpn_buffered(ftl, lpn) ||
 	    !aftl_l2p_lookup(ftl, lpn, ppn))
 		return NULL;
 	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, *ppn));
@@ -1033,7 +1027,7 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 
 	return aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
 	       aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn)) == lun &&
-	       !read_tag_current(ftl, aftl_pending_find(ftl, command->lpn)) &&
+	       !aftl_lpn_buffered(ftl, command->lpn) &&
 	       !aftl_read_cache_find(ftl, command->lpn);
 }
 

@@ -965,19 +965,33 @@ void durable_check(struct durable_device *durable)
 		check_zone(durable, i);
 }
 
+/* Expect that the data of @unit at *@ppn may be lost from now on; return false if it has none. */
+static bool expect_hurt(struct durable_device *durable, u32 unit, aftl_ppn_t *ppn)
+{
+	u32 class;
+
+	*ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
+	return *ppn != AFTL_NO_PPN && !aftl_is_lost(durable->device.ftl, to_lpn(unit)) &&
+	       !find_pending(durable, *ppn) &&
+	       read_stamp(durable, unit, *ppn, 0, &durable->units[unit].hurt);
+}
+
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 {
 	aftl_ppn_t ppn;
-	u32 class;
-	u32 stamp;
 
-	ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
-	if (ppn == AFTL_NO_PPN || aftl_is_lost(durable->device.ftl, to_lpn(unit)) ||
-	    find_pending(durable, ppn) || !read_stamp(durable, unit, ppn, 0, &stamp))
+	if (!expect_hurt(durable, unit, &ppn))
 		return false;
-	durable->units[unit].hurt = stamp;
 	durable->disk.unreadable[place_of_ppn(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
+}
+
+bool durable_fail_unit(struct durable_device *durable, u32 unit)
+{
+	aftl_ppn_t ppn;
+
+	return expect_hurt(durable, unit, &ppn) &&
+	       !aftl_fail_unit(durable->device.ftl, to_lpn(unit));
 }
 
 /* Newest stamp of @unit outside the write buffer. */

@@ -207,4 +207,7 @@ void durable_check(struct durable_device *durable);
  */
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector);
 
+/* As durable_hurt() by aftl_fail_unit(): the FTL knows at once that the data are lost. */
+bool durable_fail_unit(struct durable_device *durable, u32 unit);
+
 #endif

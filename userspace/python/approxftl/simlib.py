@@ -68,6 +68,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "device_busy": (_B, _P),
     "device_batch": (_I, _P, _P, _I, _U64, _P, _P, _U32, _P),
     "device_advance": (_B, _P, _U64, _U32),
+    "device_fault": (_I, _P, _I, _U64),
     "device_now": (_U64, _P),
     "device_facts": (None, _P, _P),
     "device_blocks": (None, _P, _P),

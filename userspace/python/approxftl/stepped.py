@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 READ, WRITE, FLUSH, DISCARD = range(4)
+#: Numbers of enum simlib_fault.
+FAULTS = {"block": 0, "die": 1, "unit": 2, "age": 3}
 _NAMES = {"read": READ, "write": WRITE, "trim": DISCARD}
 BEYOND_END, STOPPED, BUSY = range(-2**63, -2**63 + 3)
 #: Events between two chances for Ctrl-C.
@@ -157,6 +159,19 @@ class SimulatedDevice:
             while not lib.device_advance(self._handle, until, EVENTS):
                 pass
         return self.now_ns
+
+    def fault(self, kind: str, number: int) -> None:
+        """Let a "block", a "die" or the flash copy of a logical page ("unit") fail.
+
+        "age" lets NUMBER ns pass for the cells, and nothing else.
+        """
+        if kind not in FAULTS:
+            raise ValueError(f"{kind!r} is not a fault; there are {', '.join(FAULTS)}")
+        if number < 0:
+            raise ValueError(f"{number} is negative")
+        result = lib.device_fault(self._handle, FAULTS[kind], operator.index(number))
+        if result:
+            raise OSError(-result, f"{kind} {number}: {os.strerror(-result)}")
 
     @property
     def now_ns(self) -> int:
