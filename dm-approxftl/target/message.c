@@ -489,8 +489,8 @@ static int fail_unit_by_message(struct message *message, const char *text)
 
 	if (ret)
 		return ret;
-	spot = aftl_device_spot(message->device, number, 1);
-	ret = begin_change(message, spot.disk);
+	spot = aftl_device_locate_unit(message->device, number, 1);
+	ret = begin_disk_change(message, spot.disk);
 	if (!ret && aftl_fail_unit(spot.disk->ftl, to_lpn(spot.unit)))
 		ret = aftl_fail(message->error, -ENODATA,
 				"unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
