@@ -190,11 +190,32 @@ TAP_TEST(the_age_of_a_blocks_data_survives_relocation)
 	test_drain(&device);
 	for (i = 2; i < units; i += 4) {
 		const struct aftl_block *block = test_block_of(&device, i);
-		u64 open_ns = device.ftl->now_ns - block->opened_ns;
+		u64 open_ns = device.ftl->now_ns - (u64)block->opened_ns;
 
 		CHECK(aftl_block_age_ns(policy, block) >= open_ns);
 		older += block->kind >= MOVED_EVEN &&
 			 aftl_block_age_ns(policy, block) > open_ns + written_ns / 4;
 	}
 	CHECK(older > units / 8);
+}
+
+TAP_TEST(preconditioned_data_have_ages)
+{
+	u64 fill_ns;
+	u32 aged = 0;
+	u32 units;
+	u32 i;
+
+	open_device(SHAPE " fill=random fill_overwrite=100");
+	CHECK_EQ(aftl_fill(device.ftl), 0);
+	units = test_units(&device);
+	fill_ns = units * device.ftl->chip.program_ns[AFTL_MODE_NORMAL] /
+		  (device.ftl->geo.luns * device.ftl->program_units);
+	for (i = 0; i < units; i++) {
+		u64 age_ns = aftl_block_age_ns(device.ftl->policy, test_block_of(&device, i));
+
+		CHECK_RANGE(age_ns, 0, fill_ns);
+		aged += age_ns > fill_ns / 4;
+	}
+	CHECK_RANGE(aged, units / 2, units - 1);
 }

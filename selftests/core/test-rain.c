@@ -812,9 +812,9 @@ static bool may_be_victim(u32 number)
 	       valid_beside(number) <= device.ftl->gc_idle_valid * EACH;
 }
 
-static u64 opening_of(u32 number)
+static s64 opening_of(u32 number)
 {
-	u64 first = U64_MAX;
+	s64 first = S64_MAX;
 	u32 i;
 
 	for (i = 0; i < EACH; i++)
@@ -828,7 +828,7 @@ static double merit_of(u32 number)
 {
 	u32 valid = DIV_ROUND_UP(valid_beside(number), EACH - 1);
 	double used = (double)valid / device.ftl->geo.block_ppns;
-	double age = (double)(device.ftl->now_ns - opening_of(number));
+	double age = (double)((s64)device.ftl->now_ns - opening_of(number));
 
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }

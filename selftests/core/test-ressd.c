@@ -352,7 +352,7 @@ TAP_TEST(policy_tlc_uses_the_same_hotness_classes)
 /* If one unit is overwritten repeatedly, each word line takes two reprograms. */
 TAP_TEST(a_word_line_takes_four_pages)
 {
-	u64 opened_ns;
+	s64 opened_ns;
 	u32 page;
 	u32 before;
 	u32 i;

@@ -83,7 +83,7 @@ class Recorder(aftl.Policy):
             assert (found["kind"] == blocks.stream).all()
             assert (found["lun"] == blocks.lun).all()
             assert blocks.now_ns == Recorder.device.now_ns
-            assert (blocks.now_ns - found["opened_ns"].astype(np.int64) == blocks.age_ns).all()
+            assert (blocks.now_ns - found["opened_ns"] == blocks.age_ns).all()
             assert (blocks.rest_ns <= blocks.age_ns).all()
             assert (blocks.data_age_ns > 0).all()
             assert (blocks.data_age_ns != blocks.age_ns).any()

@@ -294,7 +294,9 @@ class Table:
                 ("read p50", "read_p50_us", 0.07, response_time_us("read", "p50")),
                 ("read p99", "read_p99_us", 0.12, response_time_us("read", "p99")),
                 ("read p99.9", "read_p999_us", 0.25, response_time_us("read", "p99_9")),
-                ("write p50, us", "write_p50_us", 1.0, response_time_us("write", "p50"))])
+                ("write p50, us", "write_p50_us", 1.0, response_time_us("write", "p50")),
+                ("write p99", "write_p99_us", 0.12, response_time_us("write", "p99")),
+                ("write p99.9", "write_p999_us", 0.25, response_time_us("write", "p99_9"))])
 
     # ------------------------------------------------------------ grids
 

@@ -33,6 +33,7 @@ typedef int64_t s64;
 
 #define U32_MAX UINT32_MAX
 #define U64_MAX UINT64_MAX
+#define S64_MAX ((s64)(U64_MAX >> 1))
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
 #define noinline __attribute__((noinline))

@@ -204,7 +204,7 @@ void simlib_device_facts(struct simlib_device *device, struct simlib_facts *fact
  * struct simlib_block - state of an erase block
  */
 struct simlib_block {
-	u64 opened_ns;
+	s64 opened_ns;
 	u32 lun;
 	u32 valid;
 	u32 valid_approximate;

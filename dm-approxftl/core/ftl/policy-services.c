@@ -113,6 +113,7 @@ void aftl_policy_services_init(struct aftl *ftl)
 		.media = &ftl->media,
 		.chip = &ftl->chip,
 		.now_ns = &ftl->now_ns,
+		.fill_left_ns = &ftl->fill_left_ns,
 		.filling = &ftl->filling,
 		.services = &services,
 	};

@@ -569,9 +569,22 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 		aftl_prefetch_ppn_state(ftl, drawn[i].unit, false);
 }
 
+/* Time of writing a logical page if all LUNs program at once and nothing is collected. */
+static u64 fill_write_ns(const struct aftl *ftl)
+{
+	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
+			     ftl->geo.luns * ftl->program_units), 1ULL);
+}
+
+static u64 fill_overwrites(const struct aftl *ftl, u32 units)
+{
+	return div64_u64(units * ftl->config.fill_overwrite, 10000);
+}
+
 static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 units)
 {
-	u64 writes = div64_u64(units * ftl->config.fill_overwrite, 10000);
+	u64 writes = fill_overwrites(ftl, units);
+	u64 write_ns = fill_write_ns(ftl);
 	struct drawn drawn[DRAWN];
 	int ret = 0;
 
@@ -580,8 +593,10 @@ static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 uni
 		u32 i;
 
 		draw_overwrites(ftl, filler, units, drawn, count);
-		for (i = 0; i < count && !ret; i++)
+		for (i = 0; i < count && !ret; i++) {
 			ret = fill_add_lpn(ftl, filler, to_lpn(drawn[i].unit), drawn[i].class);
+			ftl->fill_left_ns -= write_ns;
+		}
 		writes -= count;
 	}
 	return ret;
@@ -624,6 +639,8 @@ int aftl_fill(struct aftl *ftl)
 	/* The data are written to a new device; they get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
+	/* Blocks need ages, by which some policies select victims, though the clock stands still. */
+	ftl->fill_left_ns = fill_overwrites(ftl, units) * fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_every_lpn(ftl, &filler, units);
 	if (!ret)
@@ -637,6 +654,7 @@ int aftl_fill(struct aftl *ftl)
 	aftl_fill_map_free(ftl, &filler.map);
 	aftl_memory_free(ftl, filler.runs);
 	ftl->filling = false;
+	ftl->fill_left_ns = 0;
 	ftl->allocation.turn = aftl_first_allocation_turn(&ftl->geo);
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);

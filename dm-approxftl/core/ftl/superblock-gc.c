@@ -225,7 +225,7 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
 	u32 i;
 
 	*entry = (struct aftl_block){
-		.state = AFTL_BLOCK_CLOSED, .listed = 1, .valid = valid, .opened_ns = U64_MAX,
+		.state = AFTL_BLOCK_CLOSED, .listed = 1, .valid = valid, .opened_ns = S64_MAX,
 	};
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);

@@ -276,7 +276,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	parity->order = AFTL_ORDER_SEQUENTIAL;
 	parity->bits = aftl_is_slc_block(ftl, first) ? 1 : 0;
 	parity->first_hour = first->first_hour;
-	parity->opened_ns = ftl->now_ns;
+	parity->opened_ns = (s64)(ftl->now_ns - ftl->fill_left_ns);
 	if (first->order != AFTL_ORDER_TWO_PASS)
 		return;
 	parity->order = AFTL_ORDER_TWO_PASS;

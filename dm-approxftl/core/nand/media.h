@@ -56,7 +56,7 @@ struct aftl_block {
 	u32 wear;
 	u32 reads;
 	u32 first_hour;
-	u64 opened_ns;
+	s64 opened_ns;
 	u16 *extra;
 	u8 state;
 	u8 order;

@@ -217,7 +217,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 	stream_put(stream, block->wear, 4);
 	stream_put(stream, block->reads, 4);
 	stream_put(stream, block->first_hour, 4);
-	stream_put(stream, block->opened_ns, 8);
+	stream_put(stream, (u64)block->opened_ns, 8);
 	if (wide)
 		stream_put(stream, block->bits, 1);
 	if (block->programmed)
@@ -554,7 +554,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	block->wear = (u32)stream_get(stream, 4);
 	block->reads = (u32)stream_get(stream, 4);
 	block->first_hour = (u32)stream_get(stream, 4);
-	block->opened_ns = stream_get(stream, 8);
+	block->opened_ns = (s64)stream_get(stream, 8);
 	if (flags & FLAG_WIDE)
 		block->bits = (u8)stream_get(stream, 1);
 	return flags & FLAG_WIDE;

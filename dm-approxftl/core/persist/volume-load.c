@@ -384,7 +384,7 @@ static void record_newest(struct scan *scan, u32 page, const struct aftl_spare *
 
 static void restore_block(struct aftl_block *block, const struct aftl_spare *spare)
 {
-	block->opened_ns = spare->opened_ns;
+	block->opened_ns = (s64)spare->opened_ns;
 	block->first_hour = spare->first_hour;
 	block->note = spare->note;
 	block->order = spare->order;

@@ -1099,7 +1099,7 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 	u32 i;
 
 	*spare = (struct aftl_spare){
-		.opened_ns = block->opened_ns,
+		.opened_ns = (u64)block->opened_ns,
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,

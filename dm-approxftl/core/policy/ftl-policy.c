@@ -15,8 +15,8 @@
  * @invalidated_ns: time of the last invalidation, or of the opening
  */
 struct ages {
-	u64 written_ns;
-	u64 invalidated_ns;
+	s64 written_ns;
+	s64 invalidated_ns;
 };
 
 static struct ages *ages_of(const struct aftl_policy *policy, const struct aftl_block *block)
@@ -25,11 +25,11 @@ static struct ages *ages_of(const struct aftl_policy *policy, const struct aftl_
 }
 
 /* Times of a snapshot may be in the future. */
-static u64 ns_since(const struct aftl_policy *policy, u64 ns)
+static u64 ns_since(const struct aftl_policy *policy, s64 ns)
 {
-	u64 now_ns = aftl_policy_now(policy);
+	s64 now_ns = aftl_policy_now(policy);
 
-	return now_ns - min(ns, now_ns);
+	return (u64)(now_ns - min(ns, now_ns));
 }
 
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block)
@@ -48,16 +48,18 @@ static void age_block(struct aftl_policy *policy, const struct aftl_block *block
 {
 	u32 before = block->programmed * aftl_policy_geometry(policy)->page_units;
 	struct ages *ages = ages_of(policy, block);
-	u64 written_ns = need->from ? ages_of(policy, need->from)->written_ns :
+	s64 written_ns = need->from ? ages_of(policy, need->from)->written_ns :
 				      aftl_policy_now(policy);
 	u32 all = before + need->units;
 
 	if (!before)
 		*ages = (struct ages){ written_ns, aftl_policy_now(policy) };
 	else if (written_ns > ages->written_ns)
-		ages->written_ns += div64_u64(written_ns - ages->written_ns, all) * need->units;
+		ages->written_ns += (s64)(div64_u64((u64)(written_ns - ages->written_ns), all) *
+					  need->units);
 	else
-		ages->written_ns -= div64_u64(ages->written_ns - written_ns, all) * need->units;
+		ages->written_ns -= (s64)(div64_u64((u64)(ages->written_ns - written_ns), all) *
+					  need->units);
 }
 
 int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -22,12 +22,12 @@ u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write 
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
 	const struct zones *zones = policy->params[0];
-	u64 now_ns = aftl_policy_now(policy);
+	s64 now_ns = aftl_policy_now(policy);
 	u64 age_ns;
 
 	if (!old || aftl_policy_filling(policy) || old->opened_ns > now_ns)
 		return AFTL_HOTNESS_COLD;
-	age_ns = now_ns - old->opened_ns;
+	age_ns = (u64)(now_ns - old->opened_ns);
 	if (age_ns > zones->zone3)
 		return AFTL_HOTNESS_COLD;
 	return age_ns <= zones->zone1 ? 1 : age_ns <= zones->zone2 ? 2 : 3;

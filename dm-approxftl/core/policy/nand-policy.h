@@ -399,7 +399,7 @@ static inline void aftl_policy_close_block(struct aftl_policy *policy, struct af
  */
 static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct aftl_block *block)
 {
-	block->opened_ns = *policy->core->now_ns;
+	block->opened_ns = aftl_policy_now(policy);
 }
 
 /**

@@ -78,9 +78,9 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 
 u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
-	u64 now_ns = aftl_policy_now(closed->policy);
+	s64 now_ns = aftl_policy_now(closed->policy);
 
-	return now_ns - min(block->opened_ns, now_ns);
+	return (u64)(now_ns - min(block->opened_ns, now_ns));
 }
 
 void aftl_policy_set_block_kind(struct aftl_policy *policy, struct aftl_block *block, u32 kind)

@@ -156,6 +156,7 @@ struct aftl_policy_services {
  * @media: flash array
  * @chip: flash chip, for monitoring
  * @now_ns: device time
+ * @fill_left_ns: see &struct aftl.fill_left_ns
  * @filling: see aftl_policy_filling()
  * @services: services of the core
  */
@@ -165,6 +166,7 @@ struct aftl_policy_core {
 	const struct aftl_media *media;
 	struct aftl_chip *chip;
 	const u64 *now_ns;
+	const u64 *fill_left_ns;
 	const bool *filling;
 	const struct aftl_policy_services *services;
 };
@@ -302,10 +304,10 @@ u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct
  */
 const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
-/* Device time in nanoseconds. */
-static inline u64 aftl_policy_now(const struct aftl_policy *policy)
+/* Device time in nanoseconds; negative during preconditioning, which ends at the start. */
+static inline s64 aftl_policy_now(const struct aftl_policy *policy)
 {
-	return *policy->core->now_ns;
+	return (s64)(*policy->core->now_ns - *policy->core->fill_left_ns);
 }
 
 /* Age of the device in hours; the unit of block->first_hour. */

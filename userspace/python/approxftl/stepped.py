@@ -29,7 +29,7 @@ EVENTS = 1 << 20
 
 #: An erase block. age_ns is the time since its first program, and 0 for a free block.
 BLOCK = np.dtype([
-    ("opened_ns", "u8"), ("lun", "u4"), ("valid", "u4"), ("valid_approximate", "u4"),
+    ("opened_ns", "i8"), ("lun", "u4"), ("valid", "u4"), ("valid_approximate", "u4"),
     ("programmed", "u4"), ("erases", "u4"), ("wear", "u4"), ("reads", "u4"), ("state", "u1"),
     ("kind", "u1"), ("bits", "u1"), ("handle", "u1")])
 #: An L2P entry; all fields are NOWHERE if the page is not on flash.
