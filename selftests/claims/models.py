@@ -17,13 +17,31 @@ sys.path.append(str(PHYSICS))
 
 from selftests.claims.register import Measured, make_measured  # noqa: E402
 
-from aftl_physics import program_time, reprogram_code, tvr  # noqa: E402
+from aftl_physics import cell, program_time, reprogram_code, tvr  # noqa: E402
 
 
 def measure_ag1_page_times() -> list[Measured]:
     """Return AGCR's write times and the read times that they cause, in us."""
     reads = (program_time.agcr_read_ns(cost) // 1000 for cost in range(3))
     return [make_measured(*(ns // 1000 for ns in program_time.AGCR_WRITE_NS), *reads, digits=0)]
+
+
+def measure_ax11_cell_model() -> list[Measured]:
+    """Return error rates of precise pages programmed faster in 1e-8, and of Delta_b's pages."""
+    approximate, precise = map(cell.scaled_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
+
+    def rate(step_v: float, shift_mv: float) -> float:
+        return cell.cell_rber(cell.window_channel(cell.VMAX_PRECISE_V, step_v), shift_mv)
+
+    faster, fastest = (cell.STEP_V / (1 - saving) for saving in
+                       (program_time.SAVING_APPROX_NEIGHBOURS, program_time.SAVING_NO_NEIGHBOURS))
+    coarse = [rate(factor * cell.STEP_V, precise) for factor in (cell.DELTA_B_STEP_FACTOR, 6)]
+    shown = f"{1e8 * rate(faster, precise):.2f} before precise ones"
+    relaxed = make_measured(1e8 * rate(faster, approximate), 1e8 * rate(fastest, 0), digits=2)
+    return [
+        make_measured(*relaxed.values, shown=f"{relaxed.shown}; {shown}"),
+        make_measured(1e4 * coarse[0], shown=f"{coarse[0]:.1e}; six times: {coarse[1]:.1e}"),
+    ]
 
 
 def measure_cu1_leader_time() -> list[Measured]:
@@ -79,14 +97,20 @@ def is_code_decodable() -> bool:
 
 
 def measure_re1_encodings() -> list[Measured]:
-    """Check ReSSD's encodings."""
+    """Check ReSSD's encodings: paths and codes, states that the paper names, sensings of a read."""
     paths = reprogram_code.all_cell_histories()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
-    gray = sum(map(reprogram_code.is_gray_code, reprogram_code.encodings_by_code().values()))
+    codes = reprogram_code.encodings_by_code()
+    gray = sum(map(reprogram_code.is_gray_code, codes.values()))
+    once, both, twice = (reprogram_code.Code[name] for name in ("L", "LM", "LL"))
     unique = is_code_decodable()
     return [make_measured(
         rising, gray, holds=unique,
-        shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower())]
+        shown=f"{rising} of {len(paths)} paths, {gray} of 7 codes, unique: {unique}".lower()),
+        make_measured(codes[once][0b11], codes[once][0b01], codes[both][0b00], codes[both][0b11],
+                      codes[twice][0b00], digits=0),
+        make_measured(max(max(reprogram_code.sensing_counts(code)) for code in codes.values()),
+                      digits=0)]
 
 
 def measure_re4_metadata() -> list[Measured]:
@@ -96,6 +120,7 @@ def measure_re4_metadata() -> list[Measured]:
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "AG-1": measure_ag1_page_times,
+    "AX-11": measure_ax11_cell_model,
     "CU-1": measure_cu1_leader_time,
     "RE-1": measure_re1_encodings,
     "RE-4": measure_re4_metadata,
@@ -125,6 +150,7 @@ def measure_falsified_claim(id_: str, false: str) -> list[Measured]:
 __all__ = [
     "CLAIMS",
     "asdict",
+    "cell",
     "json",
     "measure_falsified_claim",
     "program_time",

@@ -98,6 +98,8 @@ CONTROLS = (
     Control("AX-8", (1,), "the threshold is not heard", "--promote 4"),
     Control("AX-9", (1, 2), "open blocks are a tenth of a LUN", "--blocks 128"),
     Control("AX-10", (0, 2), "a hundred times as many bits flip", "--rber_approx 0.072"),
+    Control("AX-11", (0,), "approximate neighbours disturb as others",
+            constant="cell.VMAX_APPROX_V = 8.0"),
     Control("AX-T", (0, 1, 2, 5, 6), "no program is faster",
             "--program_reduced 700us --program_between 700us --program_after 700us"),
     Control("AX-T", (3,), "a gentle erase wears as others", "--wear_low 100%"),
@@ -138,8 +140,11 @@ CONTROLS = (
     Control("TV-6", (3,), "all margins are kept", "--tvr_margin 100%"),
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
-    Control("RE-1", (0,), "cells may move back",
-         constant="reprogram_code.lowest_allowed = lambda old, bit, target: 0"),
+    Control("RE-1", (0, 1), "cells may move back",
+            constant="reprogram_code.highest_start_state = lambda old, bit, target: 0"),
+    Control("RE-1", (2,), "the first code is no Gray code",
+            constant="reprogram_code.encodings_by_code = lambda codes=reprogram_code."
+            "encodings_by_code(): codes | {reprogram_code.Code.INITIAL: (0, 1, 2, 3)}"),
     Control("RE-2", (0,), "a super layer is left early", mutant="ressd-advances-early"),
     Control("RE-4", (0,), "a byte for the state of a word line",
             constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),
@@ -159,6 +164,9 @@ CONTROLS = (
     Control("RE-12", (0,), "two bits take as long", "--program 3000us"),
     Control("RE-12", (2,), "three bits, always", "--bits 3"),
     Control("RE-16", (0, 1, 2), "super layers have two layers, always", "--super_layers 2"),
+    Control("RE-17", (1,), "a twentieth of the writes is cold", "--active-others 5%"),
+    Control("RE-17", (2, 3, 4, 5, 7), "one candidate", "--candidates 1"),
+    Control("RE-17", (6,), "collection has much space", "--op 50%"),
     Control("RE-15", (1,), "all reads take as long", "--read_mlc 66us --program_mlc 3400us"),
     Control("RE-13", (0, 1), "hot data lives for long", "--active-set 30%"),
     Control("DE-A", (1,), "no block is sparse", "--density_share 0"),
@@ -199,7 +207,7 @@ CONTROLS = (
 #: Claims whose rows compare a rule with its absence; they fail if both sides are equal.
 SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
 #: Claims whose runs take 15 s of processor time.
-LONG = ("RE-6", "RE-7", "RE-10", "HY-3")
+LONG = ("RE-6", "RE-7", "RE-10", "RE-17", "HY-3")
 
 
 def find_rows_without_control(id_: str) -> list[str]:
