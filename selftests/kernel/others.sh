@@ -6,7 +6,8 @@
 #
 #   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
 #
-# STORE is ram, durable or linear, TIMING off or real. DIRECTORY is a built checkout of the suite. Each
+# STORE is ram, durable or zoned (in memory, with zones), TIMING off or real; linear-off is dm-linear over
+# a RAM disk, linear-zoned over a zoned null_blk. DIRECTORY is a built checkout of the suite. Each
 # WORD is passed to its runner: `generic/001` to xfstests' check, `block/003` to blktests',
 # `--rx thin/creation` to dmtest. FSTYP is the file system for xfstests. udev runs.
 set -u
@@ -22,24 +23,32 @@ shift 3
 first=/dev/mapper/aftl-first
 second=/dev/mapper/aftl-second
 pair='channels 2 chips 1 blocks 384 word_lines 32 op 20'
-sectors=$(capacity $pair)
+zones='policy baseline blocks 384 zoned 4MiB buffer 4MiB buffer_safe on errors off'
 kept=${RESULTS:-$scratch}
 mkdir "$scratch/first" "$scratch/second"
 
-make_one() # NAME RAM_DISK
+make_one() # NAME DISK
 {
 	case $store in
-	linear) dmsetup create "$1" --table "0 $sectors linear $2 0" ;;
+	linear) dmsetup create "$1" --table "0 $(blockdev --getsz "$2") linear $2 0" ;;
 	ram) create "$1" ram $pair timing "$timing" ;;
+	zoned) create "$1" ram $zones timing "$timing" ;;
 	durable) create "$1" "$2" $pair timing "$timing" ;;
 	esac
 }
 
-# udev may still probe newly created RAM disks.
+# udev may still probe newly created disks.
 make_pair()
 {
-	modprobe brd rd_nr=2 rd_size=1638400 && udevadm settle && make_one aftl-first /dev/ram0 &&
-		make_one aftl-second /dev/ram1
+	disk=/dev/ram
+	case $store-$timing in
+	linear-zoned)
+		disk=/dev/nullb
+		modprobe null_blk nr_devices=2 gb=1 zoned=1 zone_size=4 memory_backed=1
+		;;
+	linear-*) modprobe brd rd_nr=2 rd_size=$(($(capacity $pair) / 2)) ;;
+	*) modprobe brd rd_nr=2 rd_size=1638400 ;;
+	esac && udevadm settle && make_one aftl-first ${disk}0 && make_one aftl-second ${disk}1
 }
 
 remove_pair()
@@ -57,7 +66,8 @@ add_people()
 }
 
 # tell_verdicts: read what a suite's check prints. A file system that xfstests finds inconsistent after
-# a test is in a line of its own, and counts as the test's failure.
+# a test is in a line of its own, and counts as the test's failure. blktests prints a line at a test's
+# beginning, too.
 tell_verdicts()
 {
 	ended=
@@ -69,6 +79,8 @@ tell_verdicts()
 			case $words in
 			*'[not run]'* | *'[expunged]'*) echo "# $word skip $words" ;;
 			*'[passed]' | [0-9]*s) echo "# $word pass $words" ;;
+			*'[failed'* | '- '*) echo "# $word fail $words" ;;
+			'('*')' | '=> '*')') ;;
 			*) echo "# $word fail $words" ;;
 			esac
 			;;
@@ -89,7 +101,7 @@ run_xfstests()
 
 run_blktests()
 {
-	(cd "$directory" && env TEST_DEVS="$first" DEVICE_ONLY=1 OUTPUT="$kept" ./check "$@") 2>&1 |
+	(cd "$directory" && env TEST_DEVS="$first" OUTPUT="$kept" ./check "$@") 2>&1 |
 		tee -a "$kept/said" | tell_verdicts
 }
 
