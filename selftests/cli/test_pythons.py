@@ -11,7 +11,7 @@ import pytest
 from selftests.lib.programs import BUILD, Done, install_beside_module, run_program
 
 VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
-         "study", "synth", "weights")
+         "study", "synth", "weights", "worn")
 NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app weights"}
 
 

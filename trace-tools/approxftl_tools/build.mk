@@ -2,7 +2,7 @@
 #
 # Verbs in Python: for each a program that finds the package and runs one of its modules
 
-python_verbs := calibrate compare drives embeddings figures model parquet report study synth weights
+python_verbs := calibrate compare drives embeddings figures model parquet report study synth weights worn
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
 python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
 	-o -name '*.js' -o -name '*.html' -o -name '*.toml' -o -name '*.csv')
@@ -35,4 +35,8 @@ drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (min
 	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --results '$(O)/drives' \
 		--html '$(or $(OUT),$(O)/drives.html)'
 
-.PHONY: drives figures
+worn: $(PROGRAM) $(python_programs) ## file systems and databases on failing flash (an hour): CELL=STACK/LIFE, KERNEL=uml, SEED=N, OUT=page.html
+	@$(plain_dir)/approxftl-worn $(if $(CELL),--cell '$(CELL)') $(if $(KERNEL),--kernel '$(KERNEL)') \
+		$(if $(SEED),--seed '$(SEED)') --results '$(O)/worn' --html '$(or $(OUT),$(O)/worn.html)'
+
+.PHONY: drives figures worn

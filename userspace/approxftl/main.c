@@ -64,6 +64,7 @@ static const struct verb verbs[] = {
 	PROGRAM(report, "make a report of results, one HTML file"),
 	PROGRAM(figures, "draw figures of results"),
 	PROGRAM(drives, "compare the emulation of real drives with measurements of them"),
+	PROGRAM(worn, "show what file systems and databases do on a failing drive"),
 	PROGRAM(calibrate, "fit the parameters of a drive to measurements by fio"),
 	{ .about = "Start and help" },
 	PROGRAM(demo, "run emulated SSDs in a virtual machine, two policies side by side"),

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl worn: what file systems and databases do on drives that fail as flash does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command, row_list
+from approxftl_tools.children import Children
+from approxftl_tools.page import render_page
+from approxftl_tools.refusal import FAILED, Refusal
+from approxftl_tools.study import parse_jobs
+from approxftl_tools.worn_judge import Outcome
+from approxftl_tools.worn_table import LIVES, STACKS, Life, Stack
+
+Json = dict[str, Any]
+
+#: Seconds after which a guest that still runs counts as hung; inside, progress decides.
+GUEST_SECONDS = 1800
+#: Exit statuses of approxftl lab: complaints of the kernel, a crash, the end of the time
+COMPLAINED, CRASHED, TIMED_OUT = 97, 98, 124
+GUEST_PYTHON = "/usr/bin/python3"
+#: Modules of Debian's Python that a package of a stack brings
+MODULES = {"python3-lmdb": "lmdb", "python3-plyvel": "plyvel"}
+SERVERS = {"postgresql": "/usr/lib/postgresql"}
+EPILOG = """\
+A cell is a stack (a file system or database on one or two emulated drives) and a life (what
+happens to the first drive). Each cell runs alone in a virtual machine. The workload writes values
+that name themselves, in transactions; a judge outside the drive records what was acknowledged, and
+decides for each byte what may be returned. The outcome of a cell is the worst of its objects:
+
+  correct                             everything is there, and no error was reported
+  detected and recovered              errors were reported, and everything is there
+  detected and refused                errors were returned instead of data, or writes failed
+  data lost after a successful fsync  absent, older, or zeroes, without an error
+  wrong data returned                 other bytes than any version of the object
+  hung, crashed                       no progress; a kernel or a process died
+
+Exit status: 0 done, 1 a cell could not be run, 2 usage, 130 interrupted.
+"""
+SHORT = {Outcome.CORRECT: "correct", Outcome.RECOVERED: "recovered", Outcome.REFUSED: "refused",
+         Outcome.LOST: "LOST", Outcome.WRONG: "WRONG", Outcome.HUNG: "HUNG",
+         Outcome.CRASHED: "CRASHED"}
+FAILED_CELL = "not run"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One cell to run."""
+
+    stack: Stack
+    life: Life
+    seed: int
+    kernel: str
+
+    @property
+    def name(self) -> str:
+        """Return STACK/LIFE."""
+        return f"{self.stack.name}/{self.life.name}"
+
+    @property
+    def file(self) -> str:
+        """Return the name of the file of its record."""
+        kernel = self.kernel.strip("/").replace("/", "-")
+        return f"{kernel}-{self.stack.name}-{self.life.name}-{self.seed}.json"
+
+    def command_line(self) -> str:
+        """Return the command that runs this cell alone."""
+        return f"approxftl worn --cell {self.name} --seed {self.seed} --kernel {self.kernel}"
+
+
+def find_entries(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
+    """Return a function that parses names, separated by commas, of entries of a table."""
+    def parse(text: str) -> list[Any]:
+        found = []
+        for name in text.split(","):
+            entry = next((one for one in table if one.name == name), None)
+            if entry is None:
+                known = ", ".join(one.name for one in table)
+                raise argparse.ArgumentTypeError(f'there is no {kind} "{name}"; there are {known}')
+            found.append(entry)
+        return found
+    return parse
+
+
+def parse_cell(text: str) -> tuple[Stack, Life]:
+    """Parse STACK/LIFE."""
+    stack, _, life = text.partition("/")
+    return find_entries(STACKS, "stack")(stack)[0], find_entries(LIVES, "life")(life)[0]
+
+
+def parse_seed(text: str) -> int:
+    """Parse a seed."""
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a seed: a number below 1000000000')
+    return int(text)
+
+
+def worn_parser() -> command.Parser:
+    """Return the parser of the command line."""
+    parser = command.make_verb_parser(
+        "worn", "Shows what file systems and databases do on a drive that fails as flash does.",
+        EPILOG)
+    parser.add_argument("--cell", metavar="CELL", type=parse_cell, action="append",
+                        help="only this cell, STACK/LIFE; may be repeated")
+    parser.add_argument("--stacks", metavar="NAMES", type=find_entries(STACKS, "stack"),
+                        help="only these rows, separated by commas (default: all)")
+    parser.add_argument("--lives", metavar="NAMES", type=find_entries(LIVES, "life"),
+                        help="only these columns, separated by commas (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
+    parser.add_argument("--seed", metavar="N", type=parse_seed, default=1,
+                        help="seed of the workload (default 1)")
+    parser.add_argument("--kernel", metavar="KERNEL", default="uml",
+                        help="a kernel of approxftl lab (default uml, which is much faster)")
+    parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=1,
+                        help="virtual machines at a time (default 1)")
+    parser.add_argument("--results", metavar="DIR", type=Path,
+                        help="keep the records there, and run no cell whose record is there")
+    parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    parser.add_argument("--html", type=command.output_path, metavar="FILE",
+                        help="write a page with the matrix and the evidence of each cell")
+    command.add_json_option(parser)
+    return parser
+
+
+def has_package(package: str) -> bool:
+    """Tell whether a package of a stack is installed."""
+    if package in MODULES:
+        return bool(list(Path("/usr/lib/python3/dist-packages").glob(f"{MODULES[package]}*")))
+    return package not in SERVERS or Path(SERVERS[package]).is_dir()
+
+
+def missing_packages(stack: Stack) -> list[str]:
+    """Return the packages that a stack needs and this machine does not have."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    missing = [package for package in stack.packages if not has_package(package)]
+    if any(not shutil.which(program, path=path) for program in stack.programs):
+        missing += [package for package in stack.packages if package not in missing]
+    return missing
+
+
+def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
+    """Yield the cells that are asked for; leave out stacks whose packages are missing."""
+    cells = arguments.cell or [
+        (stack, life) for stack in arguments.stacks or STACKS for life in arguments.lives or LIVES]
+    lacking: dict[str, list[str]] = {}
+    for stack, life in cells:
+        missing = missing_packages(stack)
+        if missing:
+            lacking[stack.name] = missing
+        elif not life.approximate or stack.work == "files":
+            yield Plan(stack, life, arguments.seed, arguments.kernel)
+    if lacking:
+        packages = " ".join(sorted({one for names in lacking.values() for one in names}))
+        sys.stderr.write(f"approxftl worn: without {', '.join(lacking)}: apt install {packages}\n")
+
+
+def package_versions(stack: Stack) -> dict[str, str]:
+    """Return the versions of the packages of a stack."""
+    told = Children().run_program(["dpkg-query", "-W", "-f", "${Package} ${Version}\n",
+                                   *stack.packages])[1]
+    return dict(line.split(" ", 1) for line in told.splitlines())
+
+
+def crash_record(plan: Plan, status: int, said: str) -> Json:
+    """Return the record of a cell whose guest died or did not end."""
+    outcome = Outcome.CRASHED if status == CRASHED else Outcome.HUNG
+    return {"cell": plan.name, "seed": plan.seed, "outcome": outcome.value, "passes": [],
+            "events": [], "error": "", "notes": [f"the guest ended with status {status}"],
+            "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
+            "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
+            "commands": {}, "kernel": plan.kernel, "seconds": 0, "durable": 0, "objects": 0,
+            "transactions": 0, "again": plan.command_line()}
+
+
+def run_cell(plan: Plan, children: Children) -> Json:
+    """Run one cell in a guest and return its record."""
+    program = command.simulator_path()
+    lab = program.with_name("approxftl-lab")
+    package = Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory(prefix="approxftl-worn-") as folder:
+        status, out, err = children.run_program(
+            [lab, "--real-time", "--kernel", plan.kernel, "--results", folder, "--timeout",
+             str(GUEST_SECONDS), "--cmd",
+             f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
+             f"{plan.name} {plan.seed} $RESULTS/record.json"])
+        record = Path(folder, "record.json")
+        if status in (CRASHED, TIMED_OUT):
+            return crash_record(plan, status, err)
+        if status not in (0, COMPLAINED) or not record.exists():
+            last = (err + out).strip().splitlines()[-1:] or ["no message"]
+            raise Refusal(f"{plan.name}: the lab ended with {status}: {last[0]}", FAILED)
+        found: Json = json.loads(record.read_text())
+    if found["error"]:
+        found["outcome"] = FAILED_CELL
+    found["again"] = plan.command_line()
+    found["versions"] = package_versions(plan.stack)
+    return found
+
+
+def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
+    """Run the cells whose records are missing, and return all records in their order."""
+    kept: dict[Plan, Json] = {}
+    folder = arguments.results
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        for plan in plans:
+            if (folder / plan.file).exists():
+                with command.refuse_bad_values([folder / plan.file]):
+                    kept[plan] = json.loads((folder / plan.file).read_text())
+    children, show = Children(), arguments.progress or sys.stderr.isatty()
+    pool = ThreadPoolExecutor(arguments.jobs)
+    try:
+        running = {pool.submit(run_cell, plan, children): plan
+                   for plan in plans if plan not in kept}
+        for future in as_completed(running):
+            plan, record = running[future], future.result()
+            kept[plan] = record
+            if folder:
+                command.write_file(folder / plan.file, json.dumps(record, indent=1) + "\n")
+            if show:
+                sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.name}: {record['outcome']}\n")
+    finally:
+        children.stop_programs()
+        pool.shutdown(cancel_futures=True)
+    return [kept[plan] for plan in plans]
+
+
+def cell_word(record: Json) -> str:
+    """Return the short word of an outcome."""
+    found = record["outcome"]
+    return found if found == FAILED_CELL else SHORT[Outcome(found)]
+
+
+def matrix_rows(records: Iterable[Json]) -> tuple[list[str], dict[str, dict[str, Json]]]:
+    """Return the lives, and the records by stack and life."""
+    rows: dict[str, dict[str, Json]] = {}
+    for record in records:
+        stack, _, life = record["cell"].partition("/")
+        rows.setdefault(stack, {})[life] = record
+    present = {life for row in rows.values() for life in row}
+    return [one.name for one in LIVES if one.name in present], rows
+
+
+def matrix_as_text(records: Sequence[Json]) -> str:
+    """Return the matrix as a table, and what is behind the bad cells."""
+    lives, rows = matrix_rows(records)
+    text = row_list.align_columns([["", *lives], *(
+        [stack, *(cell_word(row[life]) if life in row else "" for life in lives)]
+        for stack, row in rows.items())])
+    for record in records:
+        for detail in explain_cell(record)[:3] if cell_word(record).isupper() else []:
+            text += f"{record['cell']}: {detail}\n"
+        if record["error"]:
+            text += f"{record['cell']}: {record['error']}\n"
+    counts = Counter(record["outcome"] for record in records)
+    return text + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n"
+
+
+def explain_cell(record: Json) -> list[str]:
+    """Return sentences about the objects with the outcome of a cell."""
+    notes: list[str] = record["notes"]
+    return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
+            for found in one["findings"] if found["outcome"] == record["outcome"]] + notes
+
+
+def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
+    """Return the page."""
+    lives, rows = matrix_rows(records)
+    about = {one.name: one.about for one in (*STACKS, *LIVES)}
+    shown = [{**record, "word": cell_word(record), "id": record["cell"].replace("/", "-"),
+              "rank": 7 if record["outcome"] == FAILED_CELL else Outcome(record["outcome"]).rank,
+              "explained": explain_cell(record)} for record in records]
+    cells = {record["cell"]: record for record in shown}
+    return render_page("worn.html", "File systems and databases on worn flash", lives=lives,
+                       stacks=list(rows), cells=cells, about=about,
+                       own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
+
+
+def print_lists() -> None:
+    """Print the names of the rows and columns."""
+    for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
+        print(f"{title}:")
+        print(row_list.align_columns([["  " + one.name, one.about] for one in table]), end="")
+
+
+def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Run the matrix and write what the options ask for."""
+    if arguments.list:
+        print_lists()
+        return command.DONE
+    for option in ("json", "html"):
+        if getattr(arguments, option):
+            command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
+    plans = list(plan_cells(arguments))
+    if not plans:
+        raise Refusal("no cell is left to run", FAILED)
+    records = run_cells(plans, arguments)
+    if arguments.json:
+        command.write_json_answer(arguments.json, {
+            **command.json_document_head("worn", argv), "cells": records})
+    if arguments.html:
+        command.write_file(arguments.html, matrix_as_html(records, argv))
+    if command.STANDARD not in (arguments.json, arguments.html):
+        sys.stdout.write(matrix_as_text(records))
+    return FAILED if any(record["outcome"] == FAILED_CELL for record in records) else command.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return command.run_command("worn", lambda: run_worn(worn_parser().parse_args(words), words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

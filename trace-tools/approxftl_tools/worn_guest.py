@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The guest's part of approxftl worn: run one cell of the matrix, and write its record.
+
+    python3 -m approxftl_tools.worn_guest STACK/LIFE SEED RECORD
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import re
+import select
+import shlex
+import signal
+import string
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import worn_judge, worn_work
+from approxftl_tools.worn_judge import Answer, Finding, Ledger, Outcome, Refused
+from approxftl_tools.worn_table import BLOCKS, LIVES, SHAPE, STACKS, TRANSACTIONS, Life, Stack
+
+Json = dict[str, Any]
+
+PLACE = Path("/run/worn")
+DM_IOCTL_SIZE = 312
+DM_TARGET_MSG = 3 << 30 | DM_IOCTL_SIZE << 16 | 0xFD << 8 | 14
+#: Bytes that a search of the drive reads at once; a mapping unit
+CHUNK, PAGE = 1 << 20, 4096
+#: Size of a node of btrfs, and the place of its generation
+NODE, GENERATION = 16384, 80
+#: Objects whose pages a life makes uncorrectable
+SPOILED = 3
+#: Idle seconds of the guest's processors without progress after which a process hangs; longer than
+#: the timers of file systems (30 s) and databases.
+IDLE_SECONDS = 90
+#: Kernel messages that show that the stack has noticed an error
+NOTICED = re.compile(r"I/O error|[Mm]edium error|csum (failed|mismatch)|"
+                     r"(bad|wrong|invalid) (csum|checksum)|[Cc]hecksum (error|failed|mismatch)|"
+                     r"[Cc]orrupt|read error|write error|[Rr]emounting|Shutting down|"
+                     r"EXT4-fs (error|warning)|Aborting journal|lost (async )?page write|"
+                     r"Disk failure|redirecting sector|errno=-|fixed up|Metadata .*error")
+#: Kernel messages that a defect of the kernel causes
+DEFECTS = re.compile(r"WARNING:|BUG:|Oops|general protection|refcount_t|list_(add|del) corruption")
+
+
+def send_message(device: str, text: str) -> None:
+    """Send a message to the device mapper's target without starting dmsetup."""
+    head = struct.pack("<3I2IIiIIIQ128s136s", 4, 0, 0, 4096, DM_IOCTL_SIZE, 0, 0, 0, 0, 0, 0,
+                       device.encode(), b"")
+    request = bytearray((head + bytes(8) + text.encode()).ljust(4096, b"\0"))
+    with Path("/dev/mapper/control").open("rb") as control:
+        fcntl.ioctl(control, DM_TARGET_MSG, request)
+
+
+class HungError(Exception):
+    """No progress of a process."""
+
+
+def idle_seconds() -> float:
+    """Return the seconds that the guest's processors were idle."""
+    words = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return (int(words[4]) + int(words[5])) / os.sysconf("SC_CLK_TCK")
+
+
+def disk_activity() -> list[str]:
+    """Return the counts of requests of all drives."""
+    return [Path(path, "stat").read_text() for path in sorted(Path("/sys/block").iterdir())]
+
+
+class Watch:
+    """Tells whether a process hangs: idle processors, and neither requests nor its own work."""
+
+    def __init__(self, process: int) -> None:
+        self.process = process
+        self.last = self.state()
+        self.since = idle_seconds()
+
+    def state(self) -> object:
+        """Return what changes with progress."""
+        with suppress(OSError):
+            words = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+            return words[11:13], disk_activity()
+        return None
+
+    def check(self, step: str) -> None:
+        """Raise HungError if there was no progress for long."""
+        now = self.state()
+        if now != self.last:
+            self.last, self.since = now, idle_seconds()
+        elif idle_seconds() - self.since > IDLE_SECONDS:
+            Path("/proc/sysrq-trigger").write_text("w")
+            raise HungError(f"{step}: no progress in {IDLE_SECONDS} idle seconds")
+
+
+class Child:
+    """A workload's process, whose lines are read while its progress is watched."""
+
+    def __init__(self, *words: str) -> None:
+        self.errors = PLACE.with_name("worn-stderr").open("w+b")
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "approxftl_tools.worn_work", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        self.watch = Watch(self.process.pid)
+        self.step = " ".join(words[:2])
+        self.rest = b""
+
+    def ask(self) -> None:
+        """Ask the writer for a transaction."""
+        assert self.process.stdin
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(b"\n")
+            self.process.stdin.flush()
+
+    def read_line(self) -> list[str]:
+        """Return the words of the next line; none if the process has ended."""
+        assert self.process.stdout
+        while b"\n" not in self.rest:
+            if not select.select([self.process.stdout], [], [], 1)[0]:
+                self.watch.check(self.step)
+                continue
+            data = os.read(self.process.stdout.fileno(), 1 << 20)
+            if not data:
+                return []
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return line.decode().split(" ")
+
+    def end(self) -> str:
+        """Close the pipe, wait, and return how the process failed; nothing if it did not."""
+        assert self.process.stdin
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                status = self.process.wait(1)
+                break
+            self.watch.check(self.step)
+        self.errors.seek(0)
+        last = self.errors.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
+        if status < 0:
+            return f"killed by {signal.Signals(-status).name}"
+        return f"exited with {status}: {last[0]}" if status else ""
+
+
+class Cell:
+    """One stack and one life, in this guest."""
+
+    def __init__(self, stack: Stack, life: Life, seed: int) -> None:
+        self.stack, self.life, self.seed = stack, life, seed
+        self.kind = stack.work + ("-approximate" if life.approximate else "")
+        sample = worn_work.KINDS[self.kind]
+        kind: Any = sample if isinstance(sample, type) else \
+            worn_work.Files if "files" in self.kind else worn_work.Rows
+        self.ledger = Ledger(kind.sectors, kind.atomic,
+                             worn_work.APPROXIMATE if life.approximate else frozenset())
+        self.names = {"place": str(PLACE)}
+        self.record: Json = {"events": [], "passes": [], "notes": [], "commands": {}}
+        self.findings: list[Finding] = []
+        self.is_cut = False
+
+    # ------------------------------------------------------------ commands
+
+    def run(self, text: str, check: bool = True) -> str:
+        """Run a command line of the tables while its progress is watched; return its error."""
+        line = string.Template(text).substitute(self.names)
+        process = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        watch = Watch(process.pid)
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                said = process.communicate(timeout=1)[0].decode(errors="replace")
+                break
+            watch.check(line)
+        if process.returncode and check:
+            raise RuntimeError(f"{line}: exited with {process.returncode}: {said.strip()[-300:]}")
+        self.record["commands"][line] = said[-2000:]
+        return f"{line}: {said.strip()[-300:]}" if process.returncode else ""
+
+    def note(self, text: str) -> None:
+        """Keep a sentence for the record."""
+        self.record["notes"].append(text)
+
+    # ------------------------------------------------------------ drives
+
+    def drive_options(self, number: int) -> str:
+        """Return the table line's options of a drive; a life happens to the first one only."""
+        words = f"{SHAPE} {self.life.options if number == 0 or self.life.durable else ''}"
+        keys = dict(zip(words.split()[::2], words.split()[1::2], strict=True))
+        return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
+
+    def make_drives(self) -> None:
+        """Create the drives, on a RAM disk if the power will fail."""
+        if self.life.durable:
+            self.run(f"modprobe brd rd_nr={self.stack.drives} rd_size=655360", check=False)
+        for number in range(self.stack.drives):
+            store = "ram"
+            if self.life.durable:
+                sectors = int(Path(f"/sys/block/ram{number}/size").read_text())
+                self.run(f"dmsetup create below{number} --table '0 {sectors} linear "
+                         f"/dev/ram{number} 0'")
+                store = f"/dev/mapper/below{number}"
+            self.run(f"approxftl create drive{number} --store {store} --timing off "
+                     f"{self.drive_options(number)}")
+            self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
+
+    def swap_below(self, target: str) -> None:
+        """Give the devices below the drives another target, without a flush."""
+        for number in range(self.stack.drives):
+            size = int(Path(f"/sys/block/ram{number}/size").read_text())
+            rest = f"linear /dev/ram{number} 0" if target == "linear" else target
+            self.run(f"dmsetup suspend --noflush --nolockfs below{number}")
+            self.run(f"dmsetup load below{number} --table '0 {size} {rest}'")
+            self.run(f"dmsetup resume below{number}")
+
+    def cut_power(self) -> None:
+        """Freeze what is durable: from now on all requests below the drives fail."""
+        self.swap_below("error")
+        self.is_cut = True
+
+    def restore_power(self) -> None:
+        """Remove the drives without their last state, and open the volumes again."""
+        tables = [subprocess.run(["dmsetup", "table", f"drive{number}"], check=True, text=True,
+                                 capture_output=True).stdout for number in range(self.stack.drives)]
+        for number in range(self.stack.drives):
+            self.run(f"dmsetup remove --retry drive{number}")
+        self.swap_below("linear")
+        for number, table in enumerate(tables):
+            self.run(f"dmsetup create drive{number} --table '{table.strip()}'")
+
+    def fault_blocks(self, text: str) -> None:
+        """Make blocks bad, of "all" those that the device accepts."""
+        for block in range(BLOCKS) if text == "all" else map(int, text.split()):
+            with suppress(OSError):
+                send_message("drive0", f"fault block {block}")
+
+    def find_on_drive(self, needles: Sequence[bytes]) -> list[int]:
+        """Return the pages of the first drive that hold one of some bytes, the newest first.
+
+        Metadata of btrfs are written to new places; the generation of a node tells its age.
+        """
+        os.sync()
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+        found: list[tuple[int, int]] = []
+        with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
+            start = 0
+            while data := drive.read(CHUNK):
+                for at in range(0, len(data), PAGE) if any(map(data.__contains__, needles)) else ():
+                    if any(one in data[at:at + PAGE] for one in needles):
+                        node = at - at % NODE
+                        age = -struct.unpack_from("<Q", data, node + GENERATION)[0]
+                        found.append((age if self.stack.name.startswith("btrfs") else 0,
+                                      (start + at) // PAGE))
+                start += len(data)
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+        return [page for _, page in sorted(found)]
+
+    def spoil_pages(self, what: str) -> list[str]:
+        """Make pages uncorrectable; return what they hold.
+
+        "data" is the first page with the acknowledged version of each of some objects, "copies"
+        all such pages, "newest" all pages with the last acknowledged transaction, "names" the
+        newest page with the name of a file and no data.
+        """
+        ledger, draw = self.ledger, random.Random(self.seed)
+        durable = [key for key in ledger.object_names() if ledger.durable_version(key)]
+        chosen = draw.sample(durable, SPOILED)
+        if what == "newest":
+            chosen = list(next(one.versions for one in reversed(ledger.transactions)
+                               if one.status == "durable"))
+        told, spoiled = [], set()
+        for key in ["name"] if what == "names" else chosen:
+            if key == "name":
+                needles = [b"worn-f1", b"worn."]
+            else:
+                value = worn_judge.make_value(key, ledger.durable_version(key) or 0, ledger.sectors)
+                needles = [value[at:at + worn_judge.HEADER.size]
+                           for at in range(0, len(value), worn_judge.SECTOR)]
+            pages = self.find_on_drive(needles)
+            for page in pages if what in ("copies", "newest") else pages[:1]:
+                if page not in spoiled:
+                    self.run(f"dmsetup message drive0 0 fault unit {page}")
+                    spoiled.add(page)
+                told.append(f"page {page}: {key}")
+            if not pages:
+                told.append(f"{key} is not on the drive")
+        return told
+
+    # ------------------------------------------------------------ events
+
+    def fire_events(self, when: int | str) -> None:
+        """Carry out the events of this moment."""
+        for event in self.life.events:
+            if event.when != when:
+                continue
+            verb, _, rest = event.what.partition(" ")
+            told = ""
+            if verb == "message":
+                self.run(f"dmsetup message drive0 0 {rest}")
+            elif verb == "fault-blocks":
+                self.fault_blocks(rest)
+            elif verb == "cut":
+                self.cut_power()
+            elif verb == "spoil":
+                told = "; " + ", ".join(self.spoil_pages(rest))
+            else:
+                raise RuntimeError(f'there is no event "{event.what}"')
+            self.record["events"].append({"when": when, "what": event.what + told})
+
+    # ------------------------------------------------------------ the workload
+
+    def write(self) -> None:
+        """Run the writer; events come between two transactions, a power cut during one."""
+        writer = Child("write", self.kind, str(PLACE), str(self.seed), str(TRANSACTIONS))
+        cuts = {event.when for event in self.life.events if event.what == "cut"}
+        written = 0
+        while not self.is_cut or written <= TRANSACTIONS:
+            if written not in cuts:
+                self.fire_events(written)
+            writer.ask()
+            line = writer.read_line()
+            if not line or line[0] != "begin":
+                break
+            number = int(line[1])
+            self.ledger.begin_transaction(number, dict.fromkeys(line[2:], number))
+            if written in cuts:
+                self.fire_events(written)
+            line = writer.read_line()
+            if not line:
+                break
+            if line[0] == "done":
+                self.ledger.acknowledge_transaction(number)
+            else:
+                self.ledger.fail_transaction(number, " ".join(line[2:]))
+            written += 1
+        if self.is_cut:
+            writer.process.kill()
+            # What was refused after the power failed was not refused by the stack.
+            self.ledger.refused_writes.clear()
+        why = writer.end()
+        if line and line[0] == "closed":
+            self.ledger.refused_writes.append(" ".join(line[1:]))
+        if why and not self.is_cut:
+            self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
+
+    def read_answers(self) -> Iterator[tuple[str, Answer | Finding]]:
+        """Read all objects; go on behind an object whose reader dies."""
+        keys = self.ledger.object_names()
+        while keys:
+            reader = Child("read", self.kind, str(PLACE), *keys)
+            while line := reader.read_line():
+                if line[0] == "closed":
+                    yield from ((key, Refused(" ".join(line[1:]))) for key in keys)
+                    keys = []
+                    break
+                keys.remove(line[1])
+                if line[0] == "value":
+                    yield line[1], bytes.fromhex("".join(line[2:]))
+                else:
+                    yield line[1], None if line[0] == "absent" else Refused(" ".join(line[2:]))
+            why = reader.end()
+            if keys:
+                key = keys.pop(0)
+                yield key, Finding(key, Outcome.CRASHED, f"the reader {why or 'stopped'}")
+
+    def read_all(self, name: str) -> None:
+        """Judge all objects, as they are on the drive."""
+        Path("/proc/sys/vm/drop_caches").write_text("3")
+        answers: dict[str, Answer] = {}
+        found: list[Finding] = []
+        for key, answer in self.read_answers():
+            if isinstance(answer, Finding):
+                found.append(answer)
+                answers[key] = Refused(answer.detail)
+            else:
+                answers[key] = answer
+        found += self.ledger.judge_answers(answers)
+        self.keep_pass(name, found)
+
+    def keep_pass(self, name: str, found: Sequence[Finding]) -> None:
+        """Count the findings of one reading of all objects, and keep a few of each outcome."""
+        counts = Counter(one.outcome.value for one in found)
+        shown = [one for outcome in Outcome
+                 for one in [each for each in found if each.outcome == outcome and each.detail][:5]]
+        self.record["passes"].append({"name": name, "counts": dict(counts), "findings": [
+            {"key": one.key, "outcome": one.outcome.value, "detail": one.detail}
+            for one in shown]})
+        self.findings += found
+
+    def refuse_all(self, name: str, why: str) -> None:
+        """Count all objects as refused."""
+        self.keep_pass(name, [Finding(key, Outcome.REFUSED, why)
+                              for key in self.ledger.object_names()])
+
+    # ------------------------------------------------------------ the cell
+
+    def release(self) -> None:
+        """Unmount, and stop what is between the file system and the drives."""
+        # A server's process may end a little after its file says so.
+        for _ in range(20):
+            why = self.run("umount $place", check=False)
+            if "busy" not in why:
+                break
+            time.sleep(0.2)
+        if why and "not mounted" not in why:
+            self.note(why)
+            self.run("umount --lazy $place", check=False)
+        for line in self.stack.release:
+            if why := self.run(line, check=False):
+                self.note(why)
+
+    def open(self) -> str:
+        """Assemble and mount; return why that fails."""
+        for line in self.stack.assemble:
+            if why := self.run(line, check=False):
+                return why
+        return self.run(self.stack.mount, check=False)
+
+    def repair(self) -> None:
+        """Repair as the manual says, and count what is there then; losses are expected."""
+        if not self.stack.repair:
+            return
+        why = self.run(self.stack.repair, check=False)
+        self.note(f"repair: {why[-200:] or 'succeeded'}")
+        if why := self.run(self.stack.mount, check=False):
+            self.note(f"after the repair: {why}")
+            return
+        kept = list(self.findings)
+        self.read_all("repaired")
+        wrong = [one for one in self.findings[len(kept):] if one.outcome == Outcome.WRONG]
+        self.findings = kept + wrong
+        self.release()
+
+    def run_cell(self) -> None:
+        """Write, break, read, unmount, mount and read again."""
+        subprocess.run(["dmesg", "--clear"], check=True)
+        for module in self.stack.modules:
+            self.run(f"modprobe -q {module}", check=False)
+        self.make_drives()
+        for line in self.stack.make:
+            self.run(line)
+        PLACE.mkdir(exist_ok=True)
+        self.run(self.stack.mount)
+        if self.stack.work.startswith("postgres"):
+            PLACE.chmod(0o755)
+        self.write()
+        if not self.is_cut:
+            Path("/proc/sys/vm/drop_caches").write_text("3")
+            self.fire_events("loaded")
+            self.read_all("mounted")
+            for line in self.stack.status:
+                self.run(line, check=False)
+        self.release()
+        if self.is_cut:
+            self.restore_power()
+            subprocess.run(["dmesg", "--clear"], check=True)
+        self.fire_events("unmounted")
+        if why := self.open():
+            self.refuse_all("mounted again", why)
+            self.release()
+            self.repair()
+            return
+        self.read_all("mounted again")
+        for line in self.stack.status:
+            self.run(line, check=False)
+        self.release()
+
+    def finish(self) -> Json:
+        """Return the record."""
+        log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
+        lines = log.splitlines()
+        noticed = [line for line in lines if NOTICED.search(line)]
+        defects = [line for line in lines if DEFECTS.search(line)]
+        refused = self.ledger.refused_writes
+        outcome = worn_judge.judge_cell(self.findings, len(refused), bool(noticed))
+        stats = subprocess.run(["dmsetup", "message", "drive0", "0", "stats"], text=True,
+                               capture_output=True, check=False).stdout
+        counters = {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", stats, re.M)}
+        return {**self.record, "outcome": outcome.value, "seed": self.seed,
+                "transactions": len(self.ledger.transactions),
+                "durable": self.ledger.durable_count(), "objects": len(self.ledger.object_names()),
+                "refused_writes": refused[:5], "refused_count": len(refused),
+                "noticed": noticed[:12], "noticed_count": len(noticed), "defects": defects[:8],
+                "log": lines[-400:], "counters": {key: value for key, value in counters.items()
+                                                  if re.search(r"lost|recover|retire|flip|fail|"
+                                                               r"host_(read|write)_units", key)},
+                "kernel": os.uname().release}
+
+
+def find_by_name(table: Sequence[Any], name: str) -> Any:
+    """Return the entry of this name."""
+    return next(one for one in table if one.name == name)
+
+
+def main() -> None:
+    """Run a cell and write its record, also if it hangs."""
+    name, seed, record = sys.argv[1:]
+    stack, _, life = name.partition("/")
+    cell = Cell(find_by_name(STACKS, stack), find_by_name(LIVES, life), int(seed))
+    begun = time.monotonic()
+    error = ""
+    try:
+        cell.run_cell()
+    except HungError as hung:
+        cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
+        cell.note(str(hung))
+    except RuntimeError as failed:
+        error = str(failed)
+    result = {"cell": name, **cell.finish(), "error": error,
+              "seconds": round(time.monotonic() - begun, 1)}
+    Path(record).write_text(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,490 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Workloads of approxftl worn: they write self-identifying values, and read them.
+
+    python3 -m approxftl_tools.worn_work write KIND PLACE SEED COUNT
+    python3 -m approxftl_tools.worn_work read KIND PLACE KEY...
+
+The writer waits for a line on standard input before each transaction, and prints "begin N KEY ...",
+then "done N" after fsync or commit has returned success, or "fail N ERROR". The reader prints
+"value KEY HEX", "absent KEY" or "error KEY ERROR". Both run in the guest with Debian's Python.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from approxftl_tools.worn_judge import SECTOR, Answer, Refused, make_value
+
+#: A writer gives up after so many failed transactions in a row.
+PATIENCE = 4
+PAGE_SECTORS = 8
+ROW_SECTORS = 4
+FILES, BLOCKS, REPLACED, ROWS = 12, 16, 24, 96
+#: Files whose data are tagged as approximate, where the device has them.
+APPROXIMATE_FILES = 4
+APPROXIMATE = frozenset(f"a{file}.{block}" for file in range(APPROXIMATE_FILES)
+                        for block in range(BLOCKS))
+
+
+class FailedError(Exception):
+    """The stack reported an error."""
+
+
+class Work(Protocol):
+    """A workload on a mounted file system."""
+
+    sectors: int
+    atomic: bool
+
+    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
+        """Yield the objects of each transaction; the first ones write each object once."""
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Write values durably."""
+
+    def read(self, key: str) -> Answer:
+        """Read one object."""
+
+    def close(self) -> None:
+        """Release the files."""
+
+
+@contextmanager
+def report_errors(*kinds: type[Exception]) -> Iterator[None]:
+    """Turn errors of the stack into FailedError."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (OSError, *kinds)):
+            raise
+        raise FailedError(f"{type(error).__name__}: {error}") from error
+
+
+class Files:
+    """Files that are overwritten in place, and files that are replaced by rename."""
+
+    sectors = PAGE_SECTORS
+    atomic = False
+
+    def __init__(self, place: Path, approximate: bool = False) -> None:
+        self.place = place
+        self.names = [f"f{file}" for file in range(FILES)]
+        if approximate:
+            self.names += [f"a{file}" for file in range(APPROXIMATE_FILES)]
+
+    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
+        """Yield all blocks of each file, then a few blocks of a file or a replaced file."""
+        for name in self.names:
+            yield [f"{name}.{block}" for block in range(BLOCKS)]
+        for file in range(REPLACED):
+            yield [f"r{file}"]
+        while True:
+            if draw.random() < 0.4:
+                yield [f"r{draw.randrange(REPLACED)}"]
+            else:
+                name = draw.choice(self.names)
+                first = draw.randrange(BLOCKS)
+                yield [f"{name}.{block}"
+                       for block in range(first, min(BLOCKS, first + draw.randint(1, 4)))]
+
+    def path(self, key: str) -> Path:
+        """Return the file of an object."""
+        return self.place / f"worn-{key.split('.')[0]}"
+
+    def sync_directory(self) -> None:
+        """Make the names durable."""
+        fd = os.open(self.place, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def tag(self, path: Path) -> None:
+        """Declare the data of a new file as approximate."""
+        program = os.environ.get("APPROXFTL", "approxftl")
+        done = subprocess.run([program, "tag", "add", str(path), "0+65536"], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            raise FailedError(f"approxftl tag: {done.stderr.strip()}")
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Write and fsync; a replaced file gets its name after its data are durable."""
+        with report_errors():
+            first = next(iter(values))
+            path = self.path(first)
+            target = path.with_suffix(".new") if first.startswith("r") else path
+            is_new = not path.exists()
+            fd = os.open(target, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                if is_new and first.startswith("a"):
+                    self.tag(target)
+                for key, value in values.items():
+                    block = int(key.partition(".")[2] or 0)
+                    if os.pwrite(fd, value, block * len(value)) != len(value):
+                        raise FailedError("short write")
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            if target != path:
+                target.rename(path)
+            if target != path or is_new:
+                self.sync_directory()
+
+    def read(self, key: str) -> Answer:
+        """Read one block, or the replaced file."""
+        size = self.sectors * SECTOR
+        try:
+            with self.path(key).open("rb", buffering=0) as file:
+                return os.pread(file.fileno(), size, int(key.partition(".")[2] or 0) * size)
+        except FileNotFoundError:
+            return None
+
+    def close(self) -> None:
+        """Hold no file."""
+
+
+class Rows:
+    """Rows of a database; a transaction changes one to four."""
+
+    sectors = ROW_SECTORS
+    atomic = True
+
+    def transactions(self, draw: random.Random) -> Iterator[list[str]]:
+        """Yield eight rows at a time, then a few random rows."""
+        keys = [f"k{row:03d}" for row in range(ROWS)]
+        for first in range(0, ROWS, 8):
+            yield keys[first:first + 8]
+        while True:
+            yield draw.sample(keys, draw.randint(1, 4))
+
+    def close(self) -> None:
+        """Hold no file."""
+
+
+class Sqlite(Rows):
+    """SQLite with synchronous=FULL and a journal mode."""
+
+    def __init__(self, place: Path, mode: str) -> None:
+        with report_errors(sqlite3.Error):
+            self.base = sqlite3.connect(place / "worn.sqlite", isolation_level=None, timeout=0)
+            self.base.execute(f"PRAGMA journal_mode={mode}")
+            self.base.execute("PRAGMA synchronous=FULL")
+            self.base.execute("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, v BLOB)")
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Commit one transaction."""
+        with report_errors(sqlite3.Error):
+            try:
+                self.base.execute("BEGIN IMMEDIATE")
+                self.base.executemany("INSERT OR REPLACE INTO t VALUES (?, ?)", values.items())
+                self.base.execute("COMMIT")
+            except sqlite3.Error:
+                with suppress(sqlite3.Error):
+                    self.base.execute("ROLLBACK")
+                raise
+
+    def read(self, key: str) -> Answer:
+        """Select one row."""
+        with report_errors(sqlite3.Error):
+            row = self.base.execute("SELECT v FROM t WHERE k = ?", (key,)).fetchone()
+        return row and bytes(row[0])
+
+    def close(self) -> None:
+        """Close the database."""
+        with suppress(sqlite3.Error):
+            self.base.close()
+
+
+class Lmdb(Rows):
+    """LMDB with its default durability."""
+
+    def __init__(self, place: Path) -> None:
+        import lmdb  # type: ignore[import-not-found]
+
+        self.error: type[Exception] = lmdb.Error
+        with report_errors(self.error):
+            self.base: Any = lmdb.open(str(place / "worn.lmdb"), map_size=32 << 20)
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Commit one transaction."""
+        with report_errors(self.error), self.base.begin(write=True) as transaction:
+            for key, value in values.items():
+                transaction.put(key.encode(), value)
+
+    def read(self, key: str) -> Answer:
+        """Get one value."""
+        with report_errors(self.error), self.base.begin() as transaction:
+            value: bytes | None = transaction.get(key.encode())
+            return value
+
+
+class Leveldb(Rows):
+    """LevelDB with synchronous writes and, for reads, checksums on or off as it defaults to."""
+
+    def __init__(self, place: Path, checked: bool) -> None:
+        import plyvel  # type: ignore[import-not-found]
+
+        self.error: type[Exception] = plyvel.Error
+        self.checked = checked
+        with report_errors(self.error):
+            self.base: Any = plyvel.DB(str(place / "worn.leveldb"), create_if_missing=True,
+                                       write_buffer_size=65536, compression=None,
+                                       paranoid_checks=checked)
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Write one synchronous batch."""
+        with report_errors(self.error), self.base.write_batch(sync=True, transaction=True) as batch:
+            for key, value in values.items():
+                batch.put(key.encode(), value)
+
+    def read(self, key: str) -> Answer:
+        """Get one value."""
+        with report_errors(self.error):
+            value: bytes | None = self.base.get(key.encode(), verify_checksums=self.checked)
+        return value
+
+    def close(self) -> None:
+        """Close the database."""
+        self.base.close()
+
+
+def run_for_output(command: Sequence[str]) -> bytes:
+    """Run a command and return its output; its failure is an error of the stack."""
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
+        raise FailedError(f"{Path(command[0]).name} exited with {done.returncode}: {last[0]}")
+    return done.stdout
+
+
+class Conversation:
+    """A program that answers requests on its standard input, and is started when it is needed."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = command
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, request: str, read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
+        """Return the answer to a request; the program's end is an error of the stack."""
+        if not self.process:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert self.process.stdin
+        assert self.process.stdout
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(request.encode())
+            self.process.stdin.flush()
+        answer = read_answer(self.process.stdout)
+        if answer is None:
+            self.close()
+            raise FailedError(f"{Path(self.command[0]).name} ended")
+        return answer
+
+    def close(self) -> None:
+        """End the program."""
+        if self.process:
+            with suppress(BrokenPipeError):
+                self.process.communicate()
+            self.process = None
+
+
+class Git(Rows):
+    """A git repository; a transaction is a commit."""
+
+    def __init__(self, place: Path, fsync: str) -> None:
+        self.tree = place / "worn.git"
+        self.base = ["git", "-c", f"core.fsync={fsync}", "-c", "user.name=worn", "-c",
+                     "user.email=worn@localhost", "-c", "gc.auto=0", "-c", "core.compression=0",
+                     "-C", str(self.tree)]
+        self.blobs = Conversation([*self.base, "cat-file", "--batch"])
+        if not self.tree.exists():
+            run_for_output(["git", "init", "-q", str(self.tree)])
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Commit the files."""
+        with report_errors():
+            for key, value in values.items():
+                (self.tree / key).write_bytes(value)
+        run_for_output([*self.base, "add", *values])
+        run_for_output([*self.base, "commit", "-q", "-m", "worn"])
+
+    @staticmethod
+    def read_blob(stream: IO[bytes]) -> bytes | None:
+        """Return the content of the next object; None if git does not print one."""
+        words = stream.readline().split()
+        if len(words) != 3 or words[1] != b"blob":
+            return None
+        content = stream.read(int(words[2]))
+        return content if stream.readline() == b"\n" else None
+
+    def read(self, key: str) -> Answer:
+        """Read a file of the last commit; if that fails, once more for the message."""
+        with suppress(FailedError):
+            return self.blobs.ask(f"HEAD:{key}\n", self.read_blob)
+        try:
+            return run_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
+        except FailedError as error:
+            if "does not exist in 'HEAD'" in str(error):
+                return None
+            raise
+
+    def close(self) -> None:
+        """End git."""
+        self.blobs.close()
+
+
+class Postgres(Rows):
+    """A PostgreSQL cluster; the server runs while the workload is open."""
+
+    def __init__(self, place: Path, checksums: bool) -> None:
+        self.folder = place / "worn.postgres"
+        self.programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=str)
+        self.socket = Path("/run/worn-postgres")
+        self.socket.mkdir(exist_ok=True)
+        self.session = Conversation(["psql", "-h", str(self.socket), "-U", "postgres", "-d",
+                                     "postgres", "-qAtX"])
+        run_for_output(["chown", "postgres", str(self.socket)])
+        if not self.folder.exists():
+            self.folder.mkdir()
+            run_for_output(["chown", "postgres", str(self.folder)])
+            words = ["-k"] if checksums else []
+            self.run_program("initdb", "-D", str(self.folder), "--wal-segsize=1", "-A", "trust",
+                             "--locale=C", *words)
+            self.start()
+            self.query("CREATE TABLE t (k text PRIMARY KEY, v bytea); "
+                       "ALTER TABLE t ALTER v SET STORAGE PLAIN;")
+        else:
+            self.start()
+
+    def run_program(self, name: str, *words: str) -> bytes:
+        """Run a program of PostgreSQL as its user."""
+        return run_for_output(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
+                               str(self.programs / name), *words])
+
+    def start(self) -> None:
+        """Start the server."""
+        options = (f"-c listen_addresses= -c unix_socket_directories={self.socket} "
+                   "-c shared_buffers=1MB -c min_wal_size=2MB -c max_wal_size=4MB "
+                   "-c autovacuum=off -c max_connections=10 -c checkpoint_timeout=30s")
+        self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-o", options, "-l",
+                         str(self.socket / "log"), "start")
+
+    @staticmethod
+    def read_result(stream: IO[bytes]) -> bytes | None:
+        """Return the lines before the mark that follows each query."""
+        lines: list[bytes] = []
+        for line in stream:
+            if line == b"answered\n":
+                return b"".join(lines)
+            lines.append(line)
+        return None
+
+    def query(self, text: str) -> str:
+        """Run a query and return its output."""
+        answer = self.session.ask(f"{text}\n\\echo answered\n", self.read_result).decode().strip()
+        if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
+            raise FailedError(answer)
+        return answer
+
+    def write(self, values: Mapping[str, bytes]) -> None:
+        """Commit one transaction."""
+        rows = ", ".join(f"('{key}', '\\x{value.hex()}')" for key, value in values.items())
+        self.query(f"BEGIN; INSERT INTO t VALUES {rows} ON CONFLICT (k) DO UPDATE "
+                   "SET v = EXCLUDED.v; COMMIT;")
+
+    def read(self, key: str) -> Answer:
+        """Select one row."""
+        text = self.query(f"SELECT encode(v, 'hex') FROM t WHERE k = '{key}';")
+        return bytes.fromhex(text) if text else None
+
+    def close(self) -> None:
+        """Stop the server."""
+        self.session.close()
+        with suppress(FailedError):
+            self.run_program("pg_ctl", "-D", str(self.folder), "-w", "-m", "fast", "stop")
+
+
+KINDS: dict[str, Callable[[Path], Work]] = {
+    "files": Files,
+    "files-approximate": lambda place: Files(place, approximate=True),
+    "sqlite-rollback": lambda place: Sqlite(place, "DELETE"),
+    "sqlite-wal": lambda place: Sqlite(place, "WAL"),
+    "lmdb": Lmdb,
+    "leveldb": lambda place: Leveldb(place, checked=False),
+    "leveldb-checked": lambda place: Leveldb(place, checked=True),
+    "git": lambda place: Git(place, "default"),
+    "git-fsync": lambda place: Git(place, "all"),
+    "postgres": lambda place: Postgres(place, checksums=False),
+    "postgres-checksums": lambda place: Postgres(place, checksums=True),
+}
+
+
+def print_line(*words: object) -> None:
+    """Report to the runner at once, before the next request to the device."""
+    print(*(str(word).replace("\n", " ") for word in words), flush=True)
+
+
+def run_writer(work: Work, seed: int, count: int) -> None:
+    """Write transactions on demand; the version of an object is the transaction's number."""
+    failed = 0
+    planned = work.transactions(random.Random(seed))
+    for number, keys in zip(range(1, count + 1), planned, strict=False):
+        if not sys.stdin.readline():
+            return
+        print_line("begin", number, *keys)
+        try:
+            work.write({key: make_value(key, number, work.sectors) for key in keys})
+        except FailedError as error:
+            print_line("fail", number, error)
+            failed += 1
+            if failed == PATIENCE:
+                return
+        else:
+            print_line("done", number)
+            failed = 0
+
+
+def run_reader(work: Work, keys: Sequence[str]) -> None:
+    """Read objects and report each answer."""
+    for key in keys:
+        try:
+            with report_errors():
+                answer = work.read(key)
+        except FailedError as error:
+            answer = Refused(str(error))
+        if isinstance(answer, Refused):
+            print_line("error", key, answer.why)
+        elif answer is None:
+            print_line("absent", key)
+        else:
+            print_line("value", key, answer.hex())
+
+
+def main() -> None:
+    """Run a writer or a reader."""
+    verb, kind, place, *rest = sys.argv[1:]
+    try:
+        work = KINDS[kind](Path(place))
+    except FailedError as error:
+        print_line("closed", error)
+        return
+    try:
+        if verb == "write":
+            run_writer(work, int(rest[0]), int(rest[1]))
+        else:
+            run_reader(work, rest)
+    finally:
+        work.close()
+
+
+if __name__ == "__main__":
+    main()
