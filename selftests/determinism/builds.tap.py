@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator's output is the same, byte for byte, for every compiler and set of options.
+"""The simulator's output is the same, byte for byte, for every compiler, option and machine.
 
 Every build runs the same command lines, in a directory of its own with the same relative
 names, so that nothing has to be left out of the comparison: the JSON names the program
 "approxftl" wherever it is. Record files and saved devices are compared, too. The reference
 build also checks that each command line covers its feature; otherwise equality proves little.
+
+Other machines are emulated by QEMU's user mode; s390x is big-endian. They also check, print and
+make volumes, whose format is little-endian.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -30,7 +34,8 @@ Counters = Mapping[str, int]
 class Build:
     """A compiler, its options and its build directory; without options it is built already.
 
-    The sanitizers' objects are shared with the other tests.
+    The sanitizers' objects are shared with the other tests. The emulator runs programs of another
+    machine.
     """
 
     name: str
@@ -38,6 +43,19 @@ class Build:
     options: tuple[str, ...]
     place: Path
     folder: str = "."
+    emulator: str = ""
+
+
+def foreign_build(machine: str, emulator: str) -> Build:
+    """Return a static build for another machine.
+
+    Its libdevmapper and libblkid are not installed, and nothing that runs here calls them.
+    """
+    return Build(machine, f"{machine}-linux-gnu-gcc",
+                 ("OPT=-O2", f"OBJCOPY={machine}-linux-gnu-objcopy", "CLI_LIBS=",
+                  "CFLAGS=-idirafter /usr/include",
+                  "LDFLAGS=-static -Wl,--unresolved-symbols=ignore-all"),
+                 BUILD / "determinism" / machine, emulator=f"qemu-{emulator}")
 
 
 BUILDS = (
@@ -47,6 +65,8 @@ BUILDS = (
     Build("gcc -O2 with sanitizers", "gcc", ("OPT=-O2", "SAN=address,undefined"), BUILD,
           "san-address-undefined"),
 )
+MACHINES = (foreign_build("aarch64", "aarch64"), foreign_build("riscv64", "riscv64"),
+            foreign_build("s390x", "s390x"))
 
 
 @dataclass(frozen=True)
@@ -196,9 +216,9 @@ def compile_program(build: Build) -> tuple[Path | None, str]:
     return (program, "") if done.returncode == 0 else (None, done.stderr)
 
 
-def run_outputs(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str]:
+def run_outputs(program: Sequence[str], run: Run, place: Path) -> tuple[dict[str, bytes], str]:
     """Return all output of one command, and an error message."""
-    command = [str(program), "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
+    command = [*program, "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
     if done.returncode:
         return {}, done.stderr.decode(errors="replace")
@@ -216,21 +236,50 @@ def first_text_difference(a: bytes, b: bytes) -> str:
 def check_build_results(tap: Tap, build: Build, runs: Sequence[Run],
                         reference: dict[str, dict[str, bytes]]) -> None:
     """Run all command lines with one build."""
-    if not shutil.which(build.compiler):
-        tap.print_point(True, f"{build.name} # SKIP {build.compiler} is not installed: make deps")
+    lacking = [name for name in (build.compiler, build.emulator) if name and not shutil.which(name)]
+    if lacking:
+        tap.print_point(True, f"{build.name} # SKIP {lacking[0]} is not installed: make deps")
         return
     program, why = compile_program(build)
     if not program:
         tap.print_point(False, f"{build.name}: builds", why)
         return
+    command = [*filter(None, [build.emulator]), str(program)]
     with tempfile.TemporaryDirectory() as place:
         for run in runs:
-            said, why = run_outputs(program, run, Path(place))
+            said, why = run_outputs(command, run, Path(place))
             expected = reference.setdefault(run.name, said)
             for name, data in expected.items():
                 if said and said[name] != data:
                     why += f"{name} {first_text_difference(data, said[name])}\n"
             tap.print_point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
+    if build.emulator:
+        check_volumes(tap, build.name, command)
+
+
+#: A volume has no identity of its own in this comparison.
+FORMAT = ("--uuid=8e41f2c6-0b3a-4d5e-9f70-123456789abc", "--profile=demo", "blocks=40", "op=60")
+
+
+def check_volumes(tap: Tap, machine: str, command: Sequence[str]) -> None:
+    """Compare volumes that another machine checks, prints and makes with those of this one."""
+    def run_verb(program: Sequence[str], *words: str | Path) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([*program, *words], cwd=place, capture_output=True, check=False)
+
+    own = [str(BUILD / "approxftl")]
+    with tempfile.TemporaryDirectory() as place:
+        for image in sorted((TOP / "selftests/volume/data").glob("*.xz")):
+            (Path(place) / "volume").write_bytes(lzma.decompress(image.read_bytes()))
+            for verb in ("check", "dump"):
+                here, there = (run_verb(program, verb, "volume", "--json")
+                               for program in (own, command))
+                tap.print_point(here.returncode == 0 and here.stdout == there.stdout,
+                                f"{machine}: {verb} {image.name}", there.stderr.decode())
+        for program, name in ((own, "own"), (command, "theirs")):
+            run_verb(program, "format", name, *FORMAT)
+        made = [(Path(place) / name).read_bytes() for name in ("own", "theirs")
+                if (Path(place) / name).exists()]
+        tap.print_point(len(made) == 2 and made[0] == made[1], f"{machine}: format")
 
 
 def check_coverage(tap: Tap, runs: Sequence[Run],
@@ -248,7 +297,7 @@ def main() -> int:
     tap = Tap()
     reference: dict[str, dict[str, bytes]] = {}
     runs = all_command_lines()
-    for build in BUILDS:
+    for build in (*BUILDS, *MACHINES):
         check_build_results(tap, build, runs, reference)
     check_coverage(tap, runs, reference)
     return tap.print_plan()
