@@ -186,7 +186,7 @@ def test_tooltips_show_the_numbers_of_the_file(shown_study: Browser, study_page:
 def test_measurements_of_others_are_in_all_panels(study_page: Path) -> None:
     found = [mark["facet"] for mark in figure_marks(study_page, "stack")
              if mark["source"] == "the paper"]
-    assert found == ["utilisation 30%", "utilisation 50%"]
+    assert found == ["die utilisation: 30%", "die utilisation: 50%"]
 
 
 @pytest.mark.parametrize(("name", "scale"), [("dots", float), ("bars", math.log)])

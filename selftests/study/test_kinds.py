@@ -147,7 +147,7 @@ def test_bars_show_selected_measures(finished_study: Path, tmp_path: Path) -> No
                          'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
                          'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
-        (f"approx-share {share}", "vth_b", name) for share in ("10%", "50%")
+        (f"approximate share: {share}", "vth_b", name) for share in ("10%", "50%")
         for name in ("erases", "energy of reads")]
     assert float(found[0]["y"]) == mean_over_seeds(
         finished_study, lambda one: one["counters"]["array_erases"], approx_share="10%",
@@ -158,7 +158,7 @@ def test_a_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) ->
     found = [mark for mark in figure_marks(finished_study, tmp_path,
                                            'y = "write_response"\nkind = "cdf"\n'
                                            'facets = "approx-share"\nx_scale = "log"')
-             if (mark["facet"], mark["series"]) == ("approx-share 50%", "vth_b")]
+             if (mark["facet"], mark["series"]) == ("approximate share: 50%", "vth_b")]
     ys = [float(mark["y"]) for mark in found]
     assert ys == sorted(ys) and (ys[0], ys[-1]) == (0, 100)
     bins = [pair for one in results_with_options(finished_study)

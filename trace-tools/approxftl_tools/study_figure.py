@@ -279,8 +279,12 @@ def error_bar_ends(spec: Spec, found: Found, one: Estimate, scale: float
 
 def panel_of_mean(spec: Spec, where: dict[str, Value]) -> str:
     """Return the panel of a mean."""
-    axis = f"{spec.facets} " if spec.facets != MEASURE else ""
-    return f"{axis}{where[spec.facets]}" if spec.facets else ""
+    return panel_heading(spec, where[spec.facets]) if spec.facets else ""
+
+
+def panel_heading(spec: Spec, value: object) -> str:
+    """Return the heading of the panel of this value of the axis."""
+    return str(value) if spec.facets == MEASURE else f"{axis_title(spec.facets)}: {value}"
 
 
 def study_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
@@ -298,7 +302,7 @@ def published_marks(spec: Spec) -> Iterator[Mark]:
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
                      for key in ("low", "high"))
-        facet = f"{spec.facets} {point['facet']}" if "facet" in point else ""
+        facet = panel_heading(spec, point["facet"]) if "facet" in point else ""
         yield Mark(facet, str(point.get("series", "")), point.get("x", LEVEL),
                    float(point["y"]), low, high, None, label)
 
