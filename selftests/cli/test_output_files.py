@@ -76,7 +76,7 @@ COMMANDS: dict[Words, str] = {
 }
 #: These need a kernel device or boot one, so only their help is tested.
 DEVICE_VERBS: set[Words] = {
-    ("lab",), ("demo",), ("worn",), ("serve",), ("torture",), ("trace", "record"),
+    ("lab",), ("demo",), ("worn",), ("serve",), ("nvme",), ("torture",), ("trace", "record"),
     *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The examples of each manual page work when they are run in sequence as printed.
 
-selftests/kernel/replay-capture.sh runs those that need root and a device in a virtual machine.
+Those that need root and a device run in a virtual machine, by selftests/kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from selftests.lib.programs import BUILD, TOP, run_program
 PAGES = sorted(page for folder in ("userspace", "trace-tools")
                for page in (TOP / folder).rglob("*.[1-8].rst"))
 WITH_EXAMPLES = [page for page in PAGES if examples_of_page(page)]
-IN_THE_MACHINE = (TOP / "selftests/kernel/replay-capture.sh").read_text()
+IN_THE_MACHINE = "".join((TOP / "selftests/kernel" / name).read_text()
+                         for name in ("replay-capture.sh", "nvme.sh"))
 
 
 def page_name(page: Path) -> str:

@@ -218,6 +218,15 @@ told()
 	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
 }
 
+# examples_of PAGE: run the examples of a manual page; show the output if one fails
+examples_of()
+{
+	programs=$(dirname "$(realpath "$approxftl")")
+	mkdir -p "$scratch/examples" && python3 selftests/lib/manual_examples.py "$1" \
+		>"$scratch/typed" && ( cd "$scratch/examples" &&
+			PATH=$programs:$PATH told sh -e -x "$scratch/typed" )
+}
+
 # Block devices for the durable store
 
 # needs_module NAME: skip the whole test if the kernel lacks this module

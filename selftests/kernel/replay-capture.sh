@@ -232,14 +232,6 @@ place_on_device_is_refused()
 		-O "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
 }
 
-# examples_of PAGE: run the examples of a manual page; show the output if one fails
-examples_of()
-{
-	mkdir -p "$scratch/examples" && python3 selftests/lib/manual_examples.py "$1" \
-		>"$scratch/typed" && ( cd "$scratch/examples" &&
-			PATH=$(dirname "$program"):$PATH told sh -e -x "$scratch/typed" )
-}
-
 mounted_ssd()
 {
 	told "$program" create ssd --profile demo --policy approxftl --size 256MiB &&

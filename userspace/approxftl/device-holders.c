@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -78,6 +79,32 @@ static bool has_stacked_device(const struct dm_device *device, char *phrase, siz
 	return found;
 }
 
+/* The kernel's NVMe target opens the device without a holder in sysfs. */
+static bool is_nvme_namespace(const struct dm_device *device, char *phrase, size_t size)
+{
+	glob_t paths = { .gl_pathc = 0 };
+	char path[300];
+	bool found = false;
+
+	if (!glob("/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path", 0, NULL,
+		  &paths))
+		for (size_t i = 0; i < paths.gl_pathc && !found; i++) {
+			FILE *file = fopen(paths.gl_pathv[i], "re");
+
+			found = file && fgets(path, sizeof(path), file);
+			if (file)
+				fclose(file);
+			if (found)
+				path[strcspn(path, "\n")] = '\0';
+			found = found && same_number(device, path);
+		}
+	globfree(&paths);
+	if (found)
+		scnprintf(phrase, size, "exported as NVMe; approxftl nvme %s --remove first",
+			  device->name);
+	return found;
+}
+
 static void process_name(const char *pid, char *name, size_t size)
 {
 	char path[300];
@@ -136,5 +163,6 @@ static bool has_opener(const struct dm_device *device, char *phrase, size_t size
 bool device_holder(const struct dm_device *device, char *phrase, size_t size)
 {
 	return has_mount(device, phrase, size) || swapped_on(device, phrase, size) ||
-	       has_stacked_device(device, phrase, size) || has_opener(device, phrase, size);
+	       has_stacked_device(device, phrase, size) ||
+	       is_nvme_namespace(device, phrase, size) || has_opener(device, phrase, size);
 }

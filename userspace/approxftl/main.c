@@ -52,6 +52,7 @@ static const struct verb verbs[] = {
 	DEVICE_VERB(check, "check the consistency of a volume"),
 	DEVICE_VERB(dump, "print the contents of a volume"),
 	DEVICE_VERB(serve, "serve an emulated SSD as a network block device, without the kernel"),
+	PROGRAM(nvme, "export a device in the kernel as an NVMe drive"),
 	PROGRAM(torture, "write random requests to a disk, and verify each block"),
 	{ .about = "Tag approximate data" },
 	VERB(tag, "declare which data may lose bits, and query them", tag_main),
