@@ -371,8 +371,8 @@ def version_in_source(path: str, expression: str) -> str:
 
 def test_documented_interface_versions_are_current() -> None:
     told = re.findall(r"^\| .* \| ([\d.]+) \|", (TOP / "CHANGELOG.md").read_text(), re.M)
-    target = re.findall(r"\.version = \{ (\d+), (\d+), (\d+) \}",
-                        (TOP / "dm-approxftl/target/target.c").read_text())[0]
+    target = re.findall(r"AFTL_TARGET_VERSION \{ (\d+), (\d+), (\d+) \}",
+                        (TOP / "dm-approxftl/release.h").read_text())[0]
     core = "dm-approxftl/core"
     assert told == [
         ".".join(target),
