@@ -16,6 +16,8 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "dm-approxftl/release.h").read_text())[0]
+#: In a Debian version "~" sorts a candidate before the release.
+DEBIAN_VERSION = VERSION.replace("-", "~")
 MODULE = f"dm-approxftl-{VERSION}"
 BEFORE = "0.0.9"
 # Without the variables of the outer make: its O= would be removed by the package's clean.
@@ -293,7 +295,7 @@ def package_of_older_version(package: Path, place: Path) -> Path:
     for folder in content.glob(f"usr/src/*-{VERSION}"):
         folder.rename(folder.with_name(f"dm-approxftl-{BEFORE}"))
     for file in (*content.glob("DEBIAN/*"), *content.glob("usr/src/*/dkms.conf")):
-        file.write_text(file.read_text().replace(VERSION, BEFORE))
+        file.write_text(file.read_text().replace(VERSION, BEFORE).replace(DEBIAN_VERSION, BEFORE))
     run_successfully("dpkg-deb", "--root-owner-group", "-b", content, place / package.name)
     return place / package.name
 
@@ -349,7 +351,7 @@ def test_an_upgrade_keeps_the_administrators_settings(built_packages: dict[str, 
     said = run_successfully("unshare", "--mount", "sh", "-euc", LAYERED.format(place=tmp_path))
     for name in built_packages:
         assert f"old: {name} {BEFORE} installed\n" in said
-        assert f"new: {name} {VERSION} installed\n" in said
+        assert f"new: {name} {DEBIAN_VERSION} installed\n" in said
     assert f"program: approxftl {VERSION}\n" in said
     assert f"dkms: dm-approxftl/{VERSION}" in said
     assert f"dkms: dm-approxftl/{BEFORE}" not in said
@@ -398,7 +400,7 @@ def test_all_files_have_the_same_version() -> None:
     for name, pattern, expected in (
             ("CITATION.cff", "^version: (.*)", VERSION),
             ("CHANGELOG.md", "^## (\\S*)", VERSION),
-            ("debian/changelog", r"\A\S+ \((.*)\)", VERSION.replace("-", "~")),
+            ("debian/changelog", r"\A\S+ \((.*)\)", DEBIAN_VERSION),
             ("docs/dm-approxftl.rst", r"^(\d+\.\d+\.\d+)$", number),
             ("dm-approxftl/release.h", "AFTL_TARGET_VERSION { (.*) }",
              number.replace(".", ", "))):
