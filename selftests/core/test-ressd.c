@@ -39,6 +39,7 @@ struct watcher {
 	struct test_listener listener;
 	u32 *programs;
 	u32 *moved;
+	bool *reclaimed;
 	u32 reprograms;
 	u32 moves;
 	bool virtual_layers;
@@ -83,15 +84,25 @@ static u32 highest_layer(u32 block)
 	return 0;
 }
 
-/* A super layer must be used up before the next one is opened, a virtual one half of it. */
+/*
+ * A super layer must be used up before the next one is opened, a virtual one half of it. A block has
+ * a virtual super layer from a reclamation until that layer is used up as a whole.
+ */
 static void check_begin(u32 block, u32 layer)
 {
-	u32 open = watcher.virtual_layers ? layer : layer - layer % geo()->super_layers;
-	u32 i;
+	bool *reclaimed = &watcher.reclaimed[block];
+	u32 open = layer;
 
-	for (i = 0; i + (watcher.virtual_layers ? 1 : 0) < open; i++)
-		CHECK_MSG(layer_is_spent(block, i), "block %u: layer %u begins before %u is spent",
-			  block, layer, i);
+	while (open && !layer_is_spent(block, open - 1))
+		open--;
+	if (open == layer)
+		*reclaimed = false;
+	else if (watcher.virtual_layers && *reclaimed)
+		CHECK_MSG(open + 1 >= layer, "block %u: layer %u begins before %u is spent", block,
+			  layer, layer - 2);
+	else
+		CHECK_MSG(open >= layer - layer % geo()->super_layers,
+			  "block %u: layer %u begins before its super layer", block, layer);
 }
 
 static void check_again(u32 block, u32 layer)
@@ -141,6 +152,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
 	watcher.moves++;
+	watcher.reclaimed[aftl_block_index(media, block)] = true;
 	++*moved;
 	CHECK_MSG(*moved <= layers * geo()->word_lines * 2 * geo()->page_units,
 		  "%u units are moved out of a super layer", *moved);
@@ -153,12 +165,14 @@ static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots
 
 	memset(line_programs(index, 0), 0, lines_of_block() * sizeof(u32));
 	watcher.moved[index] = 0;
+	watcher.reclaimed[index] = false;
 }
 
 static void unwatch_ressd(struct test_listener *listener)
 {
 	free(watcher.programs);
 	free(watcher.moved);
+	free(watcher.reclaimed);
 }
 
 static void watch_ressd(void)
@@ -172,6 +186,7 @@ static void watch_ressd(void)
 		},
 		.programs = tap_zalloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
 		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
+		.reclaimed = tap_zalloc(geo()->blocks, sizeof(bool)),
 		.virtual_layers = *test_own(&device.config, "virtual_layers"),
 	};
 	test_device_listen(&device, &watcher.listener);
