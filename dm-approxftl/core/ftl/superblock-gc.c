@@ -109,7 +109,22 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 	return cost;
 }
 
-/* Does @lun gain free pages if this superblock is erased? */
+/* Return true if a LUN of the group of @lun can take a block more than its reserve. */
+static bool group_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	const struct aftl_lun *other = lun - aftl_die_group_member(ftl, lun);
+	const struct aftl_lun *end = other + ftl->geo.superblock_luns;
+
+	for (; other < end; other++)
+		if (!aftl_gc_urgent(ftl, other))
+			return true;
+	return false;
+}
+
+/*
+ * Does @lun gain free pages if this superblock is erased? A LUN without a free page hands parity
+ * over to a LUN that has a block for it.
+ */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_die_group_member(ftl, lun);
@@ -117,7 +132,7 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
 		aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number, member);
 
 	if (block->parity)
-		return false;
+		return lun->out_of_blocks && group_has_spare_block(ftl, lun);
 	if (block->state == AFTL_BLOCK_OPEN)
 		return block->valid + ftl->program_units <=
 		       block->programmed * ftl->geo.page_units;
@@ -176,6 +191,20 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		live += !aftl_lun_dead(aftl_die_group_lun(ftl, group, i));
 	return live;
+}
+
+/* Most pages that GC may relocate, if @limit of each block of data may be valid on average. */
+static u32 superblock_gc_limit(struct aftl *ftl, u32 group, u32 number, u32 limit)
+{
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		most += block->parity || block->state == AFTL_BLOCK_BAD ? 0 : limit;
+	}
+	return most;
 }
 
 /* Close the member's block early: the superblock is erased before it has been filled. */
@@ -244,7 +273,7 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
  * Let the policy or the victim selector choose among the superblocks that the cheapest one,
  * @number, was chosen from.
  */
-static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u64 most, u32 number,
+static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u32 limit, u32 number,
 				  u32 *cost)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
@@ -262,7 +291,8 @@ static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u64 mo
 		u32 other = superblock_gc_cost(ftl, group, i, REACH_FILLED);
 
 		ftl->superblock_candidates[i].listed = 0;
-		if (other <= most && superblock_gc_wanted(ftl, lun, i, REACH_FILLED))
+		if (other <= superblock_gc_limit(ftl, group, i, limit) &&
+		    superblock_gc_wanted(ftl, lun, i, REACH_FILLED))
 			describe_superblock(ftl, group, i, DIV_ROUND_UP(other, blocks),
 					    &ftl->superblock_candidates[i]);
 	}
@@ -279,24 +309,35 @@ static bool superblock_rule_asked(const struct aftl *ftl, const struct aftl_lun 
 	       !lun->below_reserve;
 }
 
+/* Is there a victim, with so few valid pages that GC yields free ones? */
+static bool superblock_gc_yields(struct aftl *ftl, const struct aftl_lun *lun, u32 number, u32 cost,
+				 u32 limit)
+{
+	return number != AFTL_NIL &&
+	       cost <= superblock_gc_limit(ftl, aftl_die_group_of(ftl, lun), number, limit);
+}
+
 /* Select a superblock; AFTL_NIL if there is none. */
-static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u64 most, bool urgent,
+static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limit, bool urgent,
 				u32 *cost)
 {
 	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
+	bool yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
 
-	if (*cost <= most && superblock_rule_asked(ftl, lun))
-		return superblock_gc_ask_rule(ftl, lun, most, number, cost);
-	if (urgent && *cost > most)
+	if (yields && superblock_rule_asked(ftl, lun))
+		return superblock_gc_ask_rule(ftl, lun, limit, number, cost);
+	if (urgent && !yields) {
 		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
-	if (*cost <= most)
+		yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
+	}
+	if (yields)
 		return number;
 	return urgent ? cheapest_superblock(ftl, lun, REACH_SWAP, cost) : AFTL_NIL;
 }
 
 /*
  * aftl_superblock_gc_start() - start GC of the superblock that the victim selector chooses
- * @limit: most valid pages in a block, on average
+ * @limit: most valid pages in a block of data, on average
  *
  * Return: false if there is no such superblock.
  */
@@ -305,13 +346,12 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 	struct aftl_die_group *state = lun_die_group(ftl, lun);
 	u32 group = aftl_die_group_of(ftl, lun);
 	bool urgent = aftl_gc_urgent(ftl, lun);
-	u64 most = (u64)limit * count_live_members(ftl, group);
 	u32 number;
 	u32 cost;
 
 	if (!urgent && !lun->forced_gc && ftl->seq < state->retry_seq)
 		return false;
-	number = superblock_gc_select(ftl, lun, most, urgent, &cost);
+	number = superblock_gc_select(ftl, lun, limit, urgent, &cost);
 	if (number == AFTL_NIL) {
 		state->retry_seq = ftl->seq + ftl->geo.block_ppns / 8;
 		return false;

@@ -84,8 +84,10 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 /*
  * aftl_superblock_parity_member() - select the member that holds the parity of a superblock
  *
- * Members take turns by superblock number. If the block of that member is in use or bad, the member
- * with the most free blocks is selected.
+ * Members take turns by superblock number. If the block of that member is in use or bad, or the
+ * member is out of blocks, the member with the most free blocks is selected, each counted with its
+ * block of the superblock: the current parity block is not in its free list. GC may have used the
+ * last free block of a member for the pages of this superblock.
  *
  * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
@@ -100,13 +102,16 @@ u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number)
 	for (i = 0; ftl->config.rain && i < luns; i++) {
 		u32 member = (number + i) % luns;
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
-		u32 spare = ftl->luns[group * luns + member].free_blocks;
+		const struct aftl_lun *lun = &ftl->luns[group * luns + member];
+		u32 spare = lun->free_blocks + block->parity;
 
 		used += block->state != AFTL_BLOCK_BAD || block->valid;
 		if (block->state != AFTL_BLOCK_FREE &&
 		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (parity_member == luns || (parity_member != number % luns && spare > most)) {
+		if (!i && !lun->out_of_blocks)
+			spare = U32_MAX;
+		if (parity_member == luns || spare > most) {
 			parity_member = member;
 			most = spare;
 		}
