@@ -22,6 +22,13 @@
  *   fault die <lun>        a LUN has died: its data are lost
  *   fault unit <number>    a logical page is uncorrectable: reads of it fail until it is written
  *                          or discarded
+ *   fault age <duration>   as age. With the words "after TRIGGER N" each of these faults happens
+ *                          later, once: after write 9 or read 9, host requests to the shard;
+ *                          after time 3s, device time; after program 9, the program of a host
+ *                          write of that unit. Counts begin with the first fault of an empty list
+ *   fault clear            empty that list
+ *   faults                 a line for each fault that has a trigger, with its state: pending,
+ *                          due, happened, or void if the unit was not on flash
  *   luns                   a line for each LUN: its number, then good_blocks,
  *                          free_blocks, valid_units, queued, busy_ns and cached_blocks,
  *                          each with its value
@@ -449,67 +456,119 @@ static int message_policy(struct message *message)
 	return 0;
 }
 
-static int fail_block_by_message(struct message *message, const char *text)
-{
-	struct part block;
-	u32 number;
-	int ret = parse_block(message, text, &number);
+/**
+ * struct fault_place - shards in which a fault is armed
+ * @first: first shard
+ * @end: shard after the last one
+ */
+struct fault_place {
+	u32 first;
+	u32 end;
+};
 
-	if (ret)
-		return ret;
-	block = locate_block_in_shard(message, number);
-	ret = begin_disk_change(message, block.disk);
+/*
+ * Replace the device's number of a logical page, block or LUN by the shard's; @place becomes the
+ * shard. @kind is an enum aftl_fault_action.
+ */
+static int localise_fault_number(struct message *message, u8 kind, u64 *number,
+				 struct fault_place *place)
+{
+	const struct aftl_shards *shards = &message->device->shards;
+	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns };
+	u64 count = kind ? of_each[kind] * shards->count : shards->units;
+	u32 shard;
+
+	if (*number >= count)
+		return aftl_fail(message->error, -EINVAL,
+				 "\"%llu\" is not a %s; there are 0 to %llu", *number,
+				 aftl_fault_actions[kind], count - 1);
+	shard = kind ? (u32)div64_u64(*number, of_each[kind]) : aftl_lpn_shard(shards, *number);
+	*number = kind ? *number - shard * of_each[kind] : aftl_shard_lpn(shards, *number);
+	if (shard < place->first || shard >= place->end)
+		return aftl_fail(message->error, -EINVAL,
+				 "the fault and its trigger are in different shards; choose others");
+	*place = (struct fault_place){ shard, shard + 1 };
+	return 0;
+}
+
+/* The device's number of a logical page, block or LUN of a shard. */
+static u64 fault_device_number(const struct message *message, u32 shard, u8 kind, u64 number)
+{
+	const struct aftl_shards *shards = &message->device->shards;
+	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns, 0 };
+
+	return kind == AFTL_FAULT_UNIT ? aftl_shard_host_lpn(shards, shard, (u32)number) :
+					 shard * of_each[kind] + number;
+}
+
+static int arm_fault_in_shard(struct message *message, u32 shard, const struct aftl_fault *fault)
+{
+	struct aftl_disk *disk = message->device->disks[shard];
+	int ret = begin_disk_change(message, disk);
+
 	if (!ret)
-		ret = aftl_fail_block(block.disk->ftl, block.index);
-	aftl_disk_leave(block.disk);
+		ret = aftl_arm_fault(disk->ftl, fault, message->error);
+	aftl_disk_leave(disk);
 	return ret;
 }
 
-static int fail_die_by_message(struct message *message, const char *text)
+static void clear_disk_faults(struct aftl_disk *disk)
 {
-	struct part lun;
-	u32 number;
-	int ret = parse_lun(message, text, &number);
-
-	if (ret)
-		return ret;
-	lun = locate_lun_in_shard(message, number);
-	ret = begin_disk_change(message, lun.disk);
-	if (!ret)
-		ret = aftl_fail_lun(lun.disk->ftl, lun.index);
-	aftl_disk_leave(lun.disk);
-	return ret;
+	spin_lock_bh(&disk->lock);
+	aftl_clear_faults(disk->ftl);
+	spin_unlock_bh(&disk->lock);
 }
 
-static int fail_unit_by_message(struct message *message, const char *text)
+static unsigned int emit_disk_faults(const struct message *message, u32 shard, char *result,
+				     unsigned int maxlen)
 {
-	struct aftl_spot spot;
-	u64 number;
-	int ret = parse_number(message, text, "unit", message->device->shards.units, &number);
+	struct aftl_disk *disk = message->device->disks[shard];
+	const struct aftl_fault *fault;
+	unsigned int sz = 0;
+	u32 count;
 
-	if (ret)
-		return ret;
-	spot = aftl_device_locate_unit(message->device, number, 1);
-	ret = begin_disk_change(message, spot.disk);
-	if (!ret && aftl_fail_unit(spot.disk->ftl, to_lpn(spot.unit)))
-		ret = aftl_fail(message->error, -ENODATA,
-				"unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
-				number);
-	aftl_disk_leave(spot.disk);
-	return ret;
+	spin_lock_bh(&disk->lock);
+	for (count = aftl_faults(disk->ftl, &fault); count; count--, fault++)
+		DMEMIT("%s %llu after %s %llu %s\n", aftl_fault_actions[fault->action],
+		       fault_device_number(message, shard, fault->action, fault->number),
+		       aftl_fault_triggers[fault->trigger],
+		       fault->trigger == AFTL_FAULT_PROGRAM ?
+			       fault_device_number(message, shard, AFTL_FAULT_UNIT, fault->after) :
+			       fault->after,
+		       aftl_fault_states[fault->state]);
+	spin_unlock_bh(&disk->lock);
+	return sz;
+}
+
+static int message_faults(struct message *message)
+{
+	unsigned int sz = 0;
+	u32 i;
+
+	for (i = 0; i < message->device->shards.count; i++)
+		sz += emit_disk_faults(message, i, message->result + sz, message->maxlen - sz);
+	return 1;
 }
 
 static int message_fault(struct message *message)
 {
-	if (!strcasecmp(message->words[0], "block"))
-		return fail_block_by_message(message, message->words[1]);
-	if (!strcasecmp(message->words[0], "die"))
-		return fail_die_by_message(message, message->words[1]);
-	if (!strcasecmp(message->words[0], "unit"))
-		return fail_unit_by_message(message, message->words[1]);
-	return aftl_fail(message->error, -EINVAL,
-			 "\"%.40s\" is not a fault; there are block, die and unit",
-			 message->words[0]);
+	struct fault_place place = { 0, message->device->shards.count };
+	struct aftl_fault fault;
+	int ret;
+
+	if (message->count == 1 && !strcmp(message->words[0], "clear")) {
+		aftl_each_disk(disk, message->device)
+			clear_disk_faults(*disk);
+		return 0;
+	}
+	ret = aftl_fault_parse(&fault, message->words, message->count, message->error);
+	if (!ret && fault.action != AFTL_FAULT_AGE)
+		ret = localise_fault_number(message, fault.action, &fault.number, &place);
+	if (!ret && fault.trigger == AFTL_FAULT_PROGRAM)
+		ret = localise_fault_number(message, AFTL_FAULT_UNIT, &fault.after, &place);
+	for (; !ret && place.first < place.end; place.first++)
+		ret = arm_fault_in_shard(message, place.first, &fault);
+	return ret;
 }
 
 /* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */
@@ -756,7 +815,8 @@ static const struct verb verbs[] = {
 	{ .name = "age", .least = 1, .most = 1, .run = message_age },
 	{ .name = "gc", .most = 1, .run = message_gc },
 	{ .name = "policy", .least = 2, .most = 2, .run = message_policy },
-	{ .name = "fault", .least = 2, .most = 2, .run = message_fault },
+	{ .name = "fault", .least = 1, .most = 5, .run = message_fault },
+	{ .name = "faults", .run = message_faults },
 	{ .name = "luns", .run = message_luns },
 	{ .name = "blocks", .least = 2, .most = 2, .run = message_blocks },
 	{ .name = "block", .least = 1, .most = 1, .run = message_block },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Faults that a user places. A logical page that was made uncorrectable is unreadable, and no other
- * one is, until it is written or discarded, whatever happens to its block meanwhile.
+ * one is, until it is written or discarded, whatever happens to its block meanwhile. An armed fault
+ * happens once, directly after its trigger, however late the host calls.
  */
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "tap.h"
 
 #define UNITS 40
+#define TAGS 65536
 
 static const char small[] = "channels=2 chips=2 blocks=24 layers=4 word_lines=4 op=60";
 
@@ -19,39 +21,79 @@ static struct test_stream stream;
  * struct model - expected state of the device
  * @listener: sees the end of each fault
  * @failed: logical pages that a fault made uncorrectable
+ * @programmed: logical pages that a host write has programmed
+ * @newest: tag of the last write of each logical page, unless it was discarded since
+ * @stored: by tag, the logical page that is being programmed, or U32_MAX
+ * @counts: by trigger, host writes and reads
  */
 static struct model {
 	struct test_listener listener;
 	bool *failed;
+	bool *programmed;
+	u32 *newest;
+	u32 stored[TAGS];
+	u64 counts[AFTL_FAULT_TIME];
 } model;
 
 static void model_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 			 u32 tag)
 {
 	model.failed[from_lpn(lpn)] = false;
+	model.newest[from_lpn(lpn)] = tag;
+	model.stored[tag % TAGS] = U32_MAX;
 }
 
 static void model_submitted(struct test_listener *self, struct test_request *request)
 {
+	u32 i;
+
+	model.counts[AFTL_FAULT_WRITE] += request->request.op == AFTL_OP_WRITE;
+	model.counts[AFTL_FAULT_READ] += request->request.op == AFTL_OP_READ;
 	if (request->request.op == AFTL_OP_DISCARD || request->request.op == AFTL_OP_WRITE_ZEROES)
-		memset(model.failed + request->request.unit, 0, request->request.units);
+		for (i = 0; i < request->request.units; i++) {
+			model.failed[request->request.unit + i] = false;
+			model.newest[request->request.unit + i] = U32_MAX;
+		}
+}
+
+static void model_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+{
+	model.stored[tag % TAGS] = from_lpn(lpn);
+}
+
+static void model_release(struct test_listener *self, u32 tag)
+{
+	u32 unit = model.stored[tag % TAGS];
+
+	if (unit != U32_MAX && model.newest[unit] == tag)
+		model.programmed[unit] = true;
 }
 
 static void model_close(struct test_listener *self)
 {
 	free(model.failed);
+	free(model.programmed);
+	free(model.newest);
+}
+
+static void open_model(void)
+{
+	model = (struct model){
+		.listener = { .accept = model_accept, .submitted = model_submitted,
+			      .program = model_program, .release = model_release,
+			      .close = model_close },
+		.failed = tap_zalloc(test_units(&device), sizeof(bool)),
+		.programmed = tap_zalloc(test_units(&device), sizeof(bool)),
+		.newest = tap_zalloc(test_units(&device), sizeof(u32)),
+	};
+	test_device_listen(&device, &model.listener);
 }
 
 static void open_device(const char *policy, const char *params)
 {
 	test_device_open_demo(&device, policy, params);
 	test_stream_init(&stream, 5);
-	model = (struct model){
-		.listener = { .accept = model_accept, .submitted = model_submitted,
-			      .close = model_close },
-		.failed = tap_zalloc(test_units(&device), sizeof(bool)),
-	};
-	test_device_listen(&device, &model.listener);
+	open_model();
 }
 
 /* Fail units, spread over the device. Return their number. */
@@ -132,6 +174,227 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(aftl_lost_units(device.ftl), 0);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
 	test_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
+}
+
+/* Armed faults */
+
+static int arm(const char *text)
+{
+	char copy[80];
+	char *rest = copy;
+	char *words[8];
+	struct aftl_fault fault;
+	u32 count = 0;
+	int ret;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	while (count < ARRAY_SIZE(words) && (words[count] = strsep(&rest, " ")))
+		count++;
+	ret = aftl_fault_parse(&fault, words, count, &device.error);
+	return ret ? ret : aftl_arm_fault(device.ftl, &fault, &device.error);
+}
+
+static const struct aftl_fault *fault_at(u32 index)
+{
+	const struct aftl_fault *all;
+
+	CHECK(index < aftl_faults(device.ftl, &all));
+	return &all[index];
+}
+
+static void refused(const char *text, const char *part)
+{
+	CHECK_MSG(arm(text) && strstr(device.error.text, part), "%s: %s", text, device.error.text);
+}
+
+TAP_TEST(wrong_faults_are_refused)
+{
+	u32 i;
+
+	open_device("baseline", small);
+	refused("unit", "a fault is \"ACTION NUMBER\"");
+	refused("unit 5 before write 3", "a fault is \"ACTION NUMBER\"");
+	refused("unit 5 after write", "a fault is \"ACTION NUMBER\"");
+	refused("disk 0", "\"disk\" is not a fault");
+	refused("unit 5 after flush 3", "\"flush\" is not a trigger");
+	refused("unit five", "five");
+	refused("unit -1", "-1");
+	refused("age 5 after write 1", "not a duration");
+	refused("unit 5 after time 3", "not a duration");
+	refused("unit 4294967296", "\"4294967296\" is not a unit");
+	refused("block 96 after write 3", "\"96\" is not a block; there are 0 to 95");
+	refused("die 4 after write 3", "\"4\" is not a die; there are 0 to 3");
+	refused("die 3 after program 999999", "\"999999\" is not a unit");
+	refused("unit 5 after write 0", "write 0 does not come any more");
+	refused("unit 0", "unit 0 is not on flash");
+	CHECK_EQ(arm("unit 5 after write 2"), 0);
+	for (i = 0; i < 2; i++)
+		test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
+	refused("unit 5 after write 2", "is at 2; take a later one");
+	for (i = 1; i < AFTL_FAULTS_MAX; i++)
+		CHECK_EQ(arm("age 1h after write 3"), 0);
+	refused("age 1h after write 3", "has room for no more; clear it first");
+	aftl_clear_faults(device.ftl);
+	CHECK_EQ(arm("unit 5 after write 1"), 0);
+	CHECK_EQ(arm("unit 0 after write 1"), 0);
+	test_latency(&device, AFTL_OP_WRITE, 5, 1, AFTL_PRECISE);
+	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_VOID);
+	CHECK_EQ(fault_at(1)->state, AFTL_FAULT_HAPPENED);
+}
+
+/* Each trigger hits the moment after it, and the fault meets what comes next. */
+TAP_TEST(a_fault_happens_directly_after_its_trigger)
+{
+	u64 now_ns;
+
+	open_device("baseline", small);
+	test_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	CHECK_EQ(arm("unit 1 after read 2"), 0);
+	CHECK_EQ(arm("unit 2 after write 1"), 0);
+	CHECK_EQ(arm("unit 3 after time 1s"), 0);
+	CHECK_EQ(arm("unit 4 after program 4"), 0);
+	now_ns = aftl_now(device.ftl);
+	test_latency(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), 0);
+	test_latency(&device, AFTL_OP_WRITE, 4, 1, AFTL_PRECISE);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
+	test_advance(&device, now_ns + 999999999);
+	CHECK_EQ(aftl_lost_units(device.ftl), 3);
+	test_advance(&device, now_ns + 1000000000);
+	CHECK_EQ(aftl_lost_units(device.ftl), 4);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
+	/* None of them happens again. */
+	test_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
+	test_wait(&device, 2000000000);
+	CHECK_EQ(aftl_lost_units(device.ftl), 0);
+}
+
+/* The first write is overwritten while it is being programmed. */
+TAP_TEST(the_program_of_an_overwritten_unit_triggers_nothing)
+{
+	open_device("baseline", small);
+	CHECK_EQ(arm("unit 0 after program 0"), 0);
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
+			     aftl_now(device.ftl)), 0);
+	test_wait(&device, 300000);
+	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(AFTL_NO_PPN));
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0,
+			     aftl_now(device.ftl)), 0);
+	test_drain(&device);
+	aftl_advance(device.ftl, aftl_now(device.ftl));
+	CHECK_EQ(fault_at(0)->state, AFTL_FAULT_HAPPENED);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
+}
+
+#define FAULTS 40
+
+/* Arm random faults, of units after time none: the model could not order them and writes. */
+static void arm_random(struct aftl_random *random)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	struct aftl_fault fault;
+	u32 i;
+
+	for (i = 0; i < FAULTS; i++) {
+		fault.trigger = (u8)aftl_random_below(random, AFTL_FAULT_NOW);
+		fault.action = (u8)(i ? aftl_random_below(random, 2) : AFTL_FAULT_DIE);
+		if (fault.trigger == AFTL_FAULT_TIME)
+			fault.action = aftl_random_below(random, 2) ? AFTL_FAULT_BLOCK :
+								     AFTL_FAULT_AGE;
+		fault.after = 1 + aftl_random_below(random, fault.trigger == AFTL_FAULT_TIME ?
+						    100000000 : min(300U, geo->units - 1));
+		fault.number = aftl_random_below(random, fault.action == AFTL_FAULT_UNIT ?
+						 geo->units : geo->luns);
+		CHECK_MSG(!aftl_arm_fault(device.ftl, &fault, &device.error), "%s",
+			  device.error.text);
+	}
+}
+
+static bool reached(const struct aftl_fault *fault, u64 since_ns)
+{
+	if (fault->trigger == AFTL_FAULT_TIME)
+		return aftl_now(device.ftl) - since_ns >= fault->after;
+	if (fault->trigger == AFTL_FAULT_PROGRAM)
+		return model.programmed[fault->after];
+	return model.counts[fault->trigger] >= fault->after;
+}
+
+static void check_faults(u64 since_ns, u8 *states)
+{
+	u32 i;
+
+	aftl_advance(device.ftl, aftl_now(device.ftl));
+	for (i = 0; i < FAULTS; i++) {
+		const struct aftl_fault *fault = fault_at(i);
+
+		CHECK(fault->state != AFTL_FAULT_DUE);
+		CHECK_MSG((fault->state != AFTL_FAULT_PENDING) == reached(fault, since_ns),
+			  "fault %u is %s", i, aftl_fault_states[fault->state]);
+		CHECK(states[i] == AFTL_FAULT_PENDING || states[i] == fault->state);
+		CHECK(fault->state != AFTL_FAULT_VOID || fault->action == AFTL_FAULT_UNIT);
+		if (states[i] != fault->state && fault->state == AFTL_FAULT_HAPPENED &&
+		    fault->action == AFTL_FAULT_UNIT)
+			model.failed[fault->number] = true;
+		states[i] = fault->state;
+	}
+}
+
+/* Return the digest at the end; @steps: the host lets time pass in so many steps per request. */
+static u64 run_faults(u64 seed, u32 steps)
+{
+	struct aftl_random random = { seed };
+	u8 states[FAULTS] = { 0 };
+	const char *policy;
+	u64 since_ns;
+	u32 i, j;
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &random);
+	device.config.op = max_t(u64, device.config.op, 6000);
+	device.config.buffer = seed % 2 ? 64 << 10 : 0;
+	device.config.read_cache = seed % 3 ? 0 : 128 << 10;
+	policy = test_any_policy(true, &random);
+	if (test_device_create(&device, policy))
+		return 0;
+	test_stream_init(&stream, seed);
+	stream.depth = 1;
+	stream.units_max = 4;
+	open_model();
+	test_stream_run(&stream, &device, 60);
+	test_drain(&device);
+	memset(model.programmed, 0, test_units(&device));
+	memset(model.counts, 0, sizeof(model.counts));
+	since_ns = aftl_now(device.ftl);
+	arm_random(&random);
+	for (i = 0; i < 400 && !tap_failures(); i++) {
+		if (!test_stream_step(&stream, &device))
+			break;
+		for (j = 0; j < steps; j++)
+			test_wait(&device, 1000);
+		test_wait(&device, 100000 - steps * 1000);
+		check_faults(since_ns, states);
+	}
+	test_audit(&device);
+	return aftl_digest(device.ftl);
+}
+
+TAP_TEST(each_fault_happens_once_on_random_devices)
+{
+	u32 ran = 0;
+	u64 seed;
+
+	for (seed = 1; seed < 60 && !tap_failures(); seed++) {
+		u64 digest = run_faults(seed, 0);
+
+		ran += digest != 0;
+		CHECK_EQ(run_faults(seed, 50), digest);
+		if (tap_failures())
+			tap_note("seed %llu", (unsigned long long)seed);
+	}
+	CHECK_RANGE(ran, 20, 60);
 }
 
 int main(void)

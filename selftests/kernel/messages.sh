@@ -148,6 +148,30 @@ unit_is_lost()
 		dd if=$unit of="$scratch/data" bs=4k count=8 iflag=direct 2>"$scratch/said"
 }
 
+# Faults happen directly after their triggers, once. The list survives a suspend and a reload.
+armed_faults_happen()
+{
+	unit=/dev/mapper/aftl-talk
+	dd if=/dev/urandom of=$unit bs=4k count=8 oflag=direct 2>"$scratch/said" &&
+		dmsetup message aftl-talk 0 fault unit 5 after write 2 &&
+		dmsetup message aftl-talk 0 fault unit 6 after program 6 &&
+		dmsetup message aftl-talk 0 fault age 1h after read 9 &&
+		dd if=/dev/zero of=$unit bs=4k count=1 oflag=direct 2>"$scratch/said" &&
+		says '^unit 5 after write 2 pending$' faults &&
+		dmsetup suspend aftl-talk && dmsetup resume aftl-talk &&
+		dmsetup reload aftl-talk --table "$(dmsetup table aftl-talk)" &&
+		dmsetup suspend aftl-talk && dmsetup resume aftl-talk &&
+		dd if=/dev/zero of=$unit bs=4k seek=6 count=1 oflag=direct conv=fsync \
+			2>"$scratch/said" && says '^5 2$' lost 0 &&
+		says '^unit 5 after write 2 happened$' faults &&
+		says '^unit 6 after program 6 happened$' faults &&
+		says '^age [0-9]* after read 9 pending$' faults &&
+		dd if=/dev/zero of=$unit bs=4k count=8 oflag=direct conv=fsync \
+			2>"$scratch/said" && [ -z "$(dmsetup message aftl-talk 0 lost 0)" ] &&
+		dmsetup message aftl-talk 0 fault clear &&
+		[ -z "$(dmsetup message aftl-talk 0 faults)" ]
+}
+
 kept_die()
 {
 	dd if=/dev/mapper/aftl-kept bs=64k count=128 iflag=direct 2>"$scratch/said" |
@@ -210,7 +234,7 @@ ktap_test_run 'digest is refused under I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
 ktap_test_silent 'lost prints nothing if no unit is lost' dmsetup message aftl-talk 0 lost 0
 ktap_test_run 'an unknown verb is refused' complains \
-	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, lost, line, digest and audit' \
+	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, faults, luns, blocks, block, lost, line, digest and audit' \
 	sing
 ktap_test_run 'too few arguments are refused' complains 'message age takes 1 arguments, not 0' age
 ktap_test_run 'too many arguments are refused' \
@@ -228,8 +252,11 @@ ktap_test_run 'fault unit refuses a logical page that is not on flash' \
 ktap_test_run 'fault unit refuses a number beyond the last logical page' \
 	complains "\"$((last_unit + 1))\" is not a unit; there are 0 to $last_unit" \
 	fault unit $((last_unit + 1))
+ktap_test_run 'fault unit with a trigger: it happens once' armed_faults_happen
+ktap_test_run 'a trigger in the past is refused' \
+	complains 'write 0 does not come any more' fault unit 5 after write 0
 ktap_test_run 'an unknown fault is refused' \
-	complains '"disk" is not a fault; there are block, die and unit' fault disk 0
+	complains '"disk" is not a fault: ' fault disk 0
 ktap_test_run 'an unknown parameter is refused' \
 	complains 'unknown parameter "colour"' policy colour red
 ktap_test_run 'a value out of range is refused' \

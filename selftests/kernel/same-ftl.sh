@@ -3,7 +3,8 @@
 #
 # One FTL: the simulator, fed with the requests that a kernel device's tracepoint recorded, ends
 # with the same mapping, wear and counters, bit by bit. This holds for requests only, not for
-# messages that change a device (age, policy, fault, gc, reset).
+# messages that change a device (age, policy, gc, reset), except for faults after requests and
+# programs, of which both have the same list.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -46,6 +47,38 @@ use_queues()
 	for queue in 0 1; do
 		[ "$(events aftl_submit | grep -c " queue=$queue ")" -gt 200 ] || return 1
 	done
+}
+
+faults='unit 9 after write 20
+unit 3 after program 3
+block 5 after write 300
+age 1d after read 40
+die 2 after write 600'
+
+# Arm the faults and write them as a script. I/O may fail from then on.
+use_with_faults()
+{
+	echo "$faults" | while read -r action number _ trigger at; do
+		[ "$action" != age ] || number="\"$number\""
+		printf '[[fault]]\n%s = %s\nafter_%s = %s\n' "$action" "$number" "$trigger" "$at"
+	done >"$scratch/script.toml"
+	echo "$faults" | while read -r fault; do
+		dmsetup message aftl-same 0 fault $fault || return
+	done || return
+	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
+		--eta=never --output="$scratch/fio" --bs=16k --iodepth=16 --continue_on_error=all \
+		--name=mix --rw=randrw --rwmixread=30 --size=16m --io_size=24m
+	dmsetup message aftl-same 0 faults >"$scratch/list" &&
+		nothing grep -E ' (pending|due)$' "$scratch/list"
+}
+
+# Both have the list; without it the simulator ends differently.
+faults_replayed()
+{
+	used use_with_faults baseline 'timing real' "$@" || return
+	! simulated 0 --profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
+		simulated 0 --profile demo --policy baseline $(words "$@") \
+			--fault-script "$scratch/script.toml"
 }
 
 put_zone()
@@ -188,6 +221,7 @@ in_turn 'policy ips, with host writes, GC and idle time' replayed 'use_raw 48m' 
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
 in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
+in_turn 'faults of each action' faults_replayed "$@" buffer 256KiB
 in_turn 'zones' replayed use_zones baseline 'timing real' blocks 96 zoned 4MiB buffer 4MiB \
 	buffer_safe on errors off
 in_turn 'two shards, ext4, real time, write buffer' shards_replayed use_ext4 approxftl \

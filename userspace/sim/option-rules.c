@@ -43,6 +43,7 @@ static const struct relation excludes[] = {
 	{ "raid", "slowest" },	      { "raid", "block-table" },
 	{ "raid", "page-map" },	      { "raid", "die-dies" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
+	{ "fault-script", "change" }, { "raid", "fault-script" },
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
@@ -213,6 +214,7 @@ static const struct {
 	{ "raid", "members of an array have one FTL each" },
 	{ "dump", "a device of several FTLs cannot be saved" },
 	{ "change", "a device of several FTLs cannot be changed" },
+	{ "fault-script", "it numbers the requests of one FTL" },
 	{ "timeline", "it draws the dies of one FTL" },
 	{ "page-map", "it numbers the blocks of one FTL" },
 	{ "slowest", "it observes the dies of one FTL" },

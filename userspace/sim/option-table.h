@@ -121,6 +121,8 @@ SIM_OPT(rate_between, COUNT, 1, 1000000000, NULL, "IOPS",
 SIM_OPT(until, TIME, 0, AFTL_TIME_MAX, "0", "TIME",
 	"device time that passes at least, with work that nobody waits for")
 SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
+SIM_OPT(fault_script, TEXT, 0, 0, NULL, "FILE",
+	"faults that happen once, at which request, time or program each; approxftl-sim(1)")
 SIM_OPT(die_dies, CHOICE, 0, 2, "never", "WHEN",
 	"when the last die does: never, late (statistics begin) or early (with the first request)")
 

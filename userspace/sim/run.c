@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "checked-memory.h"
+#include "complain.h"
 #include "core-memory.h"
 #include "device-file.h"
 #include "drive.h"
@@ -430,6 +431,37 @@ static enum exit_code go_through_changes(struct run *run, struct aftl_error *err
 	return code;
 }
 
+static enum exit_code arm_faults(struct run *run, struct aftl_error *error)
+{
+	const struct fault_script *script = &run->options->faults;
+	struct aftl_error cause;
+
+	for (u32 i = 0; i < script->count; i++) {
+		int ret = aftl_arm_fault(run->drive.ftl, &script->all[i], &cause);
+
+		if (ret) {
+			aftl_fail(error, ret, "--fault-script: fault %u: %.190s", i + 1,
+				  cause.text);
+			return sim_exit_code(ret);
+		}
+	}
+	return EXIT_DONE;
+}
+
+/* The faults of a script that did not happen, or had no data to hit. */
+static void note_idle_faults(const struct run *run)
+{
+	const struct aftl_fault *fault;
+	u32 count = aftl_faults(run->drive.ftl, &fault);
+
+	for (u32 i = 0; i < count; i++, fault++)
+		if (fault->state != AFTL_FAULT_HAPPENED)
+			complain_of("sim", "note: fault %u of the script, after %s %llu, is %s",
+				    i + 1, aftl_fault_triggers[fault->trigger],
+				    (unsigned long long)fault->after,
+				    aftl_fault_states[fault->state]);
+}
+
 static enum exit_code drive_with_progress(struct run *run, struct aftl_error *error)
 {
 	u64 total = run->drive.limit == U64_MAX ? run->drive.stream->expected : run->drive.limit;
@@ -454,9 +486,12 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	run->drive.ended = interrupted();
 	sim_drive_begin(&run->drive);
 	timeline_device(run->timeline, run->drive.ftl);
-	code = drive_with_progress(run, error);
+	code = arm_faults(run, error);
+	if (!code)
+		code = drive_with_progress(run, error);
 	if (code)
 		return code;
+	note_idle_faults(run);
 	if (!interrupted())
 		aftl_advance(run->drive.ftl, run->options->until);
 	timeline_device_end(run->timeline);

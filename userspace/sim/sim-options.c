@@ -269,5 +269,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = parse_page_map(options, error);
 	if (!ret && options->change)
 		ret = sim_changes_parse(&options->changes, options->change, error);
+	if (!ret && options->fault_script)
+		ret = fault_script_read(&options->faults, options->fault_script, error);
 	return ret ? ret : option_rules_check(options, error);
 }

@@ -4,6 +4,7 @@
 #define AFTL_SIM_OPTIONS_H
 
 #include "changes.h"
+#include "fault-script.h"
 #include "nameless-file.h"
 
 struct request_log;
@@ -86,6 +87,7 @@ struct sim_tenant_choice {
  * @page_blocks: parsed @page_map; empty for "auto"
  * @page_block_count: number of blocks
  * @changes: parsed @change
+ * @faults: parsed @fault_script
  * @tenant_choices: parsed @tenants and the other options of tenants
  * @tenant_count: number of tenants
  * @config: the profile with the parameters of the command line
@@ -126,6 +128,7 @@ struct sim_options {
 	u32 page_blocks[SIM_PAGE_MAPS];
 	u32 page_block_count;
 	struct sim_changes changes;
+	struct fault_script faults;
 	struct sim_tenant_choice tenant_choices[AFTL_QUEUES_MAX];
 	u32 tenant_count;
 	struct aftl_config config;

@@ -89,7 +89,8 @@ static int alloc_events(struct aftl *ftl)
 	ftl->event_clock = ftl->event_completions;
 	ftl->event_clock += ftl->read_cache.count ? AFTL_COMPLETION_QUEUES :
 						    AFTL_COMPLETION_CACHE_HIT;
-	aftl_events_shape(events, ftl->geo.luns, ftl->event_clock + 1 - ftl->geo.luns);
+	ftl->event_faults = ftl->event_clock + 1;
+	aftl_events_shape(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
 	events->when = aftl_memory_alloc(ftl, aftl_events_times(events), sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_nodes(events), sizeof(*events->winner));
 	if (!events->when || !events->winner)

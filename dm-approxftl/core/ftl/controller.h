@@ -10,6 +10,7 @@
 
 #include "core/base/events.h"
 #include "core/ftl/cmt.h"
+#include "core/ftl/fault-list.h"
 #include "core/ftl/host-queues.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/read-cache.h"
@@ -66,6 +67,7 @@ struct aftl {
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
+	u32 event_faults;
 
 	struct aftl_lun *runnable; /* to be scheduled, in the order in which they became so */
 	struct aftl_lun *last_runnable;
@@ -134,6 +136,7 @@ struct aftl {
 	u64 seq;
 	u32 requests;
 	struct aftl_epochs epochs;
+	struct aftl_fault_list faults;
 };
 
 /*

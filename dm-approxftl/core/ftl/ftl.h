@@ -534,6 +534,82 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
  */
 int __must_check aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn);
 
+/* Maximum number of faults in the list of a device. */
+#define AFTL_FAULTS_MAX 64
+
+enum aftl_fault_action {
+	AFTL_FAULT_UNIT,	/* aftl_fail_unit() */
+	AFTL_FAULT_BLOCK,	/* aftl_fail_block() */
+	AFTL_FAULT_DIE,		/* aftl_fail_lun() */
+	AFTL_FAULT_AGE,		/* aftl_age() */
+};
+
+enum aftl_fault_trigger {
+	AFTL_FAULT_WRITE,	/* a host write was admitted */
+	AFTL_FAULT_READ,	/* a host read was admitted */
+	AFTL_FAULT_TIME,	/* device time has come */
+	AFTL_FAULT_PROGRAM,	/* the program of a host write of this logical page has ended */
+	AFTL_FAULT_NOW,		/* at once, without an entry in the list */
+};
+
+enum aftl_fault_state {
+	AFTL_FAULT_PENDING,
+	AFTL_FAULT_DUE,
+	AFTL_FAULT_HAPPENED,
+	AFTL_FAULT_VOID,	/* its turn came, and the logical page was not on flash */
+};
+
+/* Words of the enums above, each list NULL-terminated. */
+extern const char *const aftl_fault_actions[];
+extern const char *const aftl_fault_triggers[];
+extern const char *const aftl_fault_states[];
+
+/**
+ * struct aftl_fault - a fault that happens once
+ * @number: logical page, block or LUN; for AFTL_FAULT_AGE the time that passes, in ns
+ * @after: number of the host write or read, device time in ns, or logical page
+ * @action: enum aftl_fault_action
+ * @trigger: enum aftl_fault_trigger
+ * @state: enum aftl_fault_state
+ *
+ * Writes, reads and time count from the moment at which the first fault of the list was armed. The
+ * fault happens directly after its trigger, before the next request and the next event.
+ */
+struct aftl_fault {
+	u64 number;
+	u64 after;
+	u8 action;
+	u8 trigger;
+	u8 state;
+};
+
+/**
+ * aftl_fault_parse() - parse "ACTION NUMBER [after TRIGGER NUMBER]"
+ * @fault: takes the fault
+ * @words: the words
+ * @count: number of @words
+ * @error: takes the message on failure
+ */
+int __must_check aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
+				  struct aftl_error *error);
+
+/**
+ * aftl_arm_fault() - add a fault to the list, or let it happen now
+ * @ftl: device
+ * @fault: the fault; its state is ignored
+ * @error: takes the message on failure
+ *
+ * Return: 0, -EINVAL, -ENODATA as aftl_fail_unit(), or -ENOSPC if the list is full.
+ */
+int __must_check aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault,
+				struct aftl_error *error);
+
+/* Empty the list, whose next fault starts new counts. */
+void aftl_clear_faults(struct aftl *ftl);
+
+/* Get the list, in the order of arming; return its length. A snapshot does not contain it. */
+u32 aftl_faults(const struct aftl *ftl, const struct aftl_fault **all);
+
 /* Count a logical page whose data the host could not fetch in read() as unreadable. */
 void aftl_count_unreadable(struct aftl *ftl);
 

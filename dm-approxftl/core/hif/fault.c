@@ -2,7 +2,7 @@
 /*
  * Failures of logical pages, blocks and LUNs. The data of a failing block are relocated before it
  * is retired. A LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes
- * that it had not programmed yet go to other LUNs.
+ * that it had not programmed yet go to other LUNs. Also the ageing of the cells.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
@@ -11,6 +11,7 @@
 #include "core/ftl/fine-pending.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/refresh.h"
 #include "core/ftl/relocation.h"
 #include "core/ftl/run-queue.h"
 #include "core/ftl/superblock-gc.h"
@@ -20,6 +21,17 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
+
+void aftl_age(struct aftl *ftl, u64 ns)
+{
+	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
+
+	aftl_dispatch_all(ftl);
+	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
+	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
+		aftl_refresh_restart_scan(ftl);
+	aftl_refresh_set_clock(ftl);
+}
 
 int aftl_fail_block(struct aftl *ftl, u32 index)
 {

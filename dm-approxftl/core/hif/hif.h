@@ -7,8 +7,8 @@
  *
  * A file calls only files that come before it in this list: completion.c; host-read.c;
  * partial-write.c; host-write.c; reconstruct.c, read-ahead.c and zone-management.c; admission.c;
- * die-scheduler.c; host-interface.c and fault.c, which hosts call and which dispatch by
- * die-scheduler.h.
+ * die-scheduler.c; fault.c, armed-fault.c and host-interface.c, which hosts call and which dispatch
+ * by die-scheduler.h.
  */
 #ifndef AFTL_HIF_H
 #define AFTL_HIF_H
@@ -25,6 +25,9 @@ enum aftl_rest {
 	/* The host has the rest of the pages. */
 	AFTL_REST_READ,
 };
+
+/* The event of the faults: let one that is due happen. */
+void aftl_faults_event(struct aftl *ftl);
 
 /* Reset the fields of a request that the core owns while it is in progress. */
 static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)

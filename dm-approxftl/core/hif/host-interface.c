@@ -19,8 +19,10 @@ static void process_event(struct aftl *ftl, u32 source)
 		aftl_lun_event(ftl, &ftl->luns[source]);
 	else if (source < ftl->event_clock)
 		aftl_completion_line_event(ftl, source - ftl->event_completions);
-	else
+	else if (source == ftl->event_clock)
 		aftl_refresh_scan_event(ftl);
+	else
+		aftl_faults_event(ftl);
 }
 
 /*
@@ -77,17 +79,6 @@ void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns)
 		advance_one_event(ftl, when_ns);
 		when_ns = aftl_next_event(ftl);
 	}
-}
-
-void aftl_age(struct aftl *ftl, u64 ns)
-{
-	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
-
-	aftl_dispatch_all(ftl);
-	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
-	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
-		aftl_refresh_restart_scan(ftl);
-	aftl_refresh_set_clock(ftl);
 }
 
 static int check_live_param(const struct aftl *ftl, const struct aftl_config *config,
@@ -153,7 +144,7 @@ void aftl_set_draining(struct aftl *ftl, bool hurry)
 
 bool aftl_busy(const struct aftl *ftl)
 {
-	return ftl->requests || aftl_dispatch_pending(ftl) ||
+	return ftl->requests || aftl_dispatch_pending(ftl) || ftl->faults.due ||
 	       (ftl->draining && aftl_writes_in_flight(ftl));
 }
 
@@ -231,6 +222,8 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 	if (!ftl->running)
 		aftl_advance(ftl, request->arrival_ns);
 	aftl_request_submit(ftl, request);
+	if (unlikely(ftl->faults.count))
+		aftl_faults_count_request(ftl, request);
 	if (!ftl->running)
 		aftl_dispatch(ftl);
 	return 0;
@@ -238,12 +231,13 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 
 /*
  * Return true if no event is due and no feature is active that would change what a read meets:
- * zones, a cached L2P table, read-ahead, multi-pass programs, read cache, RAIN, a timed link.
+ * zones, a cached L2P table, read-ahead, multi-pass programs, read cache, RAIN, a timed link, armed
+ * faults.
  */
 static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
-	    ftl->reads_are_tracked | ftl->completion.link_paced)
+	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.count)
 		return false;
 	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_when(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;

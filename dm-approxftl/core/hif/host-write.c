@@ -238,6 +238,9 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	if (ftl->geo.zones)
 		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);
+	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
+	    !aftl_lpn_buffered(ftl, command->lpn))
+		aftl_faults_count_program(ftl, command->lpn);
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Triggers of armed faults. A trigger makes a fault due; the event of the faults comes next, after
+ * the other events of that moment, and makes one due fault happen. So a fault never happens inside
+ * of the work that triggers it, and happens at the same place however late the host calls.
+ */
+#include "core/ftl/controller.h"
+#include "core/ftl/fault-list.h"
+
+void aftl_faults_set_event(struct aftl *ftl)
+{
+	const struct aftl_fault_list *list = &ftl->faults;
+	u64 when_ns = list->due ? ftl->now_ns : AFTL_NEVER;
+	u32 i;
+
+	for (i = 0; i < list->count && !list->due; i++)
+		if (list->all[i].state == AFTL_FAULT_PENDING &&
+		    list->all[i].trigger == AFTL_FAULT_TIME)
+			when_ns = min(when_ns, list->since_ns + list->all[i].after);
+	aftl_events_set(&ftl->events, ftl->event_faults, when_ns);
+}
+
+void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached)
+{
+	struct aftl_fault_list *list = &ftl->faults;
+	u32 due = list->due;
+	u32 i;
+
+	for (i = 0; i < list->count; i++) {
+		struct aftl_fault *fault = &list->all[i];
+
+		if (fault->state != AFTL_FAULT_PENDING || fault->trigger != trigger ||
+		    (trigger == AFTL_FAULT_TIME ? fault->after > reached :
+						  fault->after != reached))
+			continue;
+		fault->state = AFTL_FAULT_DUE;
+		list->due++;
+		list->programs -= trigger == AFTL_FAULT_PROGRAM;
+	}
+	if (list->due != due)
+		aftl_faults_set_event(ftl);
+}
+
+void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request)
+{
+	if (request->op == AFTL_OP_WRITE)
+		aftl_faults_mark_due(ftl, AFTL_FAULT_WRITE, ++ftl->faults.writes);
+	else if (request->op == AFTL_OP_READ)
+		aftl_faults_mark_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
+}
+
+void aftl_faults_count_program(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	aftl_faults_mark_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Armed faults: parsing, arming and carrying out. */
+#include "core/ftl/controller.h"
+#include "core/hif/hif.h"
+
+const char *const aftl_fault_actions[] = { "unit", "block", "die", "age", NULL };
+const char *const aftl_fault_triggers[] = { "write", "read", "time", "program", NULL };
+const char *const aftl_fault_states[] = { "pending", "due", "happened", "void", NULL };
+
+static int parse_fault_word(const char *const *words, const char *text, const char *what,
+			    u8 *value, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	u64 found;
+
+	if (aftl_parse_value(AFTL_PARAM_CHOICE, words, text, &found, &cause))
+		return aftl_fail(error, -EINVAL, "\"%.40s\" is not a %s: %.150s", text, what,
+				 cause.text);
+	*value = (u8)found;
+	return 0;
+}
+
+static int parse_fault_number(bool time, const char *text, u64 *value, struct aftl_error *error)
+{
+	return aftl_parse_value(time ? AFTL_PARAM_TIME : AFTL_PARAM_COUNT, NULL, text, value,
+				error);
+}
+
+int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
+		     struct aftl_error *error)
+{
+	int ret;
+
+	*fault = (struct aftl_fault){ .trigger = AFTL_FAULT_NOW };
+	if (count != 2 && !(count == 5 && !strcmp(words[2], "after")))
+		return aftl_fail(error, -EINVAL,
+				 "a fault is \"ACTION NUMBER\" or \"ACTION NUMBER after TRIGGER NUMBER\", such as \"unit 5 after write 1000\"");
+	ret = parse_fault_word(aftl_fault_actions, words[0], "fault", &fault->action, error);
+	if (!ret)
+		ret = parse_fault_number(fault->action == AFTL_FAULT_AGE, words[1], &fault->number,
+					 error);
+	if (ret || count == 2)
+		return ret;
+	ret = parse_fault_word(aftl_fault_triggers, words[3], "trigger", &fault->trigger, error);
+	if (!ret)
+		ret = parse_fault_number(fault->trigger == AFTL_FAULT_TIME, words[4],
+					 &fault->after, error);
+	return ret;
+}
+
+static int make_fault_happen(struct aftl *ftl, const struct aftl_fault *fault)
+{
+	switch (fault->action) {
+	case AFTL_FAULT_UNIT:
+		return aftl_fail_unit(ftl, to_lpn((u32)fault->number));
+	case AFTL_FAULT_BLOCK:
+		return aftl_fail_block(ftl, (u32)fault->number);
+	case AFTL_FAULT_DIE:
+		return aftl_fail_lun(ftl, (u32)fault->number);
+	default:
+		aftl_age(ftl, fault->number);
+		return 0;
+	}
+}
+
+static int check_fault_number(u64 number, const char *what, u64 end, struct aftl_error *error)
+{
+	if (number < end)
+		return 0;
+	return aftl_fail(error, -EINVAL, "\"%llu\" is not a %s; there are 0 to %llu",
+			 (unsigned long long)number, what, (unsigned long long)end - 1);
+}
+
+static int check_fault_action(const struct aftl *ftl, const struct aftl_fault *fault,
+			      struct aftl_error *error)
+{
+	const u64 ends[] = { ftl->geo.units, ftl->geo.blocks, ftl->geo.luns, U64_MAX };
+
+	return check_fault_number(fault->number, aftl_fault_actions[fault->action],
+				  ends[fault->action], error);
+}
+
+static u64 fault_trigger_count(const struct aftl *ftl, u8 trigger)
+{
+	const struct aftl_fault_list *list = &ftl->faults;
+
+	if (!list->count)
+		return 0;
+	if (trigger == AFTL_FAULT_TIME)
+		return ftl->now_ns - list->since_ns;
+	return trigger == AFTL_FAULT_WRITE ? list->writes : list->reads;
+}
+
+static int check_fault_trigger(const struct aftl *ftl, const struct aftl_fault *fault,
+			       struct aftl_error *error)
+{
+	u64 passed;
+
+	if (fault->trigger == AFTL_FAULT_PROGRAM)
+		return check_fault_number(fault->after, "unit", ftl->geo.units, error);
+	passed = fault_trigger_count(ftl, fault->trigger);
+	if (fault->after > passed && fault->after <= AFTL_TIME_MAX - ftl->now_ns)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "%s %llu does not come any more: the list counts from its first fault and is at %llu; take a later one, or clear the list",
+			 aftl_fault_triggers[fault->trigger], (unsigned long long)fault->after,
+			 (unsigned long long)passed);
+}
+
+void aftl_faults_event(struct aftl *ftl)
+{
+	struct aftl_fault_list *list = &ftl->faults;
+	struct aftl_fault *fault = list->all;
+
+	if (!list->due)
+		aftl_faults_mark_due(ftl, AFTL_FAULT_TIME, ftl->now_ns - list->since_ns);
+	while (fault->state != AFTL_FAULT_DUE)
+		fault++;
+	list->due--;
+	fault->state = AFTL_FAULT_HAPPENED;
+	aftl_faults_set_event(ftl);
+	if (make_fault_happen(ftl, fault))
+		fault->state = AFTL_FAULT_VOID;
+}
+
+int aftl_arm_fault(struct aftl *ftl, const struct aftl_fault *fault, struct aftl_error *error)
+{
+	struct aftl_fault_list *list = &ftl->faults;
+	int ret = check_fault_action(ftl, fault, error);
+
+	if (ret)
+		return ret;
+	if (fault->trigger == AFTL_FAULT_NOW) {
+		ret = make_fault_happen(ftl, fault);
+		return ret ? aftl_fail(error, ret,
+				       "unit %llu is not on flash: it has no data, or they are in the write buffer; write it, flush, and wait for buffer_hold",
+				       (unsigned long long)fault->number) : 0;
+	}
+	ret = check_fault_trigger(ftl, fault, error);
+	if (ret)
+		return ret;
+	if (list->count == AFTL_FAULTS_MAX)
+		return aftl_fail(error, -ENOSPC,
+				 "the list has %u faults, and has room for no more; clear it first",
+				 list->count);
+	if (!list->count) {
+		list->since_ns = ftl->now_ns;
+		list->writes = 0;
+		list->reads = 0;
+	}
+	list->all[list->count] = *fault;
+	list->all[list->count++].state = AFTL_FAULT_PENDING;
+	list->programs += fault->trigger == AFTL_FAULT_PROGRAM;
+	aftl_faults_set_event(ftl);
+	return 0;
+}
+
+void aftl_clear_faults(struct aftl *ftl)
+{
+	ftl->faults.count = 0;
+	ftl->faults.due = 0;
+	ftl->faults.programs = 0;
+	aftl_faults_set_event(ftl);
+}
+
+u32 aftl_faults(const struct aftl *ftl, const struct aftl_fault **all)
+{
+	*all = ftl->faults.all;
+	return ftl->faults.count;
+}
