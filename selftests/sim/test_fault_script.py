@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from selftests.sim.support import only_run_of, run_approxftl, run_sim
 
 import approxftl as aftl
-from selftests.sim.support import only_run_of, run_approxftl, run_sim
 
 DEVICE = ("--profile", "demo", "--blocks", "16", "--op", "60", "--requests")
 QUICK = settings(max_examples=25, deadline=None,
