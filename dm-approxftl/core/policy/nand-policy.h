@@ -399,7 +399,9 @@ static inline void aftl_policy_close_block(struct aftl_policy *policy, struct af
  */
 static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct aftl_block *block)
 {
-	block->opened_ns = aftl_policy_now(policy);
+	const struct aftl_policy_core *core = policy->core;
+
+	block->opened_ns = (s64)(*core->now_ns - *core->fill_left_ns);
 }
 
 /**
