@@ -85,8 +85,8 @@ static u32 highest_layer(u32 block)
 }
 
 /*
- * A super layer must be used up before the next one is opened, a virtual one half of it. A block has
- * a virtual super layer from a reclamation until that layer is used up as a whole.
+ * A super layer must be used up before the next one is opened, a virtual one half of it. A block
+ * has a virtual super layer from a reclamation until that layer is used up as a whole.
  */
 static void check_begin(u32 block, u32 layer)
 {

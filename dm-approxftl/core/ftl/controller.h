@@ -45,7 +45,7 @@ struct aftl {
 	u64 memory_bytes;
 
 	u64 now_ns;
-	u64 fill_left_ns; /* time that the rest of the preconditioning would take, see aftl_fill() */
+	u64 fill_left_ns; /* time that the rest of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
 	u64 hour_ns; /* start of @hour in age_ns + now_ns */

@@ -639,7 +639,7 @@ int aftl_fill(struct aftl *ftl)
 	/* The data are written to a new device; they get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
-	/* Blocks need ages, by which some policies select victims, though the clock stands still. */
+	/* The clock stands still, but blocks need ages, by which some selectors choose. */
 	ftl->fill_left_ns = fill_overwrites(ftl, units) * fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
 	ret = fill_every_lpn(ftl, &filler, units);

@@ -156,7 +156,7 @@ struct aftl_policy_services {
  * @media: flash array
  * @chip: flash chip, for monitoring
  * @now_ns: device time
- * @fill_left_ns: see &struct aftl.fill_left_ns
+ * @fill_left_ns: time that the rest of preconditioning would take
  * @filling: see aftl_policy_filling()
  * @services: services of the core
  */
