@@ -27,7 +27,7 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 	u64 *median = &container_of(policy, struct hotcold, policy)->median_age;
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
 	const struct own *own = policy->params[0];
-	u64 age = old ? aftl_policy_now(policy) - old->opened_ns : *median;
+	u64 age = old ? (u64)(aftl_policy_now(policy) - old->opened_ns) : *median;
 	u64 step = div64_u64(*median, own->hotcold_memory);
 	u32 answer = old && old->kind != MOVED && age < *median ? HOT : COLD;
 

@@ -573,7 +573,7 @@ static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, 
 static u64 fill_write_ns(const struct aftl *ftl)
 {
 	return max(div64_u64(ftl->chip.program_ns[AFTL_MODE_NORMAL],
-			     ftl->geo.luns * ftl->program_units), 1ULL);
+			     (u64)ftl->geo.luns * ftl->program_units), 1ULL);
 }
 
 static u64 fill_overwrites(const struct aftl *ftl, u32 units)
