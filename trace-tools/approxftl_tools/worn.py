@@ -121,7 +121,7 @@ def worn_parser() -> command.Parser:
     parser.add_argument("--list", action="store_true", help="print the stacks and the lives")
     parser.add_argument("--seed", metavar="N", type=parse_seed, default=1,
                         help="seed of the workload (default 1)")
-    parser.add_argument("--kernel", metavar="KERNEL", default="uml",
+    parser.add_argument("-k", "--kernel", metavar="KERNEL", default="uml",
                         help="a kernel of approxftl lab (default uml, which is much faster)")
     parser.add_argument("--jobs", metavar="N", type=parse_jobs, default=1,
                         help="virtual machines at a time (default 1)")
