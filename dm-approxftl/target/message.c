@@ -657,7 +657,7 @@ static u32 find_lost_run_start(struct aftl_spot spot, u32 from, bool lost)
 	return unit - spot.unit;
 }
 
-static u64 count_lost_runs(const struct aftl_device *device)
+static u64 count_lost_units(const struct aftl_device *device)
 {
 	u64 lost = 0;
 
@@ -680,7 +680,7 @@ static int message_lost(struct message *message)
 
 	if (parse_number(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
-	while (count_lost_runs(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+	while (count_lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_locate_unit(message->device, unit,
 							    min_t(u64, units - unit, LOST_SLICE));
 		u32 first = find_lost_run_start(spot, 0, true);
@@ -693,7 +693,7 @@ static int message_lost(struct message *message)
 			return -EINTR;
 		cond_resched();
 	}
-	if (count_lost_runs(message->device) && unit < units)
+	if (count_lost_units(message->device) && unit < units)
 		DMEMIT("next %llu\n", unit);
 	return 1;
 }

@@ -135,7 +135,10 @@ static void each_survives_unreadable(const char *policy, const char *params)
 	calls++;
 }
 
-/* What a commit has covered is known after a crash, although no page was programmed since. */
+/*
+ * A commit records the pages that faults made uncorrectable, though it programs nothing: they stay
+ * so after a crash.
+ */
 static void survive_fault(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };

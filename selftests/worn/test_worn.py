@@ -108,3 +108,27 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
     arguments = worn.worn_parser().parse_args(["--stacks", "lmdb"])
     assert list(worn.plan_cells(arguments)) == []
     assert "without lmdb: apt install python3-lmdb" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("status", "outcome"), [
+    (worn.CRASHED, Outcome.CRASHED.value), (worn.TIMED_OUT, worn.FAILED_CELL)])
+def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
+        status: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worn.command, "simulator_path", lambda: BUILD / "approxftl-sim")
+    children = worn.Children()
+    monkeypatch.setattr(children, "run_program", lambda words: (status, "", "panic"))
+    plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
+    record = worn.run_cell(plan, children)
+    assert record["outcome"] == outcome
+    assert bool(record["error"]) == (outcome == worn.FAILED_CELL)
+
+
+def test_a_cell_that_was_not_run_runs_again(tmp_path: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
+    failed = {**make_record(plan.name, Outcome.HUNG), "error": "too busy"}
+    (tmp_path / plan.file).write_text(json.dumps(failed))
+    monkeypatch.setattr(worn, "run_cell",
+                        lambda plan, children: make_record(plan.name, Outcome.CORRECT))
+    arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
+    assert [one["error"] for one in worn.run_cells([plan], arguments)] == [""]

@@ -26,7 +26,8 @@ from approxftl_tools.worn_table import LIVES, STACKS, Life, Stack
 
 Json = dict[str, Any]
 
-#: Seconds after which a guest that still runs counts as hung; inside, progress decides.
+#: Seconds after which a guest is stopped. This is no verdict: the guest itself decides by progress
+#: whether a process hangs, and a busy machine may be slow.
 GUEST_SECONDS = 1800
 #: Exit statuses of approxftl lab: complaints of the kernel, a crash, the end of the time
 COMPLAINED, CRASHED, TIMED_OUT = 97, 98, 124
@@ -175,9 +176,13 @@ def package_versions(stack: Stack) -> dict[str, str]:
 
 def crash_record(plan: Plan, status: int, said: str) -> Json:
     """Return the record of a cell whose guest died or did not end."""
-    outcome = Outcome.CRASHED if status == CRASHED else Outcome.HUNG
-    return {"cell": plan.name, "seed": plan.seed, "outcome": outcome.value, "passes": [],
-            "events": [], "error": "", "notes": [f"the guest ended with status {status}"],
+    outcome, error = Outcome.CRASHED.value, ""
+    if status == TIMED_OUT:
+        outcome = FAILED_CELL
+        error = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this machine "
+                 "is too busy; run the cell again")
+    return {"cell": plan.name, "seed": plan.seed, "outcome": outcome, "passes": [],
+            "events": [], "error": error, "notes": [f"the guest ended with status {status}"],
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
             "commands": {}, "kernel": plan.kernel, "seconds": 0, "durable": 0, "objects": 0,
@@ -218,7 +223,9 @@ def run_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json
         for plan in plans:
             if (folder / plan.file).exists():
                 with command.refuse_bad_values([folder / plan.file]):
-                    kept[plan] = json.loads((folder / plan.file).read_text())
+                    record = json.loads((folder / plan.file).read_text())
+                    if not record["error"]:
+                        kept[plan] = record
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     pool = ThreadPoolExecutor(arguments.jobs)
     try:

@@ -344,7 +344,7 @@ class Cell:
             written += 1
         if self.is_cut:
             writer.process.kill()
-            # What was refused after the power failed was not refused by the stack.
+            # Writes that fail after the power failure say nothing about the stack.
             self.ledger.refused_writes.clear()
         why = writer.end()
         if line and line[0] == "closed":

@@ -52,6 +52,7 @@ def btrfs_stack(name: str, about: str, data: str, metadata: str, drives: int) ->
 STACKS = (
     ext4_stack("ext4", "ext4, data=ordered", "files"),
     ext4_stack("ext4-journal", "ext4, data=journal", "files", options="data=journal"),
+    # These variables of xfstests let mkfs.xfs make a file system below 300 MB.
     Stack("xfs", "XFS", "files", (
         "env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f $dev0",),
         "mount -t xfs $dev0 $place", repair="xfs_repair -L $dev0", programs=("mkfs.xfs",),

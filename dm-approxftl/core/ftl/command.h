@@ -112,12 +112,19 @@ static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_lpn_t lpn)
 	return aftl_pending_from(ftl, *aftl_pending_chain(ftl, lpn), lpn);
 }
 
-/* Return true if a read of @lpn is served from a buffered write that no discard has dropped. */
-static inline bool aftl_lpn_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
+/* Find the buffered write that serves reads of @lpn; AFTL_NIL if there is none. */
+static inline u32 aftl_pending_current(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 newest = aftl_pending_find(ftl, lpn);
 
-	return newest != AFTL_NIL && !(ftl->commands[newest].flags & AFTL_COMMAND_SUPERSEDED);
+	if (newest != AFTL_NIL && ftl->commands[newest].flags & AFTL_COMMAND_SUPERSEDED)
+		return AFTL_NIL;
+	return newest;
+}
+
+static inline bool aftl_lpn_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	return aftl_pending_current(ftl, lpn) != AFTL_NIL;
 }
 
 static inline u32 aftl_pending_older(const struct aftl *ftl, u32 command)

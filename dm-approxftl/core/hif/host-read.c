@@ -78,9 +78,9 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
 
-	if (!aftl_lpn_buffered(ftl, lpn))
+	read.tag = aftl_pending_current(ftl, lpn);
+	if (read.tag == AFTL_NIL)
 		return false;
-	read.tag = aftl_pending_find(ftl, lpn);
 	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
 	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
