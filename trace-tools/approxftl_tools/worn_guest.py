@@ -62,6 +62,15 @@ def send_message(device: str, text: str) -> None:
         fcntl.ioctl(control, DM_TARGET_MSG, request)
 
 
+def read_readable(fd: int, start: int, length: int) -> bytes:
+    """Read a range of a drive; a page that cannot be read is zeroes."""
+    with suppress(OSError):
+        return os.pread(fd, length, start)
+    if length == PAGE:
+        return bytes(PAGE)
+    return b"".join(read_readable(fd, at, PAGE) for at in range(start, start + length, PAGE))
+
+
 class HungError(Exception):
     """No progress of a process."""
 
@@ -252,15 +261,15 @@ class Cell:
         Path("/proc/sys/vm/drop_caches").write_text("3")
         found: list[tuple[int, int]] = []
         with Path(self.names["dev0"]).open("rb", buffering=0) as drive:
-            start = 0
-            while data := drive.read(CHUNK):
+            size = drive.seek(0, os.SEEK_END)
+            for start in range(0, size, CHUNK):
+                data = read_readable(drive.fileno(), start, min(CHUNK, size - start))
                 for at in range(0, len(data), PAGE) if any(map(data.__contains__, needles)) else ():
                     if any(one in data[at:at + PAGE] for one in needles):
                         node = at - at % NODE
                         age = -struct.unpack_from("<Q", data, node + GENERATION)[0]
                         found.append((age if self.stack.name.startswith("btrfs") else 0,
                                       (start + at) // PAGE))
-                start += len(data)
         Path("/proc/sys/vm/drop_caches").write_text("3")
         return [page for _, page in sorted(found)]
 
