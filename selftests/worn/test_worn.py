@@ -132,3 +132,33 @@ def test_a_cell_that_was_not_run_runs_again(tmp_path: Path,
                         lambda plan, children: make_record(plan.name, Outcome.CORRECT))
     arguments = worn.worn_parser().parse_args(["--results", str(tmp_path)])
     assert [one["error"] for one in worn.run_cells([plan], arguments)] == [""]
+
+
+def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        ) -> None:
+    def fail(place: Path) -> worn_work.Work:
+        raise OSError(5, "Input/output error", str(place))
+
+    monkeypatch.setitem(worn_work.KINDS, "git", fail)
+    monkeypatch.setattr(sys, "argv", ["worn_work", "read", "git", str(tmp_path), "k1"])
+    worn_work.main()
+    assert capsys.readouterr().out.startswith("closed ")
+
+
+def has_kernel() -> bool:
+    """Tell whether User Mode Linux is built; a test does not build it."""
+    listed = run_program(BUILD / "approxftl", "lab", "--list").out
+    return any(line.startswith("uml ") and "-uml" in line for line in listed.splitlines())
+
+
+@pytest.mark.skipif(not has_kernel(), reason="no User Mode Linux in the cache: approxftl lab "
+                    "--kernel uml --real-time --cmd true builds it")
+def test_cells_in_a_guest_have_the_outcomes_of_their_faults() -> None:
+    done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/healthy", "--cell",
+                       "ext4/bad-copies", "--cell", "sqlite-wal/power-loss", "--json")
+    assert done.code == 0, done
+    document = parse_document(SCHEMA, done.out)
+    assert {cell["cell"]: cell["outcome"] for cell in document["cells"]} == {
+        "ext4/healthy": "correct", "ext4/bad-copies": "detected and refused",
+        "sqlite-wal/power-loss": "correct"}

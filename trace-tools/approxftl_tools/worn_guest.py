@@ -522,7 +522,7 @@ def main() -> None:
     except HungError as hung:
         cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
         cell.note(str(hung))
-    except RuntimeError as failed:
+    except (RuntimeError, OSError) as failed:
         error = str(failed)
     result = {"cell": name, **cell.finish(), "error": error,
               "seconds": round(time.monotonic() - begun, 1)}

@@ -63,6 +63,8 @@ def report_errors(*kinds: type[Exception]) -> Iterator[None]:
     """Turn errors of the stack into FailedError."""
     try:
         yield
+    except FailedError:
+        raise
     except Exception as error:
         if not isinstance(error, (OSError, *kinds)):
             raise
@@ -473,7 +475,8 @@ def main() -> None:
     """Run a writer or a reader."""
     verb, kind, place, *rest = sys.argv[1:]
     try:
-        work = KINDS[kind](Path(place))
+        with report_errors():
+            work = KINDS[kind](Path(place))
     except FailedError as error:
         print_line("closed", error)
         return
