@@ -53,7 +53,8 @@ KEPT = 0.8  # share of inputs that mutate a kept one
 MIB = 1 << 20
 # Error codes that the module or device-mapper itself may return.
 ALLOWED = {"EINVAL", "ENOMEM", "EBUSY", "ENXIO", "ENOENT", "ENOSPC", "ERANGE", "ENOTSUP",
-           "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENODEV", "ENOTBLK", "EFBIG", "EAGAIN"}
+           "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENODEV", "ENOTBLK", "EFBIG", "EAGAIN",
+           "ENODATA"}
 ODD = (0, 1, 2, 3, 7, 8, 63, 64, 65, 4095, UNIT, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32,
        2**63 - 2, 2**63 - 1, 2**63, 2**64 - UNIT, 2**64 - 1)
 WORDS = ("", "0", "1", "-1", "7", "63", "4294967295", "18446744073709551616", "1e-5", "1e-999",
@@ -196,6 +197,9 @@ class Device(Subject):
         words = [self.random_argument(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
             words[2] = self.random_key_value(self.keys[words[1]])
+        if verb[0] == "fault" and self.draw.random() < 0.5:
+            trigger = self.draw.choice(("write", "read", "time", "program"))
+            words += ["after", trigger, self.draw.choice(("0", "1", "9", "300", "1ms"))]
         return ["message", *words]
 
     def execute_step(self, step: Step) -> str:

@@ -14,7 +14,8 @@ import pytest
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, TOP, run_program
 
-from approxftl_tools import worn, worn_work
+from approxftl_tools import command, worn, worn_work
+from approxftl_tools.children import Children
 from approxftl_tools.worn_judge import Ledger, Outcome, make_value, worst_outcome
 from approxftl_tools.worn_table import LIVES, MIDDLE, STACKS, TRANSACTIONS
 
@@ -114,8 +115,8 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
     (worn.CRASHED, Outcome.CRASHED.value), (worn.TIMED_OUT, worn.FAILED_CELL)])
 def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
         status: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worn.command, "simulator_path", lambda: BUILD / "approxftl-sim")
-    children = worn.Children()
+    monkeypatch.setattr(command, "simulator_path", lambda: BUILD / "approxftl-sim")
+    children = Children()
     monkeypatch.setattr(children, "run_program", lambda words: (status, "", "panic"))
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
     record = worn.run_cell(plan, children)
