@@ -72,7 +72,14 @@ def test_sampled_points_are_within_their_bands(tmp_path: Path) -> None:
     document = parse_document(SCHEMA, out.read_text())
     assert {point["measure"] for point in document["points"]} == {
         "reads/s", "read mean", "read p99", "rate, MB/s"}
-    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
+    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered read", "--at-least", "100")
+
+
+def test_the_tail_of_writes_is_judged(tmp_path: Path) -> None:
+    out = tmp_path / "points.json"
+    run_drives("samsung-pm9a3", "--only", "9950 writes/s offered write p99", f"--json={out}")
+    assert {point["measure"]: point["measured"] for point in json.loads(out.read_text())["points"]
+            } == {"write p99": 13.67, "write p99.9": 16.67}
 
 
 def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
