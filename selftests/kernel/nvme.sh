@@ -118,6 +118,8 @@ over_tcp()
 {
 	kernel_has nvmet-tcp && kernel_has nvme-tcp && ip link set lo up || return
 	create aftl-nvme ram $small &&
+		refuses 1 'cannot be set' nvme aftl-nvme --tcp "$(printf '%0300d' 1)" &&
+		[ -z "$(find /sys/kernel/config/nvmet/ports -mindepth 1)" ] &&
 		told "$approxftl" nvme aftl-nvme --tcp 127.0.0.1:4421 || return
 	# The printed command connects.
 	told sh -c "$(sed -n 's/.*: \(nvme connect .*\)/\1/p' "$scratch/said")" || return
@@ -136,6 +138,7 @@ find_drive()
 	done | grep -v 'c[0-9]*n1$'
 }
 
+# Not asked by "nvme zns report-zones": Linux 7.3 refuses a field of the command of nvme-cli 2.3.
 zones_pass_through()
 {
 	create aftl-nvme ram policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on \
@@ -146,7 +149,7 @@ zones_pass_through()
 		blkzone report -c 1 "$drive" >"$scratch/above" &&
 		blkzone report -c 1 /dev/mapper/aftl-nvme >"$scratch/below" &&
 		diff "$scratch/above" "$scratch/below" && grep -q 'wptr 0x000080' "$scratch/above" &&
-		told nvme zns report-zones "$drive" -d 1 &&
+		told nvme zns id-ns "$drive" &&
 		told blkzone reset -c 1 "$drive" &&
 		blkzone report -c 1 /dev/mapper/aftl-nvme | grep -q 'wptr 0x000000' || return
 	told "$approxftl" nvme aftl-nvme --remove && leaves_nothing
