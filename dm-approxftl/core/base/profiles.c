@@ -280,6 +280,7 @@ static const struct setting zn540_settings[] = {
 	{ "suspend_cost", 5 * US },
 	{ "suspend_limit", 5 },
 	{ "buffer", 8 << 20 },
+	{ "buffer_high", 0 },
 	{ NULL, 0 },
 };
 
