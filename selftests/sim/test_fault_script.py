@@ -94,6 +94,13 @@ def test_wrong_scripts_are_refused(tmp_path: Path, text: str, said: str) -> None
     assert said in done.err
 
 
+def test_a_path_is_named_once(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
+        done = run_approxftl("sim", *DEVICE, "1", "--fault-script", path)
+        assert done.code == 2
+        assert done.err.startswith(f"approxftl sim: {path}: {reason}")
+
+
 def test_faults_happen_in_the_run(tmp_path: Path) -> None:
     """The die fails after the write that the script names, and not before."""
     lost = {}

@@ -22,6 +22,7 @@ EXCEPTIONS = {
     "selftests/first-steps/on-release": "it interrupts make at some moment",
     "selftests/kernel/install-kselftest": "it tells kselftest that there is no deadline",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
+    "selftests/kernel/run-others": "a day instead of the lab's deadline; it watches the progress",
     "selftests/kernel/torture.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/lab/test_lab.py": "the option --timeout of approxftl lab is tested",
     "selftests/run": "the deadline of libFuzzer for one input",

@@ -9,11 +9,13 @@
 
 /**
  * struct reader - a script that is being read
+ * @path: its path
  * @script: its faults so far
  * @open: a table has begun
  * @words: of its fault, as aftl_fault_parse() takes them; empty where nothing was said
  */
 struct reader {
+	const char *path;
 	struct fault_script *script;
 	bool open;
 	char words[5][FAULT_WORD];
@@ -77,9 +79,8 @@ static bool split_line(const char *line, char key[FAULT_WORD], char value[FAULT_
 	return copy_value(value, rest + strspn(rest, " \t"));
 }
 
-static int take_line(void *context, const char *line, struct aftl_error *error)
+static int take_script_line(struct reader *reader, const char *line, struct aftl_error *error)
 {
-	struct reader *reader = context;
 	char key[FAULT_WORD], value[FAULT_WORD];
 	static const char table[] = "[[fault]]";
 	const char *word = key;
@@ -117,17 +118,24 @@ static int take_line(void *context, const char *line, struct aftl_error *error)
 	return 0;
 }
 
+static int take_line(void *context, const char *line, struct aftl_error *error)
+{
+	struct reader *reader = context;
+	struct aftl_error cause;
+	int ret = take_script_line(reader, line, &cause);
+
+	return ret ? aftl_fail(error, ret, "%.80s: %.150s", reader->path, cause.text) : 0;
+}
+
 int fault_script_read(struct fault_script *script, const char *path, struct aftl_error *error)
 {
-	struct reader reader = { .script = script };
+	struct reader reader = { .path = path, .script = script };
 	struct aftl_error cause;
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_take(path, take_line, &reader, &cause);
-	if (!ret)
-		ret = end_fault(&reader, &cause);
-	if (!ret || ret == -ENOENT)
-		return ret ? aftl_fail(error, ret, "%s", cause.text) : 0;
-	return aftl_fail(error, ret, "%.80s: %.150s", path, cause.text);
+	ret = parameter_file_take(path, take_line, &reader, error);
+	if (ret || !end_fault(&reader, &cause))
+		return ret;
+	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);
 }
