@@ -52,7 +52,7 @@ static u8 bio_request_op(const struct bio *bio)
  */
 static u8 select_host_queue(const struct aftl_disk *disk, const struct bio *bio)
 {
-	u32 queues = aftl_weights(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
+	u32 queues = aftl_weight_count(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
 	u32 level = IOPRIO_BE_NORM;
 
 	if (likely(queues < 2) || IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT)
@@ -126,8 +126,8 @@ static struct aftl_disk *map_bio_part(const struct aftl_device *device, const st
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
 
-	request->unit = aftl_shard_lpns_before(&device->shards, index, unit);
-	request->units = aftl_shard_lpns_before(&device->shards, index, end) - request->unit;
+	request->unit = aftl_shard_lpns_below(&device->shards, index, unit);
+	request->units = aftl_shard_lpns_below(&device->shards, index, end) - request->unit;
 	return device->disks[index];
 }
 

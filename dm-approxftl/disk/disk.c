@@ -389,7 +389,7 @@ int aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
 	struct aftl_config own;
 	int ret;
 
-	aftl_shard_config(&own, &options->config, disk->shard);
+	aftl_derive_shard_config(&own, &options->config, disk->shard);
 	ret = aftl_create(&disk->ftl, &own, options->policy, &aftl_host_memory, disk, error);
 	if (ret)
 		return ret;
@@ -506,7 +506,7 @@ int aftl_disk_check_opts(const struct aftl_options *options, struct aftl_error *
 	struct aftl *ftl;
 	int ret;
 
-	aftl_shard_config(&own, &options->config, 0);
+	aftl_derive_shard_config(&own, &options->config, 0);
 	ret = aftl_create(&ftl, &own, options->policy, &aftl_host_memory, NULL, error);
 	if (ret)
 		return ret;

@@ -62,9 +62,9 @@ static inline struct aftl_spot aftl_device_locate_unit(const struct aftl_device 
 						       u32 units)
 {
 	return (struct aftl_spot){
-		.disk = device->disks[aftl_lpn_shard(&device->shards, unit)],
+		.disk = device->disks[aftl_shard_of_lpn(&device->shards, unit)],
 		.unit = aftl_shard_lpn(&device->shards, unit),
-		.units = aftl_shard_run_units(&device->shards, unit, units),
+		.units = aftl_shard_contiguous_units(&device->shards, unit, units),
 	};
 }
 

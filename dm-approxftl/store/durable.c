@@ -221,7 +221,8 @@ static void record_device_time(struct aftl_dev *dev)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 
-	aftl_volume_set_time(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	aftl_volume_set_time(dev->volume, aftl_now(ftl), aftl_age_ns(ftl),
+			     aftl_policy_state_word(ftl));
 }
 
 int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,

@@ -21,7 +21,7 @@ struct aftl_disk;
  * @end: number of the first operation that it does not cover
  * @now_ns: device time at which it was queued
  * @age_ns: aftl_age_ns() at that time
- * @memory: aftl_policy_memory() at that time
+ * @memory: aftl_policy_state_word() at that time
  */
 struct aftl_flush {
 	struct list_head node;

@@ -383,7 +383,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 
 	flush->now_ns = aftl_now(ftl);
 	flush->age_ns = aftl_age_ns(ftl);
-	flush->memory = aftl_policy_memory(ftl);
+	flush->memory = aftl_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
 	persist_partial_pages(dev);
 	flush->end = dev->head;

@@ -46,7 +46,7 @@ static u64 count_op_chunks(u64 ops)
 /* Programs, and one reset of all zones. Such resets are rare, so a second one waits for room. */
 static u64 fixed_ring_ops(const struct aftl_geometry *geo)
 {
-	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);
+	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
 
 	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
 }

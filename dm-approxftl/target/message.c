@@ -133,7 +133,7 @@ static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 static void accumulate_disk_stats(struct aftl_disk *disk, struct snap *snap)
 {
 	spin_lock_bh(&disk->lock);
-	aftl_stats_add(&snap->stats, aftl_stats(disk->ftl));
+	aftl_stats_accumulate(&snap->stats, aftl_stats(disk->ftl));
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
 	snap->lock_waits += disk->lock_waits;
@@ -396,8 +396,8 @@ static noinline_for_stack void print_own_value(const struct message *message,
 	int key = aftl_param_find(message->words[0]);
 	struct aftl_config own;
 
-	aftl_shard_config(&own, config, index);
-	aftl_param_print(aftl_param_at(key), aftl_param_get(&own, key), value);
+	aftl_derive_shard_config(&own, config, index);
+	aftl_param_format(aftl_param_at(key), aftl_param_get(&own, key), value);
 }
 
 /* Check that a shard accepts the change, and that its store has room for the consequences. */
@@ -482,7 +482,7 @@ static int localise_fault_number(struct message *message, u8 kind, u64 *number,
 		return aftl_fail(message->error, -EINVAL,
 				 "\"%llu\" is not a %s; there are 0 to %llu", *number,
 				 aftl_fault_actions[kind], count - 1);
-	shard = kind ? (u32)div64_u64(*number, of_each[kind]) : aftl_lpn_shard(shards, *number);
+	shard = kind ? (u32)div64_u64(*number, of_each[kind]) : aftl_shard_of_lpn(shards, *number);
 	*number = kind ? *number - shard * of_each[kind] : aftl_shard_lpn(shards, *number);
 	if (shard < place->first || shard >= place->end)
 		return aftl_fail(message->error, -EINVAL,
@@ -497,7 +497,7 @@ static u64 fault_device_number(const struct message *message, u32 shard, u8 kind
 	const struct aftl_shards *shards = &message->device->shards;
 	const u64 of_each[] = { 0, shards->geo.blocks, shards->geo.luns, 0 };
 
-	return kind == AFTL_FAULT_UNIT ? aftl_shard_host_lpn(shards, shard, (u32)number) :
+	return kind == AFTL_FAULT_UNIT ? aftl_shard_lpn_to_device(shards, shard, (u32)number) :
 					 shard * of_each[kind] + number;
 }
 
@@ -730,7 +730,7 @@ static struct page_info get_page_counts(struct aftl_disk *disk, u32 block, u32 p
 	spin_lock_bh(&disk->lock);
 	info.attr = *aftl_page_attr_at(media, index);
 	for (i = 0; i < media->geo->page_units; i++)
-		info.valid += aftl_ppn_valid(media, to_ppn(index * media->geo->page_units + i));
+		info.valid += aftl_ppn_is_valid(media, to_ppn(index * media->geo->page_units + i));
 	spin_unlock_bh(&disk->lock);
 	return info;
 }

@@ -361,7 +361,7 @@ static unsigned int print_keys(const struct aftl_options *options, bool measured
 	for (i = 0; i < aftl_param_count(); i++) {
 		if (is_param_default(options, i))
 			continue;
-		aftl_param_print(aftl_param_at(i), aftl_param_get(&options->config, i), value);
+		aftl_param_format(aftl_param_at(i), aftl_param_get(&options->config, i), value);
 		sz += print_pair(measured, aftl_param_at(i)->key, value, result + sz, maxlen - sz);
 	}
 	return sz;

@@ -292,8 +292,8 @@ static u32 count_common_units(const struct aftl_device *to, const struct aftl_de
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
-	units = aftl_shard_run_units(&to->shards, unit, units);
-	return aftl_shard_run_units(&from->shards, unit, units);
+	units = aftl_shard_contiguous_units(&to->shards, unit, units);
+	return aftl_shard_contiguous_units(&from->shards, unit, units);
 }
 
 static bool is_unit_unreadable(const struct aftl_device *from, u64 unit)

@@ -147,7 +147,7 @@ static bool same_device(const struct aftl_options *options, const struct aftl_de
 	for (i = 0; same && i < device->shards.count; i++) {
 		const struct aftl *ftl = device->disks[i]->ftl;
 
-		aftl_shard_config(&own, &options->config, i);
+		aftl_derive_shard_config(&own, &options->config, i);
 		same = options->policy == aftl_policy_type(ftl) &&
 		       !memcmp(&own, aftl_config(ftl), sizeof(own));
 	}

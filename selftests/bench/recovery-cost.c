@@ -117,7 +117,7 @@ static void shape_volume(struct aftl_volume_header *super, struct aftl_geometry 
 	memcpy(super->uuid, "one to be found!", AFTL_UUID_BYTES);
 	scnprintf(super->policy, sizeof(super->policy), "baseline");
 	scnprintf(super->profile, sizeof(super->profile), "demo");
-	if (aftl_volume_header_lay_out(super, geo, &error))
+	if (aftl_volume_header_set_layout(super, geo, &error))
 		give_up(error.text);
 }
 

@@ -70,9 +70,9 @@ TAP_TEST(every_parameter_is_read_as_printed)
 
 		for (j = 0; param->words && param->words[j]; j++)
 			try_value(param->key, param->words[j]);
-		aftl_param_print(param, param->smallest, value);
+		aftl_param_format(param, param->smallest, value);
 		try_value(param->key, value);
-		aftl_param_print(param, param->largest, value);
+		aftl_param_format(param, param->largest, value);
 		try_value(param->key, value);
 	}
 }
@@ -89,7 +89,7 @@ TAP_TEST(all_parameters_together_are_read_as_printed)
 	set_key("tag_carrier", "inode,write_hint,ioprio,write_stream");
 	set_key("timing", "scale:1000000");
 	for (i = 0; i < aftl_param_count(); i++) {
-		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->largest, value);
+		aftl_param_format(aftl_param_at(i), aftl_param_at(i)->largest, value);
 		set_key(aftl_param_at(i)->key, value);
 	}
 	comes_back();

@@ -40,7 +40,7 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_ppn_page(media, ppn);
 
-	probe.block = aftl_ppn_block(media, ppn);
+	probe.block = aftl_block_of_ppn(media, ppn);
 	probe.page = page % media->geo->pages;
 	probe.mode = aftl_page_mode(*aftl_page_attr_at(media, page));
 	probe.order = probe.block->order;
@@ -299,11 +299,11 @@ static void note_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t
 	u32 before = aftl_page_class(aftl_ppn_attr(media, from));
 	u32 after = aftl_page_class(aftl_ppn_attr(media, to));
 
-	bool *precise = &copies->precise[aftl_block_index(media, aftl_ppn_block(media, from))];
+	bool *precise = &copies->precise[aftl_block_index(media, aftl_block_of_ppn(media, from))];
 
 	CHECK_MSG(before == AFTL_APPROX || after == AFTL_PRECISE, "a copy lost its precision");
 	CHECK_MSG(after == AFTL_PRECISE || !*precise, "approximate data follows precise data");
-	CHECK(!(aftl_ppn_block(media, to)->note & NOTE_HOT));
+	CHECK(!(aftl_block_of_ppn(media, to)->note & NOTE_HOT));
 	*precise |= after == AFTL_PRECISE;
 	if (before != AFTL_APPROX)
 		return;
@@ -364,7 +364,7 @@ static void note_class(struct wear *wear, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u16 attr = aftl_ppn_attr(media, ppn);
-	u32 block = aftl_block_index(media, aftl_ppn_block(media, ppn));
+	u32 block = aftl_block_index(media, aftl_block_of_ppn(media, ppn));
 
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;
 }
@@ -486,7 +486,7 @@ static bool is_victim(u32 unit)
 	u32 class;
 
 	return aftl_gc_select_victim(device.ftl, device.ftl->luns, 4) ==
-	       aftl_ppn_block(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
+	       aftl_block_of_ppn(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 /*

@@ -55,7 +55,7 @@ static void pause_device(void)
 		test_end(&device);
 	}
 	test_begin(&device);
-	aftl_unquiesce(device.ftl);
+	aftl_unquiesce_device(device.ftl);
 	test_end(&device);
 }
 

@@ -190,7 +190,7 @@ static u64 sum_of_raw(u32 class)
 
 	program_all(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++)
-		sum += aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
+		sum += aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
 	return sum;
 }
 
@@ -242,11 +242,11 @@ TAP_TEST(a_program_after_an_erase_draws_new_errors)
 	build_lab();
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
-		struct aftl_block *block = aftl_ppn_block(&lab.media, to_ppn(slot));
-		u32 before = aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
+		struct aftl_block *block = aftl_block_of_ppn(&lab.media, to_ppn(slot));
+		u32 before = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
 
 		block->erases++;
-		same += before == aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
+		same += before == aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0).raw;
 		block->erases--;
 	}
 	CHECK_RANGE(same, 1, lab.geo.ppns / 4);
@@ -268,7 +268,7 @@ TAP_TEST(errors_never_fall_with_age)
 			u32 last = 0;
 
 			for (; hour < 400000; hour += 1 + hour / 3) {
-				u32 raw = aftl_cell_read(&lab.cell, to_ppn(slot), hour).raw;
+				u32 raw = aftl_cell_read_errors(&lab.cell, to_ppn(slot), hour).raw;
 
 				CHECK_MSG(raw >= last, "mode %u, hour %llu: %u after %u", mode,
 					  (unsigned long long)hour, raw, last);
@@ -378,7 +378,7 @@ TAP_TEST(ecc_takes_more_levels_for_more_errors_up_to_its_limit)
 	build_lab();
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
-		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_ppn(slot), 0);
+		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 		u32 wanted = errors.raw <= 80 ? 0 : (errors.raw - 80 + 19) / 20;
 
 		CHECK_EQ(errors.levels, wanted);
@@ -400,7 +400,7 @@ TAP_TEST(approximate_data_skips_ecc)
 	build_lab();
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	for (slot = 0; slot < lab.geo.ppns; slot++) {
-		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_ppn(slot), 0);
+		struct aftl_errors errors = aftl_cell_read_errors(&lab.cell, to_ppn(slot), 0);
 
 		CHECK_EQ(errors.flips, errors.raw);
 		CHECK_EQ(errors.levels, 0);
@@ -419,19 +419,19 @@ TAP_TEST(errors_that_a_copy_inherited_stay)
 	build_lab();
 	lab.media.blocks->extra = tap_zalloc(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
-	inherited = aftl_inherited_errors_at(&lab.media, lab.media.blocks, to_ppn(9));
+	inherited = aftl_inherited_errors_ptr(&lab.media, lab.media.blocks, to_ppn(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-	errors = aftl_cell_read(&lab.cell, to_ppn(9), 0);
+	errors = aftl_cell_read_errors(&lab.cell, to_ppn(9), 0);
 	*inherited = 40;
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).raw, errors.raw);
+	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
+	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).raw, errors.raw);
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 40);
+	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 40);
 	*inherited = 32768 + 100;
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 32768);
-	CHECK(!aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
+	CHECK_EQ(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).flips, 32768);
+	CHECK(!aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).lost);
 	*inherited = AFTL_INHERITED_LOST;
-	CHECK(aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
+	CHECK(aftl_cell_read_errors(&lab.cell, to_ppn(9), 0).lost);
 	free(lab.media.blocks->extra);
 	end_lab();
 }

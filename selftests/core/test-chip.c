@@ -672,7 +672,7 @@ static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
 static u32 order_of_cheat(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
-	    !aftl_switch_possible(aftl_policy_geometry(policy)))
+	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
 		return AFTL_ORDER_SEQUENTIAL;
 	return cheat->order == ANY_ORDER ? draw(AFTL_ORDER_SUPER_LAYER) : cheat->order;
 }
@@ -694,7 +694,7 @@ static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mi
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
 	       mine->open->erases == mine->erases &&
 	       (mine->open->order == AFTL_ORDER_SWITCHED ||
-		aftl_order_next(aftl_policy_media(policy), mine->open) <
+		aftl_program_order_next_page(aftl_policy_media(policy), mine->open) <
 			aftl_policy_geometry(policy)->pages);
 }
 
@@ -719,7 +719,7 @@ static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *
 	u32 page;
 
 	for (page = 0; page < media->geo->pages; page++)
-		if (aftl_page_programmed(media, block, page) &&
+		if (aftl_page_is_programmed(media, block, page) &&
 		    aftl_order_allows(media, block, page, 1))
 			break;
 	return page;
@@ -774,7 +774,7 @@ static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (cheat->turns)
 		block->flip = draw(2);
 	placement->block = block;
-	placement->page = aftl_order_next(aftl_policy_media(policy), block);
+	placement->page = aftl_program_order_next_page(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step(geo, block);
 	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED && !place_switched(policy, placement)) {
@@ -917,7 +917,7 @@ static void check_bugs(void)
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
-		      cheat->order != AFTL_ORDER_SWITCHED && aftl_ispp_default(&cheat->ispp);
+		      cheat->order != AFTL_ORDER_SWITCHED && aftl_ispp_is_default(&cheat->ispp);
 
 	if (!cheat->again || reusable)
 		CHECK(wanted);

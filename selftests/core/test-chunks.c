@@ -117,10 +117,10 @@ TAP_TEST(oob_metadata_of_pages_do_not_overlap)
 	size = media.oob_layout.bytes;
 	CHECK(aftl_chunks_alloc(&media.oob, 2 * NEAR + 1, size, count_allocation, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		memset(aftl_oob_at(&media, at[i]), 'a' + (int)i, size);
+		memset(aftl_oob_entry(&media, at[i]), 'a' + (int)i, size);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		CHECK_EQ(*(char *)aftl_oob_at(&media, at[i]), 'a' + i);
-		CHECK_EQ(((char *)aftl_oob_at(&media, at[i]))[size - 1], 'a' + i);
+		CHECK_EQ(*(char *)aftl_oob_entry(&media, at[i]), 'a' + i);
+		CHECK_EQ(((char *)aftl_oob_entry(&media, at[i]))[size - 1], 'a' + i);
 	}
 	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, count_free, &left);
 }

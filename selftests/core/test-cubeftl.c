@@ -29,7 +29,7 @@ static struct watch watch;
 static void check_program(aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_ppn_block(media, ppn);
+	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
 	u32 pages = media->geo->pages;
 	u32 page = aftl_ppn_page(media, ppn) % pages;
 	u32 in_line = page % 3;
@@ -39,7 +39,7 @@ static void check_program(aftl_ppn_t ppn)
 
 	if (in_line)
 		return;
-	CHECK_MSG(line == 0 || aftl_page_programmed(media, block, layer * 12),
+	CHECK_MSG(line == 0 || aftl_page_is_programmed(media, block, layer * 12),
 		  "follower %u of layer %u before its leader", line, layer);
 	CHECK_EQ(mode, line ? AFTL_MODE_FOLLOWER : AFTL_MODE_NORMAL);
 	*(line ? &watch.followers : &watch.leaders) += 1;
@@ -176,7 +176,7 @@ static struct aftl_ispp margin_of(u32 tenths, u32 early)
 		.early = early,
 	};
 
-	return aftl_follower_ispp(aftl_leader_result(&outcome));
+	return aftl_follower_ispp(aftl_leader_result_encode(&outcome));
 }
 
 /* Time to program the first word line of a new block as a follower with these steps. */
@@ -213,7 +213,7 @@ TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows fro
 		CHECK(ispp.start_mv <= last.start_mv && ispp.final_mv <= last.final_mv);
 		last = ispp;
 	}
-	CHECK(aftl_ispp_default(&last));
+	CHECK(aftl_ispp_is_default(&last));
 }
 
 static u32 parameters_kept(void)
@@ -246,7 +246,7 @@ static bool is_bad(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return aftl_page_overprogrammed(aftl_block_page_attr(media, block, page));
+	return aftl_page_is_overprogrammed(aftl_block_page_attr(media, block, page));
 }
 
 /* Count valid pages in misprogrammed word lines, and in @lines these word lines. */

@@ -18,7 +18,7 @@ static void begin_sources(struct aftl_events *events, u32 sources, u32 few)
 	u32 i;
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
-	aftl_events_shape(events, sources - few, few);
+	aftl_events_size_tree(events, sources - few, few);
 	CHECK_EQ(aftl_events_times(events), sources + 1);
 	CHECK(aftl_events_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
@@ -54,7 +54,7 @@ TAP_TEST(each_event_source_has_a_leaf_at_the_least_depth)
 			struct aftl_events events;
 			u32 last = many + few - 1;
 
-			aftl_events_shape(&events, many, few);
+			aftl_events_size_tree(&events, many, few);
 			CHECK(aftl_events_leaf(&events, last) < aftl_events_nodes(&events));
 			CHECK(aftl_events_leaf(&events, many - 1) < aftl_events_nodes(&events));
 			CHECK_EQ(tree_levels(aftl_events_leaf(&events, last)), 1 + fls64(few - 1));
@@ -73,8 +73,8 @@ TAP_TEST(a_set_without_pending_events_never_fires)
 	for (sources = 2; sources <= SOURCES_MAX; sources++)
 		for (few = 1; few < sources && few <= FEW_MAX; few++) {
 			begin_sources(&events, sources, few);
-			CHECK_EQ(aftl_events_when(&events), AFTL_NEVER);
-			CHECK_EQ(aftl_events_first(&events), 0);
+			CHECK_EQ(aftl_events_first_ns(&events), AFTL_NEVER);
+			CHECK_EQ(aftl_events_first_source(&events), 0);
 		}
 }
 
@@ -93,9 +93,9 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 					   aftl_random_below(&random, 20) : AFTL_NEVER;
 
 			expected[source] = time;
-			aftl_events_set(&events, source, time);
-			CHECK_EQ(aftl_events_first(&events), search_earliest(sources));
-			CHECK_EQ(aftl_events_when(&events), expected[search_earliest(sources)]);
+			aftl_events_set_time(&events, source, time);
+			CHECK_EQ(aftl_events_first_source(&events), search_earliest(sources));
+			CHECK_EQ(aftl_events_first_ns(&events), expected[search_earliest(sources)]);
 		}
 	}
 }

@@ -161,7 +161,7 @@ static void check_erased(const struct test_device *device)
 		const struct aftl_block *block = &media->blocks[i / media->geo->pages];
 		u32 page = i % media->geo->pages;
 
-		wrong += !aftl_page_programmed(media, block, page) &&
+		wrong += !aftl_page_is_programmed(media, block, page) &&
 			 aftl_page_hours_since(media, block, page);
 	}
 	CHECK_EQ(wrong, 0);

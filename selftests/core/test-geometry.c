@@ -168,7 +168,7 @@ TAP_TEST(derived_sizes_are_the_products_of_the_parameters)
 		CHECK_EQ(geo.pages % geo.program_pages, 0);
 		CHECK_EQ(geo.word_line_pages % geo.program_pages, 0);
 		CHECK(geo.units && geo.units <= geo.ppns);
-		CHECK(aftl_program_units(&geo) <= AFTL_PROGRAM_UNITS_MAX);
+		CHECK(aftl_units_per_program(&geo) <= AFTL_PROGRAM_UNITS_MAX);
 	}
 }
 
@@ -183,7 +183,7 @@ static void check_page(const struct aftl_media *media, const struct aftl_block *
 	CHECK_EQ(aftl_word_line(geo, page), layer * geo->word_lines + line);
 	CHECK_EQ(from_ppn(ppn), device_page * geo->page_units);
 	CHECK_EQ(aftl_ppn_page(media, ppn), device_page);
-	CHECK(aftl_ppn_block(media, ppn) == block);
+	CHECK(aftl_block_of_ppn(media, ppn) == block);
 }
 
 /* Layer, word line and bit must count up like the digits of the page number. */

@@ -133,8 +133,8 @@ static u32 levels_for(u32 raw, u32 correctable, u32 lent)
 
 static struct aftl_errors errors_of(u32 unit)
 {
-	return aftl_cell_read(aftl_cell(device.ftl), test_lookup(&device, unit),
-			      aftl_hours(device.ftl));
+	return aftl_cell_read_errors(aftl_cell(device.ftl), test_lookup(&device, unit),
+				     aftl_hours(device.ftl));
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */

@@ -96,7 +96,7 @@ static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
 		u16 attr = aftl_ppn_attr(media, to_ppn(slot));
 		u32 level;
 
-		if (!aftl_ppn_valid(media, to_ppn(slot)))
+		if (!aftl_ppn_is_valid(media, to_ppn(slot)))
 			continue;
 		level = aftl_lpn_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
 		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
@@ -222,7 +222,7 @@ static void try_taken(u8 class, u8 level)
 {
 	device.level = level;
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
-	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_quality_level(class, level));
+	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_class_quality_level(class, level));
 }
 
 TAP_TEST(only_approximate_data_have_a_level)

@@ -189,7 +189,7 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 	CHECK(aftl_luns_in_gc(device.ftl));
 	/* Without requests GC continues after quiesce and resume. */
 	aftl_quiesce(device.ftl);
-	aftl_unquiesce(device.ftl);
+	aftl_unquiesce_device(device.ftl);
 	CHECK(aftl_luns_in_gc(device.ftl));
 	for (i = 0; i < 1000000 && aftl_luns_in_gc(device.ftl); i++)
 		if (!test_step(&device))

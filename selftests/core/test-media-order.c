@@ -51,7 +51,7 @@ static bool is_allowed(u32 page, u32 pages)
 
 static bool is_used(u32 page)
 {
-	return aftl_page_programmed(&one.media, &one.block, page);
+	return aftl_page_is_programmed(&one.media, &one.block, page);
 }
 
 static void program(u32 page, u32 pages, u16 attr)
@@ -63,7 +63,7 @@ static void program(u32 page, u32 pages, u16 attr)
 	if (!one.block.programmed)
 		one.block.begun_flip = one.block.flip;
 	one.block.programmed += pages;
-	aftl_order_advance(&one.media, &one.block, page);
+	aftl_program_order_advance(&one.media, &one.block, page);
 }
 
 /* Independent model: is the whole step at @page legal? */
@@ -406,7 +406,7 @@ TAP_TEST(an_erased_block_is_empty_and_keeps_its_flip_bit)
 	one.block.note = 7;
 	one.block.kind = 3;
 	program(aftl_two_pass_next(&one.media, &one.block), 1, aftl_page_attr(1, 1, 0));
-	aftl_block_wipe(&one.media, &one.block);
+	aftl_block_clear_oob(&one.media, &one.block);
 	CHECK_EQ(one.block.erases, 1);
 	CHECK_EQ(one.block.flip, 1);
 	CHECK_EQ(one.block.note, 0);

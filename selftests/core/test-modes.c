@@ -52,7 +52,7 @@ static void check_first_pages(const struct aftl_block *block, u32 bits)
 	u32 page;
 
 	for (page = 0; page < media->geo->pages; page++)
-		CHECK_EQ(aftl_page_programmed(media, block, page), page % bits == 0);
+		CHECK_EQ(aftl_page_is_programmed(media, block, page), page % bits == 0);
 }
 
 static void one_bit(const char *one_shot, const char *bits)
@@ -133,9 +133,9 @@ TAP_TEST(program_modes_keep_their_numbers)
 		CHECK_EQ(aftl_page_mode(attr), mode);
 		CHECK_EQ(aftl_page_class(attr), AFTL_APPROX);
 		CHECK_EQ(aftl_page_reprograms(attr), 2);
-		CHECK(aftl_attr_possible(attr));
+		CHECK(aftl_page_attr_is_possible(attr));
 	}
-	CHECK(!aftl_attr_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));
+	CHECK(!aftl_page_attr_is_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));
 }
 
 static u64 errors_of(const char *share, const char *cycles)

@@ -23,10 +23,10 @@ static void check_round_trip(const struct aftl_param *param, u64 value)
 	struct aftl_error error = { "" };
 	char text[AFTL_VALUE_SIZE];
 	char again[AFTL_VALUE_SIZE];
-	u64 *stored = aftl_param_value(&config, aftl_param_find(param->key));
+	u64 *stored = aftl_config_param_ptr(&config, aftl_param_find(param->key));
 
 	memset(text, 'x', sizeof(text));
-	aftl_param_print(param, value, text);
+	aftl_param_format(param, value, text);
 	if (!CHECK_MSG(memchr(text, '\0', sizeof(text)), "%s is not terminated", param->key))
 		return;
 	*stored = value ? 0 : 1;
@@ -34,7 +34,7 @@ static void check_round_trip(const struct aftl_param *param, u64 value)
 		  text, error.text);
 	CHECK_MSG(*stored == value, "%s = %s gives %llu, not %llu", param->key, text,
 		  (unsigned long long)*stored, (unsigned long long)value);
-	aftl_param_print(param, *stored, again);
+	aftl_param_format(param, *stored, again);
 	CHECK_TEXT(again, text);
 }
 
@@ -91,8 +91,8 @@ TAP_TEST(weights_survive_print_and_set)
 	for (round = 0; round < 1000; round++) {
 		value = some_weights(&random);
 		check_round_trip(param, value);
-		if (aftl_weights(value) < AFTL_QUEUES_MAX)
-			CHECK_EQ(aftl_weight(value, aftl_weights(value)), 1);
+		if (aftl_weight_count(value) < AFTL_QUEUES_MAX)
+			CHECK_EQ(aftl_weight_at(value, aftl_weight_count(value)), 1);
 	}
 }
 
@@ -134,7 +134,7 @@ static void own_values_are_where_they_belong(const struct aftl_param_group *grou
 
 		CHECK(aftl_param_at(index) == param);
 		CHECK_EQ(values[i], param->standard);
-		*aftl_param_value(&config, index) = param->smallest + 17;
+		*aftl_config_param_ptr(&config, index) = param->smallest + 17;
 		CHECK_EQ(values[i], param->smallest + 17);
 		CHECK((aftl_param_change(index) == AFTL_CHANGE_LIVE) == group->live);
 	}
@@ -348,11 +348,11 @@ TAP_TEST(values_outside_the_range_of_a_key_are_refused)
 		if (param->type == AFTL_PARAM_CHOICE)
 			continue;
 		if (param->largest < U64_MAX) {
-			aftl_param_print(param, param->largest + 1, text);
+			aftl_param_format(param, param->largest + 1, text);
 			check_refused(param->key, text, "out of range");
 		}
 		if (param->smallest) {
-			aftl_param_print(param, param->smallest - 1, text);
+			aftl_param_format(param, param->smallest - 1, text);
 			check_refused(param->key, text, "out of range");
 		}
 	}

@@ -169,10 +169,10 @@ TAP_TEST(the_passes_of_a_block_have_one_legal_order)
 		if (steps[i][1])
 			continue;
 		block.programmed += 4;
-		aftl_order_advance(&media, &block, first);
+		aftl_program_order_advance(&media, &block, first);
 	}
 	CHECK_EQ(aftl_fine_pass_page(&media, &block), 48);
-	CHECK_EQ(aftl_order_next(&media, &block), 48);
+	CHECK_EQ(aftl_program_order_next_page(&media, &block), 48);
 }
 
 TAP_TEST(data_stay_in_the_buffer_until_their_fine_pass)
@@ -207,9 +207,9 @@ TAP_TEST(data_cannot_be_read_between_the_passes)
 	test_wait(&device, 100000000);
 	media = aftl_media(device.ftl);
 	CHECK_EQ(aftl_page_mode(*aftl_page_attr_at(media, 0)), AFTL_MODE_FOGGY);
-	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
+	CHECK(aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
+	CHECK(!aftl_cell_read_errors(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 }
 
 /*
@@ -412,7 +412,7 @@ static void take_over_fill(void)
 
 		accounts[i].coarse = media->blocks[i].programmed / step;
 		for (page = first; page < first + media->blocks[i].programmed; page += step)
-			accounts[i].fine += !aftl_page_foggy(*aftl_page_attr_at(media, page));
+			accounts[i].fine += !aftl_page_is_foggy(*aftl_page_attr_at(media, page));
 		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
 	}
 	for (i = 0; i < media->geo->luns; i++)

@@ -259,7 +259,7 @@ static int load_changed(struct test_bytes *bytes, unsigned int index)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl_config config = *aftl_config(device.ftl);
-	u64 *value = aftl_param_value(&config, index);
+	u64 *value = aftl_config_param_ptr(&config, index);
 	struct aftl *next = NULL;
 	int ret;
 
@@ -315,7 +315,7 @@ TAP_TEST(live_parameters_change_on_a_loaded_device)
 		char text[AFTL_VALUE_SIZE];
 		int ret;
 
-		aftl_param_print(aftl_param_at(i), wanted, text);
+		aftl_param_format(aftl_param_at(i), wanted, text);
 		ret = aftl_check_param(device.ftl, aftl_param_at(i)->key, text, &device.error);
 		CHECK_EQ(ret, live ? 0 : -EINVAL);
 		CHECK_EQ(aftl_param_get(aftl_config(device.ftl), i), was);
@@ -364,7 +364,7 @@ TAP_TEST(parameters_change_under_load_without_data_loss)
 		if (aftl_param_change(index) != AFTL_CHANGE_LIVE || !strncmp(param->key, "rber", 4))
 			continue;
 		wanted = min(max(wanted, param->smallest), param->largest);
-		aftl_param_print(param, wanted, text);
+		aftl_param_format(param, wanted, text);
 		CHECK_EQ(aftl_set_param(device.ftl, param->key, text, &device.error), 0);
 	}
 }

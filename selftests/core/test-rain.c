@@ -149,7 +149,7 @@ static void check_stripe(u32 first, u32 number, u32 page)
 
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *block = block_at(i, number);
-		bool here = aftl_page_programmed(aftl_media(device.ftl), block, page);
+		bool here = aftl_page_is_programmed(aftl_media(device.ftl), block, page);
 
 		if (block->parity) {
 			has_page = here;
@@ -197,14 +197,14 @@ static bool can_be_had(aftl_ppn_t ppn)
 
 	if (!is_dead(lun))
 		return true;
-	if (aftl_ppn_lost(aftl_media(device.ftl), ppn))
+	if (aftl_ppn_is_marked_lost(aftl_media(device.ftl), ppn))
 		return false;
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
 		has_parity |= other->parity && !is_dead(i);
 		if (i != lun && is_dead(i) && !other->parity &&
-		    aftl_page_programmed(aftl_media(device.ftl), other, page))
+		    aftl_page_is_programmed(aftl_media(device.ftl), other, page))
 			return false;
 	}
 	return has_parity;
@@ -648,7 +648,7 @@ static void one_die_is_written(const char *policy, const char *params)
 
 	open_device(policy, params);
 	geo = aftl_geometry(device.ftl);
-	units = aftl_program_units(geo);
+	units = aftl_units_per_program(geo);
 	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failures(); i++)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns, units,
 				 i & 1, NULL), 0);
@@ -819,7 +819,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 	for (i = 0; i < 48; i++)
 		if (is_full_superblock(i))
 			least = min(least, valid_beside(i));
-	aftl_unquiesce(device.ftl);
+	aftl_unquiesce_device(device.ftl);
 	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
 	victim = device.ftl->die_groups[0].victim;
 	CHECK(victim != AFTL_NIL && is_full_superblock(victim));

@@ -29,7 +29,7 @@ TAP_TEST(skipping_advances_by_the_requested_number_of_draws)
 
 	for (i = 0; i < 1000; i++)
 		aftl_random_next(&drawn);
-	aftl_random_skip(&skipped, 1000);
+	aftl_random_skip_draws(&skipped, 1000);
 	CHECK_EQ(aftl_random_next(&drawn), aftl_random_next(&skipped));
 }
 
@@ -41,8 +41,8 @@ TAP_TEST(draws_stay_below_their_limit)
 	int round;
 
 	for (i = 0; i < ARRAY_SIZE(limits); i++) {
-		CHECK_EQ(aftl_scale_draw(0, limits[i]), 0);
-		CHECK_EQ(aftl_scale_draw(U64_MAX, limits[i]), limits[i] - 1);
+		CHECK_EQ(aftl_scale_random(0, limits[i]), 0);
+		CHECK_EQ(aftl_scale_random(U64_MAX, limits[i]), limits[i] - 1);
 		for (round = 0; round < 1000; round++)
 			CHECK(aftl_random_below(&random, limits[i]) < limits[i]);
 	}

@@ -169,7 +169,7 @@ TAP_TEST(changed_units_are_read_again)
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
 	read_one(9);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(9), &ppn));
-	lun = aftl_block_lun(device.ftl, aftl_ppn_block(&device.ftl->media, ppn));
+	lun = aftl_block_lun(device.ftl, aftl_block_of_ppn(&device.ftl->media, ppn));
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
 	CHECK_EQ(cache_hits(), 1);

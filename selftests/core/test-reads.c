@@ -240,8 +240,8 @@ TAP_TEST(each_step_between_references_is_a_retry)
 
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
-				aftl_read_page(&device.ftl->sense, block, page, start,
-					       aftl_hours(device.ftl));
+				aftl_read_page_timing(&device.ftl->sense, block, page, start,
+						      aftl_hours(device.ftl));
 
 			CHECK_EQ(sensing.shift, best);
 			CHECK_EQ(sensing.retries, start > best ? start - best : best - start);
@@ -324,7 +324,7 @@ TAP_TEST(sensing_levels_follow_the_errors_of_the_page)
 		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
 		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
 			u32 page = aftl_ppn_page(&device.ftl->media, ppn);
-			u32 shift = best_shift(aftl_ppn_block(&device.ftl->media, ppn),
+			u32 shift = best_shift(aftl_block_of_ppn(&device.ftl->media, ppn),
 					       page % device.ftl->geo.pages);
 
 			CHECK_EQ(read_ns(5), mine->old_ns * (1 + shift));
@@ -371,8 +371,8 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 		test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 		if (!CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
 			break;
-		errors = aftl_cell_read(&device.ftl->cell, ppn, 0);
-		block = aftl_ppn_block(&device.ftl->media, ppn);
+		errors = aftl_cell_read_errors(&device.ftl->cell, ppn, 0);
+		block = aftl_block_of_ppn(&device.ftl->media, ppn);
 		page = aftl_ppn_page(&device.ftl->media, ppn) % device.ftl->geo.pages;
 		seen_levels |= 1 << errors.levels;
 		CHECK_EQ(read_ns(unit), 60000 + 7000 * errors.levels);
@@ -418,7 +418,7 @@ static u32 baked_units(u32 at_least)
 
 	for (unit = 0; unit < ftl->geo.units; unit++)
 		count += aftl_l2p_lookup(ftl, to_lpn(unit), &ppn) &&
-			 aftl_origin(&ftl->media, aftl_ppn_block(&ftl->media, ppn),
+			 aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn),
 				     ppn).inherited >= at_least;
 	return count;
 }
@@ -463,7 +463,7 @@ static void check_in_flight(struct test_listener *self, struct test_request *req
 	read_in_flight++;
 	flipped_in_flight += read->flips;
 	CHECK(!read->lost);
-	CHECK_EQ(read->flips, aftl_origin(media, aftl_ppn_block(media, read->ppn),
+	CHECK_EQ(read->flips, aftl_origin(media, aftl_block_of_ppn(media, read->ppn),
 					  read->ppn).inherited);
 }
 
@@ -480,7 +480,7 @@ static void read_programs(void)
 			continue;
 		ppn = aftl_page_ppn(&device.ftl->media, work->placement.block,
 				    work->placement.page);
-		if (aftl_ppn_valid(&device.ftl->media, ppn))
+		if (aftl_ppn_is_valid(&device.ftl->media, ppn))
 			test_do(&device, AFTL_OP_READ,
 				from_lpn(aftl_ppn_lpn(&device.ftl->media, ppn)), 1, 0, NULL);
 	}
@@ -585,7 +585,7 @@ TAP_TEST(reads_raise_the_error_rate_of_their_block)
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
 	CHECK(rate_after(block, 1000) < last / 4 * 3);
-	aftl_block_wipe(&device.ftl->media, block);
+	aftl_block_clear_oob(&device.ftl->media, block);
 	CHECK_EQ(block->reads, 0);
 	test_device_close(&device);
 }
@@ -654,7 +654,7 @@ TAP_TEST(a_suspended_device_drops_pending_refreshes)
 	aftl_quiesce(device.ftl);
 	CHECK_EQ(block->reads, 32);
 	CHECK(!device.ftl->luns[0].disturbed);
-	aftl_unquiesce(device.ftl);
+	aftl_unquiesce_device(device.ftl);
 	test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL);
 	test_wait(&device, 1000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);

@@ -30,7 +30,7 @@ TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 
 	for (lsb = 0; lsb <= AFTL_REPROGRAMS_MAX; lsb++)
 		for (msb = 0; lsb + msb <= AFTL_REPROGRAMS_MAX; msb++)
-			CHECK_EQ(aftl_distribution_id(lsb, msb), ids[lsb][msb]);
+			CHECK_EQ(aftl_voltage_distribution_id(lsb, msb), ids[lsb][msb]);
 }
 
 /* A listener that tracks the word lines of a device */
@@ -120,7 +120,7 @@ static void check_again(u32 block, u32 layer)
 static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_ppn_block(media, first);
+	const struct aftl_block *block = aftl_block_of_ppn(media, first);
 	u32 index = aftl_block_index(media, block);
 	u32 line = aftl_ppn_page(media, first) % geo()->pages / LINE;
 	u32 *programs = line_programs(index, line);
@@ -144,11 +144,11 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 		    aftl_ppn_t to)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_ppn_block(media, from);
+	const struct aftl_block *block = aftl_block_of_ppn(media, from);
 	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
 	u32 layers = watcher.virtual_layers ? 1 : geo()->super_layers;
 
-	CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
+	CHECK_RANGE(aftl_block_of_ppn(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
 	watcher.moves++;
@@ -161,7 +161,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	u32 index = aftl_block_index(aftl_media(device.ftl),
-				     aftl_ppn_block(aftl_media(device.ftl), first));
+				     aftl_block_of_ppn(aftl_media(device.ftl), first));
 
 	memset(line_programs(index, 0), 0, lines_of_block() * sizeof(u32));
 	watcher.moved[index] = 0;
@@ -321,7 +321,7 @@ static const struct aftl_block *home_of_unit(u32 unit, u32 *page)
 	aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 
 	*page = aftl_ppn_page(media, ppn) % geo()->pages;
-	return aftl_ppn_block(media, ppn);
+	return aftl_block_of_ppn(media, ppn);
 }
 
 /* Hotness class of the block of @unit, or 0 for a normal block. */

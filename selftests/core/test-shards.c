@@ -34,12 +34,12 @@ TAP_TEST(a_single_shard_equals_the_device)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(shards.units, geo.units);
 	CHECK_EQ(memcmp(&shards.geo, &geo, sizeof(geo)), 0);
-	aftl_shard_config(&own, &config, 0);
+	aftl_derive_shard_config(&own, &config, 0);
 	CHECK_EQ(memcmp(&own, &config, sizeof(own)), 0);
-	CHECK_EQ(aftl_lpn_shard(&shards, 12345), 0);
+	CHECK_EQ(aftl_shard_of_lpn(&shards, 12345), 0);
 	CHECK_EQ(aftl_shard_lpn(&shards, 12345), 12345);
-	CHECK_EQ(aftl_shard_run_units(&shards, 12345, 6789), 6789);
-	CHECK_EQ(aftl_shard_host_lpn(&shards, 0, 12345), 12345);
+	CHECK_EQ(aftl_shard_contiguous_units(&shards, 12345, 6789), 6789);
+	CHECK_EQ(aftl_shard_lpn_to_device(&shards, 0, 12345), 12345);
 }
 
 /* Check that each address of each shard occurs once, in rotating runs, and maps back. */
@@ -49,10 +49,10 @@ static void check_addresses(const struct aftl_shards *shards)
 	u64 unit;
 
 	for (unit = 0; unit < shards->units; unit++) {
-		u32 index = aftl_lpn_shard(shards, unit);
+		u32 index = aftl_shard_of_lpn(shards, unit);
 
 		if (index >= shards->count || aftl_shard_lpn(shards, unit) != next[index]++ ||
-		    aftl_shard_host_lpn(shards, index, next[index] - 1) != unit)
+		    aftl_shard_lpn_to_device(shards, index, next[index] - 1) != unit)
 			break;
 	}
 	CHECK_EQ(unit, shards->units);
@@ -88,10 +88,10 @@ TAP_TEST(requests_are_split_at_the_ends_of_runs)
 
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	run = 1U << shards.chunk_shift;
-	CHECK_EQ(aftl_shard_run_units(&shards, 0, run), run);
-	CHECK_EQ(aftl_shard_run_units(&shards, 0, run + 1), run);
-	CHECK_EQ(aftl_shard_run_units(&shards, 5, 3), 3);
-	CHECK_EQ(aftl_shard_run_units(&shards, 3 * run - 1, 100), 1);
+	CHECK_EQ(aftl_shard_contiguous_units(&shards, 0, run), run);
+	CHECK_EQ(aftl_shard_contiguous_units(&shards, 0, run + 1), run);
+	CHECK_EQ(aftl_shard_contiguous_units(&shards, 5, 3), 3);
+	CHECK_EQ(aftl_shard_contiguous_units(&shards, 3 * run - 1, 100), 1);
 }
 
 /* Compare with a count unit by unit. */
@@ -108,8 +108,8 @@ TAP_TEST(a_range_of_the_device_is_a_range_in_each_shard)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	for (unit = 0; unit <= shards.units; unit++) {
 		for (i = 0; i < 3; i++)
-			wrong += aftl_shard_lpns_before(&shards, i, unit) != before[i];
-		before[aftl_lpn_shard(&shards, unit)]++;
+			wrong += aftl_shard_lpns_below(&shards, i, unit) != before[i];
+		before[aftl_shard_of_lpn(&shards, unit)]++;
 	}
 	CHECK_EQ(wrong, 0);
 }
@@ -127,7 +127,7 @@ TAP_TEST(a_run_holds_at_least_one_program)
 	config.one_shot = AFTL_ON;
 	config.page = 16 * 1024;
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
-	CHECK_EQ(aftl_program_units(&shards.geo), 48);
+	CHECK_EQ(aftl_units_per_program(&shards.geo), 48);
 	CHECK_EQ(1U << shards.chunk_shift, 64);
 	check_addresses(&shards);
 }
@@ -142,8 +142,8 @@ TAP_TEST(shared_resources_are_divided_among_shards)
 	config.link = 2;
 	config.read_cache = 0;
 	config.depth = 20;
-	aftl_shard_config(&own[0], &config, 0);
-	aftl_shard_config(&own[1], &config, 1);
+	aftl_derive_shard_config(&own[0], &config, 0);
+	aftl_derive_shard_config(&own[1], &config, 1);
 	CHECK_EQ(own[0].shards, 1);
 	CHECK_EQ(own[0].channels, 2);
 	CHECK_EQ(own[0].buffer, 1 << 18);
@@ -170,7 +170,7 @@ TAP_TEST(a_run_of_a_zoned_device_is_a_zone)
 	CHECK_EQ(1U << shards.chunk_shift, shards.geo.zone_units);
 	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
 	check_addresses(&shards);
-	CHECK_EQ(aftl_lpn_shard(&shards, 6 * shards.geo.zone_units), 2);
+	CHECK_EQ(aftl_shard_of_lpn(&shards, 6 * shards.geo.zone_units), 2);
 	CHECK_EQ(aftl_shard_lpn(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
 }
 
@@ -207,7 +207,7 @@ TAP_TEST(counters_of_shards_are_added)
 		((u64 *)&sum)[i] = i;
 		((u64 *)&more)[i] = 1ULL << 40;
 	}
-	aftl_stats_add(&sum, &more);
+	aftl_stats_accumulate(&sum, &more);
 	for (i = 0; i < sizeof(sum) / sizeof(u64); i++)
 		CHECK_EQ(((u64 *)&sum)[i], i + ((u64)(i < words) << 40));
 	CHECK_EQ(sum.counters.host_read_requests >> 40, 1);

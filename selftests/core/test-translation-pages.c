@@ -59,7 +59,7 @@ static struct aftl_block *block_of(u32 number)
 
 	if (!aftl_l2p_lookup(device.ftl, to_lpn(test_units(&device) + number), &ppn))
 		return NULL;
-	return aftl_ppn_block(&device.ftl->media, ppn);
+	return aftl_block_of_ppn(&device.ftl->media, ppn);
 }
 
 static u64 read_unit(u32 unit)

@@ -124,7 +124,7 @@ TAP_TEST(new_data_are_programmed_with_margins)
 static u64 age_hours(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_ppn_block(media, test_lookup(&device, unit));
+	const struct aftl_block *block = aftl_block_of_ppn(media, test_lookup(&device, unit));
 	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_hours(device.ftl) - block->first_hour -

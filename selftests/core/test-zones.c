@@ -276,7 +276,7 @@ TAP_TEST(small_zones_use_fewer_luns)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_allocation_order_lun(&device.ftl->geo, 0)), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_lun_in_allocation_order(&device.ftl->geo, 0)), 0);
 	expect_zone(0, AFTL_ZONE_READ_ONLY, 32);
 	expect_zone(1, AFTL_ZONE_FULL, 32);
 	expect_zone(2, AFTL_ZONE_OFFLINE, 0);
@@ -292,7 +292,7 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
-	lun = aftl_allocation_order_lun(&device.ftl->geo, 3);
+	lun = aftl_lun_in_allocation_order(&device.ftl->geo, 3);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);
 	for (i = 0; i < 18; i++)
@@ -578,7 +578,7 @@ static u32 zone_of_block(const struct aftl_block *block)
 		u32 of = from_lpn(aftl_ppn_lpn(&device.ftl->media, to_ppn(i))) /
 			 device.ftl->geo.zone_units;
 
-		if (!aftl_ppn_valid(&device.ftl->media, to_ppn(i)))
+		if (!aftl_ppn_is_valid(&device.ftl->media, to_ppn(i)))
 			continue;
 		CHECK_MSG(zone == U32_MAX || zone == of, "a block has data of zones %u and %u",
 			  zone, of);

@@ -19,7 +19,7 @@ static void check_value(const struct aftl_config *config, const char *key)
 	param = aftl_param_at(index);
 	value = aftl_param_get(config, index);
 	demand(value >= param->smallest && value <= param->largest);
-	aftl_param_print(param, value, text);
+	aftl_param_format(param, value, text);
 	demand(strlen(text) < sizeof(text));
 	demand(!aftl_param_set(&again, key, text, &error));
 	demand(aftl_param_get(&again, index) == value);

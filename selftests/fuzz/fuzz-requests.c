@@ -77,7 +77,7 @@ static void draw_parameters(struct aftl_config *config, struct fuzz_bytes *input
 	config->fill_valid = fuzz_next(input) * 39;
 	config->fill_overwrite = fuzz_next(input) * 100;
 	config->fill_approx = fuzz_next(input) * 39;
-	*aftl_param_value(config, aftl_param_find("promote")) = 1 + fuzz_next(input) % 7;
+	*aftl_config_param_ptr(config, aftl_param_find("promote")) = 1 + fuzz_next(input) % 7;
 	config->rber = fuzz_next(input) * 30000000ULL;
 	config->ecc_bits = fuzz_next(input) % 50;
 	config->ecc_levels = fuzz_next(input) % 4;

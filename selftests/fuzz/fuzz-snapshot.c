@@ -61,7 +61,7 @@ int fuzz_input(const u8 *data, size_t size)
 		abort();
 	memcpy(copy, data, size);
 	if (size > 4)
-		aftl_put(copy + size - 4, ~aftl_crc32c(AFTL_CRC_START, copy, size - 4), 4);
+		aftl_put_le(copy + size - 4, ~aftl_crc32c(AFTL_CRC_START, copy, size - 4), 4);
 	if (aftl_load(&ftl, &source, &ops, NULL, &error)) {
 		demand(strlen(error.text) > 5 && !ftl);
 	} else {

@@ -205,7 +205,7 @@ static void make_volume(u32 kind)
 
 static void seal_super(u8 *frame)
 {
-	aftl_put(frame + 4092, ~aftl_crc32c(AFTL_CRC_START, frame, 4092), 4);
+	aftl_put_le(frame + 4092, ~aftl_crc32c(AFTL_CRC_START, frame, 4092), 4);
 }
 
 static void seal_all(const struct aftl_volume_header *super)
@@ -223,7 +223,7 @@ static void seal_all(const struct aftl_volume_header *super)
 static void change(const u8 *data, size_t size, size_t used)
 {
 	while (size >= 5) {
-		size_t at = aftl_get(data, 3) % used;
+		size_t at = aftl_get_le(data, 3) % used;
 		size_t count = min(min((size_t)data[3] % 16 + 1, size - 4), used - at);
 
 		memcpy(bytes + at, data + 4, count);
@@ -239,8 +239,8 @@ static void demand_same_state(void)
 	u8 payload[AFTL_SECTOR_BYTES] = { 0 };
 	struct aftl_volume_state state;
 
-	aftl_state_encode(aftl_volume_state(volume), payload);
-	demand(!aftl_state_decode(&state, payload));
+	aftl_volume_state_encode(aftl_volume_state(volume), payload);
+	demand(!aftl_volume_state_decode(&state, payload));
 	demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
 }
 

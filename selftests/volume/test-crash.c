@@ -525,7 +525,7 @@ static void check_room(const struct aftl *ftl)
 		u32 lun = i / ftl->geo.block_ppns / ftl->geo.blocks_per_lun;
 
 		counted &= i % ftl->geo.block_ppns > 0;
-		if (counted || !aftl_ppn_valid(&ftl->media, to_ppn(i)))
+		if (counted || !aftl_ppn_is_valid(&ftl->media, to_ppn(i)))
 			continue;
 		counted = true;
 		CHECK_MSG(++blocks[zone * ftl->geo.luns + lun] <= ftl->geo.zone_blocks + 1,

@@ -86,12 +86,12 @@ static int try_device(const struct aftl_config *config, const char *policy,
 	struct aftl_volume_header super = { .config = *config };
 	struct test_device device;
 	struct aftl_geometry geo;
-	int ret = aftl_volume_header_lay_out(&super, &geo, error);
+	int ret = aftl_volume_header_set_layout(&super, &geo, error);
 
 	if (ret)
 		return ret;
 	test_device_init(&device, "demo");
-	aftl_shard_config(&device.config, config, 0);
+	aftl_derive_shard_config(&device.config, config, 0);
 	ret = test_device_create(&device, policy);
 	*error = device.error;
 	test_device_close(&device);
@@ -188,7 +188,7 @@ static void send_request(struct life *life)
 	}
 	if (device->config.queue_weights)
 		device->queue = (u8)pair_below(life,
-					       aftl_weights(device->config.queue_weights) + 1);
+					       aftl_weight_count(device->config.queue_weights) + 1);
 	zone_stream_submit(&life->zones, device);
 	test_drain_to(device, pair_below(life, 20));
 }

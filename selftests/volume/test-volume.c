@@ -70,7 +70,7 @@ static u64 close_and_go_on(void)
 	durable.digest = aftl_digest(device->ftl);
 	/* The backing device stays as the close left it. */
 	durable.ret = -ESHUTDOWN;
-	aftl_unquiesce(device->ftl);
+	aftl_unquiesce_device(device->ftl);
 	digest = future_of();
 	durable_stop(&durable);
 	return digest;
@@ -340,7 +340,7 @@ TAP_TEST(each_shard_has_a_volume_of_its_own)
 		aftl_volume_header_to_shard(&durable.super, shard);
 		volume_must(durable_format(&durable), "format");
 		volume_start("approxftl");
-		aftl_shard_config(&own, &durable.super.config, shard);
+		aftl_derive_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
 		work_and_settle(shard, 2000);
 		durable_stop(&durable);
@@ -383,7 +383,7 @@ TAP_TEST(headers_of_shards_match)
 
 static void seal_super(u8 *bytes)
 {
-	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
+	aftl_put_le(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
 }
 
 TAP_TEST(invalid_headers_are_refused)
@@ -1634,7 +1634,7 @@ static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo
 		.flip = aftl_random_below(random, 2),
 		.mapped = (u32)aftl_random_below(random, 1ULL << geo->page_units),
 	};
-	if (aftl_page_foggy(spare->attr))
+	if (aftl_page_is_foggy(spare->attr))
 		spare->mapped = 0;
 	for (i = 0; i < geo->page_units; i++) {
 		spare->word[i] = aftl_lpn_word(to_lpn((u32)aftl_random_below(random, geo->units)),
@@ -1712,13 +1712,13 @@ TAP_TEST(a_sector_is_valid_only_at_its_position)
 {
 	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
 
-	CHECK(!aftl_sector_sound(sector, 5, 77));
+	CHECK(!aftl_sector_is_sound(sector, 5, 77));
 	aftl_sector_seal(sector, 5, 77);
-	CHECK(aftl_sector_sound(sector, 5, 77));
-	CHECK(!aftl_sector_sound(sector, 5, 78));
-	CHECK(!aftl_sector_sound(sector, 6, 77));
+	CHECK(aftl_sector_is_sound(sector, 5, 77));
+	CHECK(!aftl_sector_is_sound(sector, 5, 78));
+	CHECK(!aftl_sector_is_sound(sector, 6, 77));
 	sector[2] ^= 16;
-	CHECK(!aftl_sector_sound(sector, 5, 77));
+	CHECK(!aftl_sector_is_sound(sector, 5, 77));
 }
 
 int main(void)

@@ -108,18 +108,18 @@ static void put_constants(u8 *bytes)
 
 	memset(bytes, 0, REPLAY_LOG_HEADER_BYTES);
 	memcpy(bytes, magic, sizeof(magic));
-	aftl_put(bytes + 8, VERSION_MAJOR, 2);
-	aftl_put(bytes + 12, REPLAY_LOG_HEADER_BYTES, 4);
-	aftl_put(bytes + 16, REPLAY_LOG_ENTRY_BYTES, 4);
-	aftl_put(bytes + 20, 1, 4);
-	aftl_put(bytes + 24, AFTL_RECORD_SECTOR_BYTES, 4);
-	aftl_put(bytes + 28, REPLAY_LOG_FIELDS, 4);
+	aftl_put_le(bytes + 8, VERSION_MAJOR, 2);
+	aftl_put_le(bytes + 12, REPLAY_LOG_HEADER_BYTES, 4);
+	aftl_put_le(bytes + 16, REPLAY_LOG_ENTRY_BYTES, 4);
+	aftl_put_le(bytes + 20, 1, 4);
+	aftl_put_le(bytes + 24, AFTL_RECORD_SECTOR_BYTES, 4);
+	aftl_put_le(bytes + 28, REPLAY_LOG_FIELDS, 4);
 	entry = bytes + AT_TABLE;
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++, entry += FIELD_BYTES) {
 		memcpy(entry, fields[i].name, strlen(fields[i].name));
-		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
+		aftl_put_le(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
+		aftl_put_le(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
+		aftl_put_le(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
 	}
 }
 
@@ -128,16 +128,16 @@ static void put_header(struct replay_log *log)
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
 
 	put_constants(bytes);
-	aftl_put(bytes + 32, log->header.entries, 8);
-	aftl_put(bytes + 40, log->header.planned, 8);
-	aftl_put(bytes + 48, log->header.classes, 4);
-	aftl_put(bytes + 52, log->header.closed_depth, 4);
-	aftl_put(bytes + 56, log->header.limit, 4);
+	aftl_put_le(bytes + 32, log->header.entries, 8);
+	aftl_put_le(bytes + 40, log->header.planned, 8);
+	aftl_put_le(bytes + 48, log->header.classes, 4);
+	aftl_put_le(bytes + 52, log->header.closed_depth, 4);
+	aftl_put_le(bytes + 56, log->header.limit, 4);
 	memcpy(bytes + AT_NAMES, log->header.class_names, sizeof(log->header.class_names));
 	memcpy(bytes + AT_ENGINE, log->header.engine, sizeof(log->header.engine));
 	memcpy(bytes + AT_TOOL, log->header.tool_version, sizeof(log->header.tool_version));
 	memcpy(bytes + AT_ABOUT, log->header.about, sizeof(log->header.about));
-	aftl_put(bytes + AT_CHECKSUM, ~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM), 4);
+	aftl_put_le(bytes + AT_CHECKSUM, ~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM), 4);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 }
 
@@ -198,7 +198,8 @@ void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES] = { 0 };
 
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
-		aftl_put(bytes + fields[i].offset, entry_member(entry, &fields[i]), fields[i].size);
+		aftl_put_le(bytes + fields[i].offset, entry_member(entry, &fields[i]),
+			    fields[i].size);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 	log->entries++;
 }
@@ -248,7 +249,7 @@ static int check_header(const struct replay_log *log, const u8 *bytes, struct af
 	if (memcmp(bytes + 8, right + 8, 2) != 0)
 		return complain_content(log, "this log has a version that is not understood",
 					error);
-	if (aftl_get(bytes + AT_CHECKSUM, 4) !=
+	if (aftl_get_le(bytes + AT_CHECKSUM, 4) !=
 	    (u32)~aftl_crc32c(AFTL_CRC_START, bytes, AT_CHECKSUM))
 		return complain_content(log, "the header is damaged: its checksum is wrong", error);
 	if (memcmp(bytes + 12, right + 12, 20) != 0 ||
@@ -270,11 +271,11 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 	int ret = check_header(log, bytes, error);
 	const u8 *name = bytes + AT_NAMES;
 
-	header->entries = aftl_get(bytes + 32, 8);
-	header->planned = aftl_get(bytes + 40, 8);
-	header->classes = aftl_get(bytes + 48, 4);
-	header->closed_depth = aftl_get(bytes + 52, 4);
-	header->limit = aftl_get(bytes + 56, 4);
+	header->entries = aftl_get_le(bytes + 32, 8);
+	header->planned = aftl_get_le(bytes + 40, 8);
+	header->classes = aftl_get_le(bytes + 48, 4);
+	header->closed_depth = aftl_get_le(bytes + 52, 4);
+	header->limit = aftl_get_le(bytes + 56, 4);
 	for (u32 i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE)
 		get_text(header->class_names[i], name, AFTL_RECORD_NAME_SIZE);
 	get_text(header->engine, bytes + AT_ENGINE, AFTL_RECORD_TEXT_SIZE);
@@ -342,7 +343,8 @@ int replay_log_next(struct replay_log *log, struct replay_log_entry *entry,
 	log->entries++;
 	log->rest = 0;
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
-		set_member(entry, &fields[i], aftl_get(bytes + fields[i].offset, fields[i].size));
+		set_member(entry, &fields[i],
+			   aftl_get_le(bytes + fields[i].offset, fields[i].size));
 	return check_entry(log, entry, error);
 }
 

@@ -182,7 +182,7 @@ static bool rule_fits(const struct class_rules *rules, const struct class_rule *
 	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
 	       request->bytes >= rule->least && request->bytes <= rule->most &&
 	       (rule->stream < 0 || rule->stream == request->stream) &&
-	       aftl_scale_draw(draw, RATIO_ONE) < rule->share;
+	       aftl_scale_random(draw, RATIO_ONE) < rule->share;
 }
 
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,

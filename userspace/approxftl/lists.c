@@ -18,7 +18,7 @@ static bool profile_at(unsigned int index, struct listed *listed)
 {
 	listed->name = aftl_profile_name(index);
 	if (listed->name)
-		listed->about = aftl_profile_about(index);
+		listed->about = aftl_profile_description(index);
 	return listed->name;
 }
 
@@ -113,8 +113,8 @@ static void print_range(const struct aftl_param *param, char *text, size_t size)
 	size_t used = 0;
 
 	if (!param->words) {
-		aftl_param_print(param, param->smallest, smallest);
-		aftl_param_print(param, param->largest, largest);
+		aftl_param_format(param, param->smallest, smallest);
+		aftl_param_format(param, param->largest, largest);
 		scnprintf(text, size, "%s .. %s", smallest, largest);
 		return;
 	}
@@ -139,7 +139,7 @@ static void list_param(struct text_list *list, const struct aftl_param *param, u
 
 	list_row(list);
 	list_text(list, "%s", param->key);
-	aftl_param_print(param, value, text);
+	aftl_param_format(param, value, text);
 	list_text(list, "%s", text);
 	list_text(list, "%s", type_names[param->type]);
 	print_range(param, text, sizeof(text));
@@ -165,7 +165,7 @@ static void put_text(struct json_writer *json, const char *key, const struct aft
 {
 	char text[AFTL_VALUE_SIZE];
 
-	aftl_param_print(param, value, text);
+	aftl_param_format(param, value, text);
 	json_string(json, key, text);
 }
 

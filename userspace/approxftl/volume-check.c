@@ -163,7 +163,7 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 
 	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
 		if (was_written(checkup, sector / AFTL_FRAME_SECTORS) &&
-		    !aftl_sector_sound(bytes, nonce, sector))
+		    !aftl_sector_is_sound(bytes, nonce, sector))
 			find_that(checkup, "sector %llu has a wrong checksum",
 				  (unsigned long long)sector);
 }
@@ -331,8 +331,8 @@ static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *f
 	int ret;
 
 	aftl_volume_set_time(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
-			     aftl_policy_memory(ftl));
-	ret = aftl_volume_repair(checkup->now.volume);
+			     aftl_policy_state_word(ftl));
+	ret = aftl_volume_repair_entries(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
 				 strerror(-ret));

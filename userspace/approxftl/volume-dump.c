@@ -50,8 +50,8 @@ static const u8 *written_at(struct dump *dump, struct aftl_place place)
 		dump->frame = dump->ret ? U64_MAX : frame;
 		for (u32 i = 0; i < AFTL_FRAME_SECTORS; i++)
 			dump->sound[i] =
-				aftl_sector_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
-						  nonce, frame * AFTL_FRAME_SECTORS + i);
+				aftl_sector_is_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
+						     nonce, frame * AFTL_FRAME_SECTORS + i);
 	}
 	if (dump->ret || !dump->sound[sector])
 		return NULL;
@@ -126,7 +126,7 @@ static void dump_state(struct dump *dump, u32 frame)
 	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
 	const u8 *payload = entry_at(dump, place);
 	struct aftl_volume_state state;
-	bool sound = payload && !aftl_state_decode(&state, payload);
+	bool sound = payload && !aftl_volume_state_decode(&state, payload);
 
 	if (dump->options->json) {
 		json_object(&dump->json, NULL);
@@ -369,7 +369,7 @@ static void dump_zone(struct dump *dump, u32 unit)
 static void dump_discard(struct dump *dump, u32 unit)
 {
 	const u8 *bytes = entry_at(dump, aftl_discard_place(&dump->super.layout, unit));
-	u64 seq = bytes ? aftl_get(bytes, 8) : 0;
+	u64 seq = bytes ? aftl_get_le(bytes, 8) : 0;
 
 	if (dump->options->json)
 		json_u64(&dump->json, "discard_sequence", seq);
@@ -465,7 +465,7 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 			code = aftl_volume_header_decode(&dump->super, dump->bytes,
 							 copy ? &second : error);
 		if (!code)
-			return aftl_volume_header_lay_out(&dump->super, &dump->geo, error);
+			return aftl_volume_header_set_layout(&dump->super, &dump->geo, error);
 		ret = copy ? ret : code;
 	}
 	return ret;

@@ -93,11 +93,11 @@ static int lay_out(struct making *making, struct aftl_error *error)
 	int ret;
 
 	making->super.lazy_tables = false;
-	ret = aftl_volume_header_lay_out(&making->super, &making->geo, error);
+	ret = aftl_volume_header_set_layout(&making->super, &making->geo, error);
 	if (ret || layout->snapshot - layout->erases <= FRAMES_WRITTEN)
 		return ret;
 	making->super.lazy_tables = true;
-	return aftl_volume_header_lay_out(&making->super, &making->geo, error);
+	return aftl_volume_header_set_layout(&making->super, &making->geo, error);
 }
 
 static u64 volume_bytes(const struct making *making)
@@ -269,7 +269,7 @@ static int check_device(struct making *making, struct aftl_error *error)
 	struct aftl *ftl;
 	int ret;
 
-	aftl_shard_config(&own, &making->super.config, 0);
+	aftl_derive_shard_config(&own, &making->super.config, 0);
 	ret = aftl_create(&ftl, &own, aftl_policy_find(making->super.policy), &ops, NULL, error);
 	if (ret)
 		return ret;

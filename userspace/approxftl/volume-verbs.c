@@ -64,7 +64,7 @@ static void print_changes(const struct aftl_volume_header *super)
 
 		if (aftl_param_get(&super->config, i) == aftl_param_get(&profile, i))
 			continue;
-		aftl_param_print(aftl_param_at(i), aftl_param_get(&super->config, i), text);
+		aftl_param_format(aftl_param_at(i), aftl_param_get(&super->config, i), text);
 		printf("  %s=%s\n", aftl_param_at(i)->key, text);
 	}
 }

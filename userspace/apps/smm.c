@@ -17,7 +17,7 @@ static bool smm_refuses(const struct app_setup *setup)
 
 static u64 row_degree(const struct app_setup *setup, u64 row)
 {
-	return 1 + aftl_scale_draw(app_draw(setup, PURPOSE_DEGREES, row),
+	return 1 + aftl_scale_random(app_draw(setup, PURPOSE_DEGREES, row),
 			      (u32)(2 * setup->degree - 1));
 }
 

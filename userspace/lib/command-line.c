@@ -111,8 +111,8 @@ static int check_range(const struct command_option *option, const char *text, u6
 
 	if (value >= option->least && value <= option->most)
 		return 0;
-	aftl_param_print(&like, option->least, least);
-	aftl_param_print(&like, option->most, most);
+	aftl_param_format(&like, option->least, least);
+	aftl_param_format(&like, option->most, most);
 	return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range; it must be %s to %s",
 			 option->name, text, least, most);
 }

@@ -20,7 +20,7 @@ static void print_parameter(const struct aftl_config *config, const char *key,
 {
 	unsigned int index = aftl_param_find(key);
 
-	aftl_param_print(aftl_param_at(index), aftl_param_get(config, index), text);
+	aftl_param_format(aftl_param_at(index), aftl_param_get(config, index), text);
 }
 
 void starting_state_print(const struct aftl_config *config, char text[STARTING_STATE_SIZE])

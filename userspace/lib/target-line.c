@@ -189,7 +189,7 @@ static int build_once(const struct target_line *line, u64 *memory_bytes, struct 
 	struct aftl *ftl;
 	int ret;
 
-	aftl_shard_config(&own, &line->config, 0);
+	aftl_derive_shard_config(&own, &line->config, 0);
 	ret = aftl_create(&ftl, &own, line->policy, &host_ops, NULL, error);
 
 	*memory_bytes = 0;
@@ -220,7 +220,7 @@ static int smallest_shape(const struct target_line *line, struct aftl_geometry *
 	int ret = check_unit(&line->config, error);
 	struct aftl_config own;
 
-	aftl_shard_config(&own, &line->config, 0);
+	aftl_derive_shard_config(&own, &line->config, 0);
 	own.blocks = 1;
 	own.op = 0;
 	own.zoned = 0;
@@ -311,7 +311,7 @@ static unsigned int print_params(const struct target_line *line, char *text, siz
 	for (i = 0; i < aftl_param_count(); i++) {
 		if (aftl_param_get(&line->config, i) == aftl_param_get(&line->standard, i))
 			continue;
-		aftl_param_print(aftl_param_at(i), aftl_param_get(&line->config, i), value);
+		aftl_param_format(aftl_param_at(i), aftl_param_get(&line->config, i), value);
 		used += scnprintf(text + used, size - used, " %s %s", aftl_param_at(i)->key, value);
 		words += 2;
 	}

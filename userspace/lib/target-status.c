@@ -145,7 +145,7 @@ static bool take_bin(struct target_stats *stats, const char *name, size_t length
 	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
 	    !read_digits(name + 8, name + length, &top))
 		return false;
-	stats->late.bins[aftl_histogram_bin(top)] = value;
+	stats->late.bins[aftl_histogram_bin_of_value(top)] = value;
 	return true;
 }
 

@@ -30,7 +30,7 @@ static void set_time(struct nbd_volume *volume)
 	const struct aftl *ftl = volume->device->ftl;
 
 	aftl_volume_set_time(volume->volume, aftl_now(ftl), aftl_age_ns(ftl),
-			     aftl_policy_memory(ftl));
+			     aftl_policy_state_word(ftl));
 }
 
 static void write_page(struct nbd_volume *volume, u64 offset, void *page)

@@ -58,8 +58,8 @@ static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 	u32 mode = aftl_page_mode(attr);
 	u32 normal = cell->curve[AFTL_MODE_NORMAL];
 
-	if (aftl_page_reprograms(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr) ||
-	    mode == AFTL_MODE_ROUGH)
+	if (aftl_page_reprograms(attr) || aftl_page_is_short_lived(attr) ||
+	    aftl_page_is_foggy(attr) || mode == AFTL_MODE_ROUGH)
 		return AFTL_RBER_CURVES;
 	if (mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || mode == AFTL_MODE_REDUCED)
 		return normal != cell->usual ||
@@ -75,7 +75,7 @@ static bool is_programmed(const struct look *look)
 
 static bool has_data(const struct look *look)
 {
-	return is_programmed(look) && aftl_models_errors(look->media) &&
+	return is_programmed(look) && aftl_has_error_model(look->media) &&
 	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
@@ -109,7 +109,7 @@ static void look_at(struct look *look, u32 page, u32 slot)
 	if (has_data(look)) {
 		const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
-		look->errors = aftl_cell_read(cell, look->ppn, aftl_hours(play.drive.ftl));
+		look->errors = aftl_cell_read_errors(cell, look->ppn, aftl_hours(play.drive.ftl));
 		look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
 					  *aftl_oob_generation(look->media, look->ppn));
 	}

@@ -40,7 +40,7 @@ static u32 valid_units(const struct subject *of)
 	u32 valid = 0;
 
 	for (u32 i = 0; i < of->media->geo->page_units; i++)
-		valid += aftl_ppn_valid(of->media, to_ppn(first + i));
+		valid += aftl_ppn_is_valid(of->media, to_ppn(first + i));
 	return valid;
 }
 

@@ -206,7 +206,7 @@ static u32 valid_in(const struct aftl_media *media, const struct aftl_block *blo
 	u32 valid = 0;
 
 	for (u32 i = 0; i < media->geo->page_units; i++)
-		valid += aftl_ppn_valid(media, to_ppn(first + i));
+		valid += aftl_ppn_is_valid(media, to_ppn(first + i));
 	return valid;
 }
 
@@ -229,7 +229,7 @@ int play_block(u32 index)
 	json_u64(&json, "erases", block->erases);
 	json_fixed(&json, "wear", block->wear, 4);
 	json_u64(&json, "reads", block->reads);
-	json_u64(&json, "first_colour", aftl_block_flip(block));
+	json_u64(&json, "first_colour", aftl_block_first_colour(block));
 	json_list(&json, "pages");
 	for (u32 page = 0; page < media->geo->pages; page++) {
 		u16 attr = aftl_block_page_attr(media, block, page);
@@ -254,9 +254,9 @@ static void tell_errors(struct json_writer *json, const struct aftl_media *media
 {
 	struct aftl_errors errors;
 
-	if (!aftl_models_errors(media))
+	if (!aftl_has_error_model(media))
 		return;
-	errors = aftl_cell_read(aftl_cell(play.drive.ftl), ppn, aftl_hours(play.drive.ftl));
+	errors = aftl_cell_read_errors(aftl_cell(play.drive.ftl), ppn, aftl_hours(play.drive.ftl));
 	json_u64(json, "raw_errors", errors.raw);
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
@@ -282,7 +282,7 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 		aftl_ppn_t ppn = to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i);
 
 		json_record(json, NULL);
-		json_bool(json, "valid", aftl_ppn_valid(media, ppn));
+		json_bool(json, "valid", aftl_ppn_is_valid(media, ppn));
 		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
 			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
 			tell_errors(json, media, ppn);
@@ -303,8 +303,8 @@ int play_page(u32 index, u32 page)
 	json_u64(&json, "layer", aftl_layer(media->geo, page));
 	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
 	json_u64(&json, "bit", page % media->geo->word_line_pages);
-	json_bool(&json, "programmed", aftl_page_programmed(media, block, page));
-	if (aftl_page_programmed(media, block, page))
+	json_bool(&json, "programmed", aftl_page_is_programmed(media, block, page));
+	if (aftl_page_is_programmed(media, block, page))
 		tell_page(&json, media, block, page);
 	tell_history(&json, aftl_block_index(media, block), page);
 	return play_end(&json);

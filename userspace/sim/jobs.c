@@ -70,7 +70,7 @@ static u64 memory_of_run(const struct sim_options *options)
 	struct aftl *ftl;
 	u64 most = 1;
 
-	aftl_shard_config(&one, &options->config, 0);
+	aftl_derive_shard_config(&one, &options->config, 0);
 	for (u32 i = 0; i < options->policy_count; i++) {
 		if (aftl_create(&ftl, &one, options->policies[i], &ops, NULL, &unused))
 			continue;

@@ -55,7 +55,7 @@ static u8 valid_units(const struct aftl_media *media, const struct aftl_block *b
 	u8 valid = 0;
 
 	for (u32 i = 0; i < media->geo->page_units; i++)
-		valid += aftl_ppn_valid(media, to_ppn(first + i));
+		valid += aftl_ppn_is_valid(media, to_ppn(first + i));
 	return valid;
 }
 

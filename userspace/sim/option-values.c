@@ -25,7 +25,7 @@ static void print_number(const struct option_row *row, bool percent, u64 value,
 	else if (row->kind == KIND_SHARE)
 		share_print(value, percent, text);
 	else
-		aftl_param_print(&like, value, text);
+		aftl_param_format(&like, value, text);
 }
 
 /* @percent: print shares as percentages. */

@@ -49,7 +49,7 @@ static int open_record(struct recording *recording, const struct sim_stream *str
 
 	aftl_record_header_init(&header);
 	if (stream->levels)
-		aftl_record_name_levels(&header, AFTL_LEVELS);
+		aftl_record_set_level_names(&header, AFTL_LEVELS);
 	header.device_bytes = units * geo->unit_bytes;
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
@@ -100,7 +100,7 @@ u64 recording_begin(struct recording *recording, const struct sim_request *reque
 			.op = request->op,
 			.fua = request->flags & AFTL_REQUEST_FUA,
 			.life = request->hint.life,
-			.class = aftl_quality_level(request->class, request->level),
+			.class = aftl_class_quality_level(request->class, request->level),
 			.stream = (u16)(request->queue << 8 | request->hint.stream),
 		},
 	};

@@ -304,7 +304,7 @@ static void put_queue(struct json_writer *json, const struct sim_result *result,
 	u64 requests = queue->read_response.count + queue->write_response.count;
 
 	json_object(json, NULL);
-	json_u64(json, "weight", aftl_weight(result->config.queue_weights, index));
+	json_u64(json, "weight", aftl_weight_at(result->config.queue_weights, index));
 	json_fixed(json, "requests_per_s",
 		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
 	json_u64(json, "bytes_per_s", scaled_ratio(queue->bytes, result->elapsed_ns, 1000000000));

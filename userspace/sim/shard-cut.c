@@ -76,13 +76,13 @@ static void share_out(struct shard_list *lists, const struct aftl_shards *layout
 	u32 part = 0;
 
 	for (u32 i = 0; i < layout->count; i++) {
-		u32 first = aftl_shard_lpns_before(layout, i, begin);
-		u32 units = aftl_shard_lpns_before(layout, i, end) - first;
+		u32 first = aftl_shard_lpns_below(layout, i, begin);
+		u32 units = aftl_shard_lpns_below(layout, i, end) - first;
 
 		if (units)
 			skip_in_part(add_part(&lists[i], like, part++, first, units),
-				     i == aftl_lpn_shard(layout, begin),
-				     i == aftl_lpn_shard(layout, end - 1));
+				     i == aftl_shard_of_lpn(layout, begin),
+				     i == aftl_shard_of_lpn(layout, end - 1));
 	}
 }
 
@@ -94,9 +94,9 @@ static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
 	u32 part = 0;
 
 	while (unit < end) {
-		u32 units = aftl_shard_run_units(layout, unit, (u32)(end - unit));
+		u32 units = aftl_shard_contiguous_units(layout, unit, (u32)(end - unit));
 
-		skip_in_part(add_part(&lists[aftl_lpn_shard(layout, unit)], like, part++,
+		skip_in_part(add_part(&lists[aftl_shard_of_lpn(layout, unit)], like, part++,
 				      aftl_shard_lpn(layout, unit), units),
 			     unit == like->request.unit, unit + units == end);
 		unit += units;
@@ -123,7 +123,7 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 	if (request->op == AFTL_OP_FLUSH)
 		flush_all(lists, layout, &like);
 	else if (of_zone(request))
-		add_part(&lists[aftl_lpn_shard(layout, request->unit)], &like, 0,
+		add_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
 			 aftl_shard_lpn(layout, request->unit), request->units);
 	else if (is_discard(request))
 		share_out(lists, layout, &like);

@@ -269,7 +269,7 @@ static void expect_shard_completion(const void *context, const struct sim_reques
 				    bool near)
 {
 	const struct run *run = context;
-	u32 index = aftl_lpn_shard(&run->layout, request->unit);
+	u32 index = aftl_shard_of_lpn(&run->layout, request->unit);
 
 	look_ahead_expect(run->seats[index].shard.ftl,
 			  aftl_shard_lpn(&run->layout, request->unit), request, near);

@@ -174,7 +174,7 @@ static void explain_padding(const struct sim_report *all)
 	unit_bytes = result->geo.unit_bytes;
 	decimal_print(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
 	decimal_print(sim_amplification(counters, unit_bytes) / 100, 2, sum);
-	aftl_param_print(aftl_param_at(aftl_param_find("page")), result->config.page, page);
+	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
 	complain_of("sim",
 		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
 		    name, padding, sum, page);
@@ -197,7 +197,7 @@ static bool collects_early(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 	u64 urgent = (counters->gc_urgent_steps + counters->gc_paced_steps) *
-		     aftl_program_units(&result->geo);
+		     aftl_units_per_program(&result->geo);
 	u64 relocated = counters->programmed_gc_units;
 
 	return result->config.gc > LATE_GC && !collects_for_ever(result) && relocated > urgent &&

@@ -18,7 +18,7 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 
 	if (!result->luns)
 		result->luns = memory_zeroed(result->geo.luns, sizeof(*result->luns));
-	aftl_stats_add(&result->stats, aftl_stats(ftl));
+	aftl_stats_accumulate(&result->stats, aftl_stats(ftl));
 	for (u32 i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
 	result->slots += aftl_geometry(ftl)->ppns;

@@ -91,7 +91,7 @@ static int find_optimum(const struct sim_result *result, const struct operations
 		.block_units = geo->block_ppns,
 		.units = geo->units,
 		.buffer_units = config->buffer ? (u32)max(config->buffer / geo->unit_bytes,
-							  (u64)aftl_program_units(geo)) : 0,
+							  (u64)aftl_units_per_program(geo)) : 0,
 	};
 	struct optimum_stream stream = {
 		.ops = list->ops,

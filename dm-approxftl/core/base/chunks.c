@@ -4,16 +4,16 @@
  */
 #include "core/base/chunks.h"
 
-static size_t chunk_bytes(u32 entries, u32 size, u32 index)
+static size_t get_chunk_bytes(u32 entries, u32 size, u32 index)
 {
-	u32 bits = aftl_chunk_bits(size);
+	u32 bits = aftl_chunk_index_bits(size);
 
 	return (size_t)min(entries - (index << bits), 1U << bits) * size;
 }
 
 static u32 count_chunks(u32 entries, u32 size)
 {
-	u32 bits = aftl_chunk_bits(size);
+	u32 bits = aftl_chunk_index_bits(size);
 
 	return (entries >> bits) + !!(entries & ((1U << bits) - 1));
 }
@@ -24,7 +24,7 @@ bool aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_a
 	u32 i;
 
 	for (i = 0; i < count_chunks(entries, size); i++) {
-		chunks->chunk[i] = alloc(host, chunk_bytes(entries, size, i));
+		chunks->chunk[i] = alloc(host, get_chunk_bytes(entries, size, i));
 		if (!chunks->chunk[i])
 			return false;
 	}
@@ -37,6 +37,6 @@ void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_fr
 	u32 i;
 
 	for (i = 0; i < AFTL_CHUNKS && chunks->chunk[i]; i++)
-		free(host, chunks->chunk[i], chunk_bytes(entries, size, i));
+		free(host, chunks->chunk[i], get_chunk_bytes(entries, size, i));
 	*chunks = (struct aftl_chunks){ 0 };
 }

@@ -108,7 +108,7 @@ static const u32 remainders[16][16] = {
 };
 
 /* Remainder of four bytes, the first in the lowest bits, that are followed by @after half bytes. */
-static inline u32 crc32c_four_bytes(u32 bytes, u32 after)
+static inline u32 crc32c_shift_four_bytes(u32 bytes, u32 after)
 {
 	const u32 (*at)[16] = &remainders[after];
 
@@ -122,8 +122,8 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 	const u8 *byte = bytes;
 
 	for (; size >= 8; size -= 8, byte += 8)
-		crc = crc32c_four_bytes(crc ^ aftl_get_u32(byte), 8) ^
-		      crc32c_four_bytes(aftl_get_u32(byte + 4), 0);
+		crc = crc32c_shift_four_bytes(crc ^ aftl_get_le32(byte), 8) ^
+		      crc32c_shift_four_bytes(aftl_get_le32(byte + 4), 0);
 	for (; size; size--, byte++) {
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte) & 15];
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte >> 4) & 15];
@@ -138,7 +138,7 @@ static u32 crc32c_by_instruction(u32 crc, const u8 *byte, size_t size)
 	u64 sum = crc;
 
 	for (; size >= 8; size -= 8, byte += 8)
-		__asm__("crc32q %1, %0" : "+r" (sum) : "r" (aftl_get(byte, 8)));
+		__asm__("crc32q %1, %0" : "+r" (sum) : "r" (aftl_get_le(byte, 8)));
 	for (; size; size--, byte++)
 		__asm__("crc32b %1, %k0" : "+r" (sum) : "qm" (*byte));
 	return (u32)sum;

@@ -8,26 +8,26 @@
 /* Initial value of a checksum. */
 #define AFTL_CRC_START U32_MAX
 
-static inline void aftl_put(u8 *bytes, u64 value, unsigned int size)
+static inline void aftl_put_le(u8 *bytes, u64 value, unsigned int size)
 {
 	for (; size; size--, value >>= 8)
 		*bytes++ = value & 0xff;
 }
 
 /* Compilers turn this into one load. */
-static inline u32 aftl_get_u32(const u8 *bytes)
+static inline u32 aftl_get_le32(const u8 *bytes)
 {
 	return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (u32)bytes[3] << 24;
 }
 
-static inline u64 aftl_get(const u8 *bytes, unsigned int size)
+static inline u64 aftl_get_le(const u8 *bytes, unsigned int size)
 {
 	u64 value = 0;
 
 	if (size == 8)
-		return (u64)aftl_get_u32(bytes + 4) << 32 | aftl_get_u32(bytes);
+		return (u64)aftl_get_le32(bytes + 4) << 32 | aftl_get_le32(bytes);
 	if (size == 4)
-		return aftl_get_u32(bytes);
+		return aftl_get_le32(bytes);
 	while (size--)
 		value = value << 8 | bytes[size];
 	return value;

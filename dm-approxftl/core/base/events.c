@@ -9,7 +9,7 @@ static u32 count_tree_leaves(u32 sources)
 	return sources > 1 ? 1U << fls64(sources - 1) : 1;
 }
 
-void aftl_events_shape(struct aftl_events *events, u32 many, u32 few)
+void aftl_events_size_tree(struct aftl_events *events, u32 many, u32 few)
 {
 	events->many = many;
 	events->few = few;

@@ -33,12 +33,12 @@ struct aftl_events {
 };
 
 /**
- * aftl_events_shape() - set the number of sources
+ * aftl_events_size_tree() - set the number of sources
  * @events: event queue
  * @many: sources below node 2, at least one
  * @few: sources below node 3, at least one
  */
-void aftl_events_shape(struct aftl_events *events, u32 many, u32 few);
+void aftl_events_size_tree(struct aftl_events *events, u32 many, u32 few);
 
 /* Number of entries of @when. */
 static inline u32 aftl_events_times(const struct aftl_events *events)
@@ -56,7 +56,7 @@ static inline u32 aftl_events_nodes(const struct aftl_events *events)
 
 /**
  * aftl_events_init() - make all sources inactive
- * @events: event queue; aftl_events_shape() was called, @when and @winner are allocated
+ * @events: event queue; aftl_events_size_tree() was called, @when and @winner are allocated
  */
 void aftl_events_init(struct aftl_events *events);
 
@@ -67,12 +67,12 @@ static inline u32 aftl_events_leaf(const struct aftl_events *events, u32 source)
 }
 
 /**
- * aftl_events_set() - set the next time of a source
+ * aftl_events_set_time() - set the next time of a source
  * @events: event queue
  * @source: source
  * @when: device time, or AFTL_NEVER
  */
-static inline void aftl_events_set(struct aftl_events *events, u32 source, u64 when)
+static inline void aftl_events_set_time(struct aftl_events *events, u32 source, u64 when)
 {
 	u32 node = aftl_events_leaf(events, source);
 
@@ -88,12 +88,12 @@ static inline void aftl_events_set(struct aftl_events *events, u32 source, u64 w
 	}
 }
 
-static inline u32 aftl_events_first(const struct aftl_events *events)
+static inline u32 aftl_events_first_source(const struct aftl_events *events)
 {
 	return events->winner[1];
 }
 
-static inline u64 aftl_events_when(const struct aftl_events *events)
+static inline u64 aftl_events_first_ns(const struct aftl_events *events)
 {
 	return events->when[events->winner[1]];
 }

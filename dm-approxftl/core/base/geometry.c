@@ -45,14 +45,14 @@ int aftl_check_program_passes(const struct aftl_config *config, struct aftl_erro
 }
 
 /* A host that drives several shards passes the configuration of each one, see shards.h. */
-static int check_single_shard(const struct aftl_config *config, struct aftl_error *error)
+static int check_config_single_shard(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
 		return 0;
 	return aftl_fail(error, -EINVAL, "shards: this takes a device with one FTL; set shards 1");
 }
 
-static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *config)
+static void compute_lun_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u32 dies = config->channels * config->chips * config->dies;
 
@@ -71,7 +71,7 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 }
 
 /* LUNs are numbered by channel first, then by chip, die and plane. */
-static void shape_allocation_order(struct aftl_geometry *geo, const struct aftl_config *config)
+static void compute_allocation_order(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	const char *word = aftl_core_params[AFTL_PARAM_AT(stripe)].words[config->stripe];
 	const struct {
@@ -96,7 +96,7 @@ static void shape_allocation_order(struct aftl_geometry *geo, const struct aftl_
 	}
 }
 
-static void shape_block(struct aftl_geometry *geo, const struct aftl_config *config)
+static void compute_block_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	geo->layers = config->layers;
 	geo->super_layers = config->super_layers;
@@ -111,8 +111,8 @@ static void shape_block(struct aftl_geometry *geo, const struct aftl_config *con
 	geo->unit_bits = geo->unit_bytes * 8;
 }
 
-static int shape_device(struct aftl_geometry *geo, const struct aftl_config *config,
-			struct aftl_error *error)
+static int compute_device_geometry(struct aftl_geometry *geo, const struct aftl_config *config,
+				   struct aftl_error *error)
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
 	/*
@@ -137,8 +137,8 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 	return 0;
 }
 
-static int check_zones(const struct aftl_geometry *geo, const struct aftl_config *config,
-		       u64 capacity, struct aftl_error *error)
+static int check_zone_geometry(const struct aftl_geometry *geo, const struct aftl_config *config,
+			       u64 capacity, struct aftl_error *error)
 {
 	if (!is_power_of_two(config->zoned) || config->zoned < geo->unit_bytes)
 		return aftl_fail(error, -EINVAL,
@@ -153,7 +153,7 @@ static int check_zones(const struct aftl_geometry *geo, const struct aftl_config
 }
 
 /* A zone uses as many LUNs as it has blocks, reduced to a divisor of all LUNs. */
-static u32 zone_luns(const struct aftl_geometry *geo, u64 capacity)
+static u32 compute_zone_luns(const struct aftl_geometry *geo, u64 capacity)
 {
 	u64 blocks = div64_u64(capacity + geo->block_ppns - 1, geo->block_ppns);
 	u32 luns = (u32)min_t(u64, geo->luns, blocks);
@@ -163,30 +163,31 @@ static u32 zone_luns(const struct aftl_geometry *geo, u64 capacity)
 	return luns;
 }
 
-static u64 zone_blocks(const struct aftl_geometry *geo, u64 capacity)
+static u64 compute_zone_blocks(const struct aftl_geometry *geo, u64 capacity)
 {
-	u64 programs = div64_u64(capacity + aftl_program_units(geo) - 1, aftl_program_units(geo));
+	u64 programs =
+		div64_u64(capacity + aftl_units_per_program(geo) - 1, aftl_units_per_program(geo));
 	u64 each = div64_u64(programs + geo->zone_luns - 1, geo->zone_luns);
 
-	return div64_u64(each * aftl_program_units(geo) + geo->block_ppns - 1, geo->block_ppns);
+	return div64_u64(each * aftl_units_per_program(geo) + geo->block_ppns - 1, geo->block_ppns);
 }
 
 /* A zone consists of whole blocks; blocks that no zone uses are over-provisioning. */
-static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *config,
-		       struct aftl_error *error)
+static int compute_zone_geometry(struct aftl_geometry *geo, const struct aftl_config *config,
+				 struct aftl_error *error)
 {
 	u64 bytes = config->zone_capacity ? config->zone_capacity : config->zoned;
 	u64 capacity = div64_u64(bytes, geo->unit_bytes);
 	u64 usable = div64_u64((u64)geo->blocks_per_lun * (10000 - config->op), 10000);
-	int ret = check_zones(geo, config, bytes, error);
+	int ret = check_zone_geometry(geo, config, bytes, error);
 	u64 blocks;
 	u64 zones;
 	u64 units;
 
 	if (ret)
 		return ret;
-	geo->zone_luns = zone_luns(geo, capacity);
-	blocks = zone_blocks(geo, capacity);
+	geo->zone_luns = compute_zone_luns(geo, capacity);
+	blocks = compute_zone_blocks(geo, capacity);
 	zones = div64_u64(usable, blocks) * (geo->luns / geo->zone_luns);
 	units = zones * div64_u64(config->zoned, geo->unit_bytes);
 	if (!zones || units > AFTL_PPNS_MAX)
@@ -203,16 +204,16 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 }
 
 /* A volume stores at most the units that the write buffer can hold, because all must fit again. */
-static void shape_buffer(struct aftl_geometry *geo, const struct aftl_config *config)
+static void compute_buffer_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
-	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_program_units(geo));
+	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_units_per_program(geo));
 
 	if (geo->zones || (config->buffer && config->buffer_safe))
 		geo->plp_entries = (u32)units;
 }
 
 /* A translation page holds as many entries as fit into a unit, a power of two. */
-static void shape_translation_pages(struct aftl_geometry *geo, const struct aftl_config *config)
+static void compute_trans_page_geometry(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	if (!config->map_cache)
 		return;
@@ -226,25 +227,25 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 	int ret = check_mapping_unit(config, error);
 
 	if (!ret)
-		ret = check_single_shard(config, error);
+		ret = check_config_single_shard(config, error);
 	if (!ret)
 		ret = aftl_check_program_passes(config, error);
 	if (ret)
 		return ret;
 	*geo = (struct aftl_geometry){ 0 };
-	shape_luns(geo, config);
-	shape_allocation_order(geo, config);
-	shape_block(geo, config);
-	if (aftl_program_units(geo) > AFTL_PROGRAM_UNITS_MAX)
+	compute_lun_geometry(geo, config);
+	compute_allocation_order(geo, config);
+	compute_block_geometry(geo, config);
+	if (aftl_units_per_program(geo) > AFTL_PROGRAM_UNITS_MAX)
 		return aftl_fail(error, -EINVAL,
 				 "one program would carry %u mapping units, at most %u; use a larger unit",
-				 aftl_program_units(geo), AFTL_PROGRAM_UNITS_MAX);
-	ret = shape_device(geo, config, error);
+				 aftl_units_per_program(geo), AFTL_PROGRAM_UNITS_MAX);
+	ret = compute_device_geometry(geo, config, error);
 	if (!ret && config->zoned)
-		ret = shape_zones(geo, config, error);
+		ret = compute_zone_geometry(geo, config, error);
 	if (ret)
 		return ret;
-	shape_buffer(geo, config);
-	shape_translation_pages(geo, config);
+	compute_buffer_geometry(geo, config);
+	compute_trans_page_geometry(geo, config);
 	return 0;
 }

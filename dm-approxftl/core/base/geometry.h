@@ -116,13 +116,13 @@ static inline u32 aftl_mapped_lpns(const struct aftl_geometry *geo)
 	return geo->units + geo->trans_pages;
 }
 
-static inline u32 aftl_program_units(const struct aftl_geometry *geo)
+static inline u32 aftl_units_per_program(const struct aftl_geometry *geo)
 {
 	return geo->program_pages * geo->page_units;
 }
 
 /* LUN at @position of the allocation order, which repeats after the last LUN. */
-static inline u32 aftl_allocation_order_lun(const struct aftl_geometry *geo, u32 position)
+static inline u32 aftl_lun_in_allocation_order(const struct aftl_geometry *geo, u32 position)
 {
 	u32 lun = 0;
 	u32 i = 0;
@@ -155,7 +155,7 @@ static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer
 }
 
 /* Program steps of a block: pages, or word lines with one-shot programming. */
-static inline u32 aftl_block_program_steps(const struct aftl_geometry *geo)
+static inline u32 aftl_programs_per_block(const struct aftl_geometry *geo)
 {
 	return geo->pages / geo->program_pages;
 }

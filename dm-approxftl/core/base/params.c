@@ -121,7 +121,7 @@ int aftl_core_param_find(const char *key)
 	return -ENOENT;
 }
 
-const char *aftl_type_example(enum aftl_param_type type)
+const char *aftl_param_type_example(enum aftl_param_type type)
 {
 	static const char *const examples[] = {
 		[AFTL_PARAM_COUNT] = "a whole number such as 4096, 250k or 1e5",
@@ -147,7 +147,7 @@ struct decimal {
 	unsigned int decimals;
 };
 
-static int add_digit(struct decimal *number, char c)
+static int append_decimal_digit(struct decimal *number, char c)
 {
 	u64 digit = c - '0';
 
@@ -171,7 +171,7 @@ static int parse_decimal(const char **text, struct decimal *number)
 			point = true;
 			continue;
 		}
-		if (add_digit(number, *at))
+		if (append_decimal_digit(number, *at))
 			return -ERANGE;
 		number->decimals += point;
 	}
@@ -180,7 +180,7 @@ static int parse_decimal(const char **text, struct decimal *number)
 }
 
 /* Compute number * scale; -EINVAL if the result is not an integer. */
-static int scale_decimal(struct decimal number, u64 scale, u64 *value)
+static int multiply_decimal(struct decimal number, u64 scale, u64 *value)
 {
 	for (; number.decimals; number.decimals--) {
 		if (number.digits % 10 == 0)
@@ -198,14 +198,14 @@ static int scale_decimal(struct decimal number, u64 scale, u64 *value)
 	return number.decimals ? -EINVAL : 0;
 }
 
-static int parse_plain(const char *text, u64 scale, u64 *value)
+static int parse_unscaled_number(const char *text, u64 scale, u64 *value)
 {
 	struct decimal number;
 	int ret = parse_decimal(&text, &number);
 
 	if (!ret && *text)
 		ret = -EINVAL;
-	return ret ? ret : scale_decimal(number, scale, value);
+	return ret ? ret : multiply_decimal(number, scale, value);
 }
 
 /* A number without a suffix has the scale @bare_scale; 0 allows only zero without a suffix. */
@@ -218,14 +218,14 @@ static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bar
 		return ret;
 	if (!*text)
 		return !bare_scale && number.digits ? -EINVAL :
-						      scale_decimal(number, bare_scale, value);
+						      multiply_decimal(number, bare_scale, value);
 	for (; suffix->text; suffix++)
 		if (!strcmp(text, suffix->text))
-			return scale_decimal(number, suffix->scale, value);
+			return multiply_decimal(number, suffix->scale, value);
 	return -EINVAL;
 }
 
-static char lower_case(char c)
+static char char_to_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
@@ -234,17 +234,17 @@ static char lower_case(char c)
  * Scale of a size suffix as fio has them by default, with kb_base=1024, in upper or lower case: 4k,
  * 4KB and 4KiB are the same size. Returns 0 for any other text.
  */
-static u64 byte_scale(const char *text)
+static u64 size_suffix_scale(const char *text)
 {
 	static const char letters[] = "bkmgt";
-	const char *letter = strchr(letters, lower_case(text[0]));
+	const char *letter = strchr(letters, char_to_lower(text[0]));
 	const char *rest = text + 1;
 
 	if (!letter || !*letter)
 		return 0;
-	if (letter > letters && lower_case(rest[0]) == 'i' && lower_case(rest[1]) == 'b')
+	if (letter > letters && char_to_lower(rest[0]) == 'i' && char_to_lower(rest[1]) == 'b')
 		rest++;
-	if (letter > letters && lower_case(rest[0]) == 'b')
+	if (letter > letters && char_to_lower(rest[0]) == 'b')
 		rest++;
 	return *rest ? 0 : 1ULL << 10 * (letter - letters);
 }
@@ -259,20 +259,20 @@ static u64 power_of_ten(u64 exponent)
 }
 
 /* Scale of a count suffix: 1k is 1000, 1e5 is 100000. Returns 0 for any other text. */
-static u64 count_scale(const char *text)
+static u64 count_suffix_scale(const char *text)
 {
 	static const char letters[] = "kmgt";
-	const char *letter = strchr(letters, lower_case(text[0]));
+	const char *letter = strchr(letters, char_to_lower(text[0]));
 
-	if (lower_case(text[0]) == 'e' && is_digit(text[1]) && !text[2])
+	if (char_to_lower(text[0]) == 'e' && is_digit(text[1]) && !text[2])
 		return power_of_ten(text[1] - '0');
-	if (lower_case(text[0]) == 'e' && text[1] == '1' && is_digit(text[2]) && !text[3])
+	if (char_to_lower(text[0]) == 'e' && text[1] == '1' && is_digit(text[2]) && !text[3])
 		return power_of_ten(10 + text[2] - '0');
 	return letter && *letter && !text[1] ? power_of_ten(3 * (letter - letters + 1)) : 0;
 }
 
 /* Parse a number with a suffix that @scale_of knows. */
-static int parse_scaled(const char *text, u64 (*scale_of)(const char *text), u64 *value)
+static int parse_scaled_number(const char *text, u64 (*scale_of)(const char *text), u64 *value)
 {
 	struct decimal number;
 	int ret = parse_decimal(&text, &number);
@@ -280,17 +280,17 @@ static int parse_scaled(const char *text, u64 (*scale_of)(const char *text), u64
 
 	if (!scale)
 		return -EINVAL;
-	return ret ? ret : scale_decimal(number, scale, value);
+	return ret ? ret : multiply_decimal(number, scale, value);
 }
 
 /* Parse the exponent of a rate, "e-N", and add N to the number of decimals. */
-static int parse_exponent(const char *text, unsigned int *decimals)
+static int parse_rate_exponent(const char *text, unsigned int *decimals)
 {
 	u64 exponent = 0;
 	int ret = -EINVAL;
 
 	if (text[0] == 'e' && text[1] == '-')
-		ret = parse_plain(text + 2, 1, &exponent);
+		ret = parse_unscaled_number(text + 2, 1, &exponent);
 	if (ret || exponent > 12)
 		return -EINVAL;
 	*decimals += exponent;
@@ -298,17 +298,17 @@ static int parse_exponent(const char *text, unsigned int *decimals)
 }
 
 /* Parse mantissa[e-exponent] into units of 10^-12. */
-static int parse_rate(const char *text, u64 *value)
+static int parse_error_rate(const char *text, u64 *value)
 {
 	struct decimal number;
 	int ret = parse_decimal(&text, &number);
 
 	if (!ret && *text)
-		ret = parse_exponent(text, &number.decimals);
-	return ret ? ret : scale_decimal(number, 1000000000000ULL, value);
+		ret = parse_rate_exponent(text, &number.decimals);
+	return ret ? ret : multiply_decimal(number, 1000000000000ULL, value);
 }
 
-static int parse_choice(const char *const *words, const char *text, u64 *value)
+static int parse_choice_word(const char *const *words, const char *text, u64 *value)
 {
 	unsigned int i;
 
@@ -321,13 +321,13 @@ static int parse_choice(const char *const *words, const char *text, u64 *value)
 	return -EINVAL;
 }
 
-static bool is_weight(const struct decimal *number)
+static bool weight_is_valid(const struct decimal *number)
 {
 	return number->digits && number->digits <= 255 && !number->decimals;
 }
 
 /* Parse weights such as "3:1"; "0" means none. */
-static int parse_weights(const char *text, u64 *value)
+static int parse_weight_list(const char *text, u64 *value)
 {
 	struct decimal number;
 	unsigned int i;
@@ -336,7 +336,7 @@ static int parse_weights(const char *text, u64 *value)
 	if (!strcmp(text, "0"))
 		return 0;
 	for (i = 0; i < AFTL_QUEUES_MAX; i++) {
-		if (parse_decimal(&text, &number) || !is_weight(&number))
+		if (parse_decimal(&text, &number) || !weight_is_valid(&number))
 			return -EINVAL;
 		*value |= number.digits << 8 * i;
 		if (!*text)
@@ -348,7 +348,7 @@ static int parse_weights(const char *text, u64 *value)
 }
 
 /* Print a list such as "shared, independent or wide". */
-static void list_words(const char *const *words, char *text, size_t size)
+static void format_choice_list(const char *const *words, char *text, size_t size)
 {
 	size_t used = 0;
 	unsigned int i;
@@ -360,15 +360,15 @@ static void list_words(const char *const *words, char *text, size_t size)
 	}
 }
 
-static int complain_value(const char *const *words, enum aftl_param_type type, const char *text,
-			  struct aftl_error *error)
+static int report_bad_value(const char *const *words, enum aftl_param_type type, const char *text,
+			    struct aftl_error *error)
 {
 	char list[160];
 
 	if (!words)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not %s", text,
-				 aftl_type_example(type));
-	list_words(words, list, sizeof(list));
+				 aftl_param_type_example(type));
+	format_choice_list(words, list, sizeof(list));
 	return aftl_fail(error, -EINVAL, "\"%.40s\" is not one of %s", text, list);
 }
 
@@ -379,10 +379,10 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 
 	switch (type) {
 	case AFTL_PARAM_COUNT:
-		ret = parse_scaled(text, count_scale, value);
+		ret = parse_scaled_number(text, count_suffix_scale, value);
 		break;
 	case AFTL_PARAM_BYTES:
-		ret = parse_scaled(text, byte_scale, value);
+		ret = parse_scaled_number(text, size_suffix_scale, value);
 		break;
 	case AFTL_PARAM_TIME:
 		ret = parse_suffixed(text, time_suffixes, 0, value);
@@ -391,21 +391,21 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 		ret = parse_suffixed(text, percent_suffixes, 100, value);
 		break;
 	case AFTL_PARAM_RATE:
-		ret = parse_rate(text, value);
+		ret = parse_error_rate(text, value);
 		break;
 	case AFTL_PARAM_CHOICE:
-		ret = parse_choice(words, text, value);
+		ret = parse_choice_word(words, text, value);
 		break;
 	case AFTL_PARAM_WEIGHTS:
-		ret = parse_weights(text, value);
+		ret = parse_weight_list(text, value);
 		break;
 	}
 	if (ret == -ERANGE)
 		return aftl_fail(error, -ERANGE, "%.40s is out of range", text);
-	return ret ? complain_value(words, type, text, error) : 0;
+	return ret ? report_bad_value(words, type, text, error) : 0;
 }
 
-static size_t print_decimal(char *text, u64 value, u64 scale)
+static size_t format_decimal(char *text, u64 value, u64 scale)
 {
 	u64 whole = div64_u64(value, scale);
 	u64 part = value - whole * scale;
@@ -424,7 +424,7 @@ static size_t print_decimal(char *text, u64 value, u64 scale)
 }
 
 /* Print with the largest suffix that leaves an integer. */
-static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
+static void format_suffixed_number(char *text, u64 value, const struct suffix *suffix)
 {
 	while (suffix[1].text && (!value || value % suffix->scale))
 		suffix++;
@@ -433,7 +433,7 @@ static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
 }
 
 /* Print with one digit before the point: 720000000 is 7.2e-4. */
-static void print_rate(char *text, u64 value)
+static void format_error_rate(char *text, u64 value)
 {
 	unsigned int exponent = 12;
 	u64 scale = 1;
@@ -441,56 +441,56 @@ static void print_rate(char *text, u64 value)
 
 	for (; value >= scale * 10; scale *= 10)
 		exponent--;
-	used = print_decimal(text, value, scale);
+	used = format_decimal(text, value, scale);
 	if (value && exponent)
 		scnprintf(text + used, AFTL_VALUE_SIZE - used, "e-%u", exponent);
 }
 
-static void print_weights(char *text, u64 value)
+static void format_weight_list(char *text, u64 value)
 {
 	size_t used = scnprintf(text, AFTL_VALUE_SIZE, "%u", (u32)(value & 0xff));
 	u32 i;
 
-	for (i = 1; i < aftl_weights(value); i++)
+	for (i = 1; i < aftl_weight_count(value); i++)
 		used += scnprintf(text + used, AFTL_VALUE_SIZE - used, ":%u",
-				  aftl_weight(value, i));
+				  aftl_weight_at(value, i));
 }
 
-void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
+void aftl_param_format(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
 {
 	switch (param->type) {
 	case AFTL_PARAM_COUNT:
 		scnprintf(text, AFTL_VALUE_SIZE, "%llu", (unsigned long long)value);
 		break;
 	case AFTL_PARAM_BYTES:
-		print_suffixed(text, value, byte_suffixes);
+		format_suffixed_number(text, value, byte_suffixes);
 		break;
 	case AFTL_PARAM_TIME:
-		print_suffixed(text, value, time_suffixes);
+		format_suffixed_number(text, value, time_suffixes);
 		break;
 	case AFTL_PARAM_PERCENT:
-		print_decimal(text, value, 100);
+		format_decimal(text, value, 100);
 		break;
 	case AFTL_PARAM_RATE:
-		print_rate(text, value);
+		format_error_rate(text, value);
 		break;
 	case AFTL_PARAM_CHOICE:
 		scnprintf(text, AFTL_VALUE_SIZE, "%s", param->words[value]);
 		break;
 	case AFTL_PARAM_WEIGHTS:
-		print_weights(text, value);
+		format_weight_list(text, value);
 		break;
 	}
 }
 
-static int complain_range(const struct aftl_param *param, const char *text,
-			  struct aftl_error *error)
+static int report_value_out_of_range(const struct aftl_param *param, const char *text,
+				     struct aftl_error *error)
 {
 	char smallest[AFTL_VALUE_SIZE];
 	char largest[AFTL_VALUE_SIZE];
 
-	aftl_param_print(param, param->smallest, smallest);
-	aftl_param_print(param, param->largest, largest);
+	aftl_param_format(param, param->smallest, smallest);
+	aftl_param_format(param, param->largest, largest);
 	return aftl_fail(error, -EINVAL, "%s: %.40s is out of range; it must be %s to %s",
 			 param->key, text, smallest, largest);
 }
@@ -504,11 +504,11 @@ int aftl_param_parse(const struct aftl_param *param, const char *text, u64 *valu
 	if (ret == -EINVAL)
 		return aftl_fail(error, ret, "%s: %.190s", param->key, cause.text);
 	if (ret || *value < param->smallest || *value > param->largest)
-		return complain_range(param, text, error);
+		return report_value_out_of_range(param, text, error);
 	return 0;
 }
 
-static bool is_listed(unsigned int index, const u8 *list, size_t count)
+static bool param_is_listed(unsigned int index, const u8 *list, size_t count)
 {
 	while (count--)
 		if (list[count] == index)
@@ -518,19 +518,20 @@ static bool is_listed(unsigned int index, const u8 *list, size_t count)
 
 enum aftl_change aftl_core_param_change(unsigned int index)
 {
-	if (is_listed(index, never, ARRAY_SIZE(never)))
+	if (param_is_listed(index, never, ARRAY_SIZE(never)))
 		return AFTL_CHANGE_NEVER;
-	return is_listed(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE : AFTL_CHANGE_RELOAD;
+	return param_is_listed(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE :
+								AFTL_CHANGE_RELOAD;
 }
 
-static int complain_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
+static int report_param_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
 {
 	const struct aftl_param *param = &aftl_core_params[index];
 	char before[AFTL_VALUE_SIZE];
 	char after[AFTL_VALUE_SIZE];
 
-	aftl_param_print(param, made, before);
-	aftl_param_print(param, wanted, after);
+	aftl_param_format(param, made, before);
+	aftl_param_format(param, wanted, after);
 	return aftl_fail(error, -EINVAL, "the device was made with %s %s, which cannot become %s",
 			 param->key, before, after);
 }
@@ -542,7 +543,7 @@ int aftl_config_check(const struct aftl_config *made, const struct aftl_config *
 
 	for (i = 0; i < ARRAY_SIZE(never); i++)
 		if (aftl_param_get(made, never[i]) != aftl_param_get(wanted, never[i]))
-			return complain_change(never[i], aftl_param_get(made, never[i]),
-					       aftl_param_get(wanted, never[i]), error);
+			return report_param_change(never[i], aftl_param_get(made, never[i]),
+						   aftl_param_get(wanted, never[i]), error);
 	return 0;
 }

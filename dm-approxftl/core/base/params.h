@@ -210,18 +210,18 @@ struct aftl_error {
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
 /* Number of weights in @value, 0 for none. */
-static inline u32 aftl_weights(u64 value)
+static inline u32 aftl_weight_count(u64 value)
 {
 	return DIV_ROUND_UP(fls64(value), 8);
 }
 
 /* Weight @index of @value; a missing weight counts as 1. */
-static inline u32 aftl_weight(u64 value, u32 index)
+static inline u32 aftl_weight_at(u64 value, u32 index)
 {
 	return max((u32)(value >> 8 * index) & 0xff, 1U);
 }
 
-static inline u64 *aftl_param_value(struct aftl_config *config, unsigned int index)
+static inline u64 *aftl_config_param_ptr(struct aftl_config *config, unsigned int index)
 {
 	return (u64 *)config + index;
 }
@@ -232,12 +232,12 @@ static inline u64 aftl_param_get(const struct aftl_config *config, unsigned int 
 }
 
 /**
- * aftl_param_print() - format a stored value as aftl_param_set() parses it
+ * aftl_param_format() - format a stored value as aftl_param_set() parses it
  * @param: description of the parameter
  * @value: in stored units
  * @text: takes the text
  */
-void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
+void aftl_param_format(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
 
 /**
  * aftl_parse_value() - parse a value by type alone, for options of a host
@@ -253,10 +253,10 @@ int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *
 				  const char *text, u64 *value, struct aftl_error *error);
 
 /**
- * aftl_type_example() - a phrase such as "a duration such as 700us"
+ * aftl_param_type_example() - a phrase such as "a duration such as 700us"
  * @type: type of the value
  */
-const char *aftl_type_example(enum aftl_param_type type);
+const char *aftl_param_type_example(enum aftl_param_type type);
 
 /* Index in param-table.h of the parameter @key, or -ENOENT. */
 int aftl_core_param_find(const char *key);
@@ -295,9 +295,9 @@ int __must_check aftl_profile_apply(struct aftl_config *config, const char *name
 const char *aftl_profile_name(unsigned int index);
 
 /**
- * aftl_profile_about() - description of profile @index
+ * aftl_profile_description() - description of profile @index
  * @index: index, from 0
  */
-const char *aftl_profile_about(unsigned int index);
+const char *aftl_profile_description(unsigned int index);
 
 #endif

@@ -371,7 +371,7 @@ const char *aftl_profile_name(unsigned int index)
 	return index < ARRAY_SIZE(profiles) ? profiles[index].name : NULL;
 }
 
-const char *aftl_profile_about(unsigned int index)
+const char *aftl_profile_description(unsigned int index)
 {
 	return profiles[index].about;
 }
@@ -386,7 +386,7 @@ static const struct profile *find_profile(const char *name)
 	return NULL;
 }
 
-static int complain_profile(const char *name, struct aftl_error *error)
+static int report_unknown_profile(const char *name, struct aftl_error *error)
 {
 	char list[192];
 	size_t used = 0;
@@ -398,10 +398,10 @@ static int complain_profile(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown profile \"%.40s\"; there are %s", name, list);
 }
 
-static void apply_settings(struct aftl_config *config, const struct setting *setting)
+static void apply_profile_settings(struct aftl_config *config, const struct setting *setting)
 {
 	for (; setting->key; setting++)
-		*aftl_param_value(config, aftl_core_param_find(setting->key)) = setting->value;
+		*aftl_config_param_ptr(config, aftl_core_param_find(setting->key)) = setting->value;
 }
 
 int aftl_profile_apply(struct aftl_config *config, const char *name, struct aftl_error *error)
@@ -410,11 +410,11 @@ int aftl_profile_apply(struct aftl_config *config, const char *name, struct aftl
 	unsigned int i;
 
 	if (!profile)
-		return complain_profile(name, error);
+		return report_unknown_profile(name, error);
 	for (i = 0; i < AFTL_CORE_PARAMS; i++)
-		*aftl_param_value(config, i) = aftl_core_params[i].standard;
+		*aftl_config_param_ptr(config, i) = aftl_core_params[i].standard;
 	if (profile->common)
-		apply_settings(config, profile->common);
-	apply_settings(config, profile->settings);
+		apply_profile_settings(config, profile->common);
+	apply_profile_settings(config, profile->settings);
 	return 0;
 }

@@ -13,16 +13,16 @@ static const u8 divided[] = {
 };
 
 /* A value that is not 0 stays at least at its minimum, because 0 often disables a feature. */
-static void divide_param(struct aftl_config *own, u8 index, u64 count)
+static void divide_param_among_shards(struct aftl_config *own, u8 index, u64 count)
 {
-	u64 *value = aftl_param_value(own, index);
+	u64 *value = aftl_config_param_ptr(own, index);
 
 	if (*value)
 		*value = max_t(u64, div64_u64(*value, count),
 			       max(aftl_core_params[index].smallest, 1ULL));
 }
 
-void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index)
+void aftl_derive_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index)
 {
 	u32 i;
 
@@ -32,7 +32,7 @@ void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config
 	own->shards = 1;
 	own->seed = aftl_hash64_pair(config->seed, index);
 	for (i = 0; i < ARRAY_SIZE(divided); i++)
-		divide_param(own, divided[i], config->shards);
+		divide_param_among_shards(own, divided[i], config->shards);
 }
 
 static int check_shard_count(const struct aftl_config *config, struct aftl_error *error)
@@ -48,7 +48,7 @@ static int check_shard_count(const struct aftl_config *config, struct aftl_error
 
 u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 {
-	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
+	u32 least = max(aftl_units_per_program(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
 
 	/* The writes of a zone are ordered by one FTL. */
 	if (geo->zones)
@@ -57,7 +57,7 @@ u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 }
 
 /* Units after the last whole chunk of a shard become over-provisioning. */
-static int divide_units(struct aftl_shards *shards, struct aftl_error *error)
+static int divide_lpns_among_shards(struct aftl_shards *shards, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &shards->geo;
 
@@ -83,7 +83,7 @@ int aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *confi
 	if (ret)
 		return ret;
 	*shards = (struct aftl_shards){ .count = (u32)config->shards };
-	aftl_shard_config(&own, config, 0);
+	aftl_derive_shard_config(&own, config, 0);
 	ret = aftl_geometry_init(&shards->geo, &own, error);
-	return ret ? ret : divide_units(shards, error);
+	return ret ? ret : divide_lpns_among_shards(shards, error);
 }

@@ -43,15 +43,15 @@ int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_
 u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo);
 
 /**
- * aftl_shard_config() - parameters of one shard
+ * aftl_derive_shard_config() - parameters of one shard
  * @own: takes the parameters
  * @config: parameters of the whole device
  * @index: index of the shard; each has a seed of its own
  */
-void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index);
+void aftl_derive_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index);
 
 /* Shard that contains @unit of the device. */
-static inline u32 aftl_lpn_shard(const struct aftl_shards *shards, u64 unit)
+static inline u32 aftl_shard_of_lpn(const struct aftl_shards *shards, u64 unit)
 {
 	u64 number = unit >> shards->chunk_shift;
 
@@ -70,7 +70,7 @@ static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 }
 
 /* Number of units from @unit on, at most @units, that lie in the same chunk. */
-static inline u32 aftl_shard_run_units(const struct aftl_shards *shards, u64 unit, u32 units)
+static inline u32 aftl_shard_contiguous_units(const struct aftl_shards *shards, u64 unit, u32 units)
 {
 	u32 length = 1U << shards->chunk_shift;
 
@@ -81,9 +81,9 @@ static inline u32 aftl_shard_run_units(const struct aftl_shards *shards, u64 uni
  * Number of units below @unit of the device in shard @index. A range of the device maps to one
  * range of each shard.
  */
-static inline u32 aftl_shard_lpns_before(const struct aftl_shards *shards, u32 index, u64 unit)
+static inline u32 aftl_shard_lpns_below(const struct aftl_shards *shards, u32 index, u64 unit)
 {
-	u32 owner = aftl_lpn_shard(shards, unit);
+	u32 owner = aftl_shard_of_lpn(shards, unit);
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
 	u32 before = aftl_shard_lpn(shards, unit);
 
@@ -93,7 +93,7 @@ static inline u32 aftl_shard_lpns_before(const struct aftl_shards *shards, u32 i
 }
 
 /* Number in the device of @unit of shard @index. */
-static inline u64 aftl_shard_host_lpn(const struct aftl_shards *shards, u32 index, u32 unit)
+static inline u64 aftl_shard_lpn_to_device(const struct aftl_shards *shards, u32 index, u32 unit)
 {
 	u32 within = unit & ((1U << shards->chunk_shift) - 1);
 

@@ -21,7 +21,7 @@ const struct aftl_counter_info aftl_handle_counter_info[] = {
 static_assert(ARRAY_SIZE(aftl_handle_counter_info) == AFTL_HANDLE_COUNTERS,
 	      "one entry per counter");
 
-void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more)
+void aftl_stats_accumulate(struct aftl_stats *sum, const struct aftl_stats *more)
 {
 	const u64 *from = (const u64 *)more;
 	u64 *to = (u64 *)sum;

@@ -87,10 +87,10 @@ struct aftl_stats {
 };
 
 /**
- * aftl_stats_add() - add the counters of another FTL; histograms and times are not changed
+ * aftl_stats_accumulate() - add the counters of another FTL; histograms and times are not changed
  * @sum: takes the sum
  * @more: counters to add
  */
-void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more);
+void aftl_stats_accumulate(struct aftl_stats *sum, const struct aftl_stats *more);
 
 #endif

@@ -73,7 +73,7 @@ enum aftl_class {
  */
 #define AFTL_LEVELS 4
 
-static inline u32 aftl_quality_level(u32 class, u32 level)
+static inline u32 aftl_class_quality_level(u32 class, u32 level)
 {
 	return class && level ? level : class;
 }
@@ -156,7 +156,7 @@ static inline void aftl_load_kind(u8 stored, bool zoned, u8 *kind, u8 *handle)
  */
 #define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
 
-static inline u32 aftl_write_stream(u32 class, u32 stream)
+static inline u32 aftl_write_stream_index(u32 class, u32 stream)
 {
 	return class * AFTL_STREAMS + stream;
 }

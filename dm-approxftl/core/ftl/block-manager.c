@@ -353,7 +353,7 @@ static bool is_factory_bad(const struct aftl *ftl, u32 index)
 {
 	u64 draw = aftl_hash64_pair(ftl->config.seed ^ 0xbadb10c, index);
 
-	return ftl->config.bad && aftl_scale_draw(draw, 1000000000) * 1000 < ftl->config.bad;
+	return ftl->config.bad && aftl_scale_random(draw, 1000000000) * 1000 < ftl->config.bad;
 }
 
 static void clear_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
@@ -437,7 +437,7 @@ bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
 	u32 end = slot + ftl->program_units;
 
 	for (; slot < end; slot++)
-		if (aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 			return true;
 	return false;
 }
@@ -457,7 +457,7 @@ static bool block_can_continue(const struct aftl *ftl, struct aftl_block *block)
 	bool can;
 
 	block->state = AFTL_BLOCK_OPEN;
-	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
+	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages;
 	block->state = AFTL_BLOCK_CLOSED;
 	return can && !(ftl->foggy_blocks && fine_pass_half_stored(ftl, block));
 }
@@ -515,7 +515,7 @@ bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->state == AFTL_BLOCK_OPEN && !block->handle && !block->bits &&
 		    block != lun->reloc.from && (!best || block->programmed < best->programmed) &&
-		    aftl_order_next(&ftl->media, block) < ftl->geo.pages)
+		    aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages)
 			best = block;
 	}
 	if (!best)

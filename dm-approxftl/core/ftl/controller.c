@@ -90,7 +90,7 @@ static int alloc_events(struct aftl *ftl)
 	ftl->event_clock += ftl->read_cache.count ? AFTL_COMPLETION_QUEUES :
 						    AFTL_COMPLETION_CACHE_HIT;
 	ftl->event_faults = ftl->event_clock + 1;
-	aftl_events_shape(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
+	aftl_events_size_tree(events, ftl->geo.luns, ftl->event_faults + 1 - ftl->geo.luns);
 	events->when = aftl_memory_alloc(ftl, aftl_events_times(events), sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_nodes(events), sizeof(*events->winner));
 	if (!events->when || !events->winner)
@@ -211,7 +211,7 @@ static void reset_queue_weights(struct aftl *ftl)
 {
 	u32 i;
 
-	ftl->queues = aftl_weights(ftl->config.queue_weights);
+	ftl->queues = aftl_weight_count(ftl->config.queue_weights);
 	for (i = 0; i < ARRAY_SIZE(ftl->host_queues); i++) {
 		ftl->host_queues[i].queue = 0;
 		ftl->host_queues[i].left = 0;
@@ -236,7 +236,7 @@ void aftl_apply_config(struct aftl *ftl)
 {
 	const struct aftl_config *config = &ftl->config;
 
-	ftl->program_units = aftl_program_units(&ftl->geo);
+	ftl->program_units = aftl_units_per_program(&ftl->geo);
 	size_commands(ftl);
 	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
 	ftl->allocation.params = aftl_param_group_values(config, ftl->allocation.rule.params);
@@ -272,11 +272,11 @@ void aftl_apply_config(struct aftl *ftl)
 
 static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
 {
-	if (aftl_block_program_steps(&ftl->geo) < ftl->type->least_steps)
+	if (aftl_programs_per_block(&ftl->geo) < ftl->type->least_steps)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s needs at least %u program steps in a block, the geometry has %u; raise layers, word_lines or bits",
 				 ftl->type->name, ftl->type->least_steps,
-				 aftl_block_program_steps(&ftl->geo));
+				 aftl_programs_per_block(&ftl->geo));
 	if (ftl->type->word_line_steps && ftl->geo.program_pages != ftl->geo.word_line_pages)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s programs whole word lines; set one_shot on or bits 1",

@@ -17,7 +17,7 @@ void aftl_faults_set_event(struct aftl *ftl)
 		if (list->all[i].state == AFTL_FAULT_PENDING &&
 		    list->all[i].trigger == AFTL_FAULT_TIME)
 			when_ns = min(when_ns, list->since_ns + list->all[i].after);
-	aftl_events_set(&ftl->events, ftl->event_faults, when_ns);
+	aftl_events_set_time(&ftl->events, ftl->event_faults, when_ns);
 }
 
 void aftl_faults_mark_due(struct aftl *ftl, u8 trigger, u64 reached)

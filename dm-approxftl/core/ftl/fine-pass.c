@@ -17,7 +17,7 @@ static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payloa
 
 	for (i = 0; i < payload->count; i++) {
 		if (payload->from[i] == AFTL_NO_PPN ||
-		    aftl_ppn_valid(&ftl->media, payload->from[i]))
+		    aftl_ppn_is_valid(&ftl->media, payload->from[i]))
 			continue;
 		payload->from[i] = AFTL_NO_PPN;
 		payload->stale[i] = true;

@@ -16,7 +16,7 @@
 
 static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
-	aftl_events_set(&ftl->events, lun->index, when);
+	aftl_events_set_time(&ftl->events, lun->index, when);
 }
 
 static void lun_set_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
@@ -232,7 +232,7 @@ bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_
 	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);
 
 	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units, ftl->now_ns);
-	if (aftl_events_when(&ftl->events) <= end_ns) {
+	if (aftl_events_first_ns(&ftl->events) <= end_ns) {
 		lun_set_event(ftl, lun, sensed_ns);
 		return false;
 	}
@@ -365,7 +365,7 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 	u32 page = aftl_block_device_page(&ftl->media, from, in_block);
 	u64 hour = aftl_hour(ftl);
 	u64 move_ns = ftl->config.read_move;
-	u64 once_ns = move_ns ? aftl_sense_ns(&ftl->sense, from, in_block, hour) : 0;
+	u64 once_ns = move_ns ? aftl_read_sense_ns(&ftl->sense, from, in_block, hour) : 0;
 	u64 ns = aftl_sense_valid(ftl, from, in_block, hour) - once_ns + move_ns;
 
 	aftl_prefetch_relocation(ftl, page);
@@ -389,7 +389,7 @@ void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct
 /* Read a translation page for a waiting read or for a read-modify-write. */
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn)
 {
-	struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	u32 page = aftl_ppn_page(&ftl->media, ppn);
 	u64 ns = aftl_sense_valid(ftl, block, page % ftl->geo.pages, aftl_hour(ftl));
 

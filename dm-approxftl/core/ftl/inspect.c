@@ -80,7 +80,7 @@ bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn)
 	aftl_ppn_t ppn;
 
 	return from_lpn(lpn) < ftl->geo.units && aftl_l2p_lookup(ftl, lpn, &ppn) &&
-	       aftl_ppn_lost(&ftl->media, ppn);
+	       aftl_ppn_is_marked_lost(&ftl->media, ppn);
 }
 
 u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost)
@@ -98,12 +98,12 @@ bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors 
 	*errors = (struct aftl_errors){ .lost = aftl_is_lost(ftl, lpn) };
 	if (errors->lost)
 		return true;
-	if (!aftl_models_errors(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
+	if (!aftl_has_error_model(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
-	*errors = aftl_cell_read(&ftl->cell, ppn, aftl_hours(ftl));
+	*errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl));
 	if (!(aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, errors)))
-		errors->lost |= aftl_ppn_block(&ftl->media, ppn)->state == AFTL_BLOCK_BAD;
+		errors->lost |= aftl_block_of_ppn(&ftl->media, ppn)->state == AFTL_BLOCK_BAD;
 	recent = aftl_read_cache_find(ftl, lpn);
 	if (recent && recent->flags & AFTL_READ_CACHE_READY) {
 		errors->flips = recent->flips;
@@ -146,7 +146,7 @@ void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now
 	struct aftl_stats *stats = &ftl->stats;
 	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
 
-	aftl_stats_add(stats, before);
+	aftl_stats_accumulate(stats, before);
 	aftl_histogram_merge(&stats->read_response, &before->read_response);
 	aftl_histogram_merge(&stats->write_response, &before->write_response);
 	aftl_histogram_merge(&stats->flush_response, &before->flush_response);
@@ -225,7 +225,7 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 	digest = aftl_hash64_pair(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_hash64_pair(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
 						  block->kind << 16 | block->bits << 8 |
-						  aftl_block_flip(block));
+						  aftl_block_first_colour(block));
 	if (!block->programmed)
 		return digest;
 	return attr_digest(&ftl->media, aftl_block_device_page(&ftl->media, block, 0),
@@ -274,7 +274,7 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 /* Translation pages and data must not share blocks. */
 static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
-	bool of_map = aftl_block_has_map(ftl, aftl_ppn_block(&ftl->media, ppn));
+	bool of_map = aftl_block_has_map(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	bool is_tp = unit >= ftl->geo.units;
 
 	return ftl->geo.trans_pages && of_map != is_tp;
@@ -318,7 +318,7 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 
 static bool audit_ppn_valid(const struct aftl *ftl, u32 slot)
 {
-	return slot < ftl->geo.ppns && aftl_ppn_valid(&ftl->media, to_ppn(slot));
+	return slot < ftl->geo.ppns && aftl_ppn_is_valid(&ftl->media, to_ppn(slot));
 }
 
 /* Prefetch the entry of the L2P table that the audit of @slot will read. */
@@ -369,7 +369,7 @@ static void audit_count_page(const struct aftl *ftl, u32 page, struct block_cens
 	u32 i;
 
 	for (i = 0; i < ftl->geo.page_units; i++)
-		valid += aftl_ppn_valid(&ftl->media, to_ppn(page * ftl->geo.page_units + i));
+		valid += aftl_ppn_is_valid(&ftl->media, to_ppn(page * ftl->geo.page_units + i));
 	census->programmed += !!(attr & AFTL_PAGE_PROGRAMMED);
 	census->valid += valid;
 	census->approx += aftl_page_class(attr) == AFTL_APPROX ? valid : 0;

@@ -45,7 +45,7 @@ static bool l2p_invalidate_old(struct aftl *ftl, aftl_lpn_t lpn)
 
 	if (!aftl_l2p_lookup(ftl, lpn, &former))
 		return false;
-	block = aftl_ppn_block(&ftl->media, former);
+	block = aftl_block_of_ppn(&ftl->media, former);
 	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former,
 			   aftl_l2p_level(ftl, lpn));
 	return true;
@@ -76,7 +76,7 @@ bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn)
 
 void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn)
 {
-	ftl->lost_units += !aftl_ppn_lost(&ftl->media, ppn);
+	ftl->lost_units += !aftl_ppn_is_marked_lost(&ftl->media, ppn);
 	aftl_ppn_set_lost(&ftl->media, ppn);
 }
 
@@ -97,10 +97,10 @@ void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read)
 	if (unit >= ftl->geo.units || !aftl_l2p_lookup(ftl, to_lpn(unit), &ppn))
 		return;
 	if (read)
-		prefetch(aftl_oob_at(media, aftl_ppn_page(media, ppn)));
+		prefetch(aftl_oob_entry(media, aftl_ppn_page(media, ppn)));
 	else
 		prefetch(&media->valid[from_ppn(ppn) / 64]);
-	prefetch(aftl_ppn_block(media, ppn));
+	prefetch(aftl_block_of_ppn(media, ppn));
 }
 
 void aftl_prefetch_relocation(const struct aftl *ftl, u32 page)

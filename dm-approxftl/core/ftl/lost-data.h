@@ -9,13 +9,13 @@
 /* Return true if the host has lost the data of @ppn. */
 static inline bool aftl_ppn_is_lost(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return unlikely(ftl->lost_units) && aftl_ppn_lost(&ftl->media, ppn);
+	return unlikely(ftl->lost_units) && aftl_ppn_is_marked_lost(&ftl->media, ppn);
 }
 
 /* Return true if @ppn is in a dead LUN. */
 static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	u32 block = aftl_block_index(&ftl->media, aftl_ppn_block(&ftl->media, ppn));
+	u32 block = aftl_block_index(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn));
 
 	return aftl_lun_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
 }

@@ -81,7 +81,7 @@ static void clear_oob_extra(struct aftl *ftl, struct aftl_block *block)
 
 void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
 {
-	aftl_block_wipe(&ftl->media, block);
+	aftl_block_clear_oob(&ftl->media, block);
 	if (block->extra_used)
 		clear_oob_extra(ftl, block);
 }

@@ -22,12 +22,12 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 {
 	u16 *inherited;
 
-	if (!aftl_models_errors(&ftl->media))
+	if (!aftl_has_error_model(&ftl->media))
 		return;
 	if (origin.inherited)
 		aftl_oob_extra_need(ftl, block);
 	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
-	inherited = aftl_inherited_errors_at(&ftl->media, block, ppn);
+	inherited = aftl_inherited_errors_ptr(&ftl->media, block, ppn);
 	if (inherited)
 		*inherited = origin.inherited;
 }

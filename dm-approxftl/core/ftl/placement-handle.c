@@ -97,7 +97,7 @@ void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
 	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_placement(ftl, block)];
 
 	stats->changed_blocks++;
-	stats->partial_blocks += !aftl_block_full(&ftl->geo, block);
+	stats->partial_blocks += !aftl_block_is_full(&ftl->geo, block);
 }
 
 /*

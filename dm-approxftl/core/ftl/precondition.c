@@ -487,7 +487,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
-		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
+		struct aftl_lun *lun = &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
 		struct aftl_fill_run *run = &filler->runs[lun->index];
 		aftl_ppn_t first = aftl_page_ppn(&ftl->media, run->block, run->page);
 		u32 k;
@@ -503,7 +503,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
 	/* Skip the draws for the class, which are without effect. */
-	aftl_random_skip(&filler->random, units);
+	aftl_random_skip_draws(&filler->random, units);
 	return units;
 }
 

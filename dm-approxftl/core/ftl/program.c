@@ -99,7 +99,7 @@ static struct aftl_program_command program_command(const struct aftl_program_req
 static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_request *need,
 			      const struct aftl_placement *placement)
 {
-	if (!ftl->chip.plain || !aftl_ispp_default(&placement->ispp) || placement->monitor)
+	if (!ftl->chip.plain || !aftl_ispp_is_default(&placement->ispp) || placement->monitor)
 		return false;
 	return placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_BETWEEN ||
 	       placement->mode == AFTL_MODE_AFTER ||
@@ -176,7 +176,7 @@ static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun,
 		return -ENOSPC;
 	*placement = (struct aftl_placement){
 		.block = lun->fallback,
-		.page = aftl_order_next(&ftl->media, lun->fallback),
+		.page = aftl_program_order_next_page(&ftl->media, lun->fallback),
 		.pages = ftl->geo.program_pages,
 		.mode = aftl_block_program_mode(lun->fallback),
 	};
@@ -300,12 +300,12 @@ static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 	struct aftl_origin origin = { 0 };
 	struct aftl_errors errors;
 
-	if (!aftl_models_errors(&ftl->media))
+	if (!aftl_has_error_model(&ftl->media))
 		return origin;
-	origin = aftl_origin(&ftl->media, aftl_ppn_block(&ftl->media, ppn), ppn);
+	origin = aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
 	if (aftl_cell_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
-	errors = aftl_cell_read(&ftl->cell, ppn, aftl_hour(ftl));
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hour(ftl));
 	if (aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, &errors))
 		ftl->stats.counters.moved_recovered_units++;
 	if (errors.lost) {
@@ -339,7 +339,7 @@ static void payload_add_carried_page(struct aftl *ftl, const struct aftl_piggyba
 	u32 end = slot + ftl->geo.page_units;
 
 	for (; slot < end; slot++)
-		if (aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 			aftl_payload_add_move(ftl, payload, to_ppn(slot));
 	ftl->stats.counters.carried_reads++;
 }
@@ -371,7 +371,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
 	u16 attr = *aftl_page_attr_at(&ftl->media, first);
-	bool fine = attr && aftl_page_foggy(attr);
+	bool fine = attr && aftl_page_is_foggy(attr);
 	u32 again = attr && !fine ? aftl_page_reprograms(attr) + 1 : 0;
 	u32 hours = hours_since_open(ftl, block);
 	u32 page;
@@ -400,7 +400,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	if (!block->programmed)
 		block->begun_flip = block->flip;
 	block->programmed += placement->pages;
-	aftl_order_advance(&ftl->media, block, placement->page);
+	aftl_program_order_advance(&ftl->media, block, placement->page);
 }
 
 /* Quality level of a logical page: kept by a relocation, unless the whole program is precise. */
@@ -431,7 +431,7 @@ static void notify_host_program(struct aftl *ftl, const struct aftl_payload *pay
 static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				 aftl_lpn_t lpn, aftl_ppn_t former, aftl_ppn_t ppn, u32 level)
 {
-	struct aftl_block *from = aftl_ppn_block(&ftl->media, former);
+	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
 
 	if (ftl->handles) {
 		ftl->stats.handles[aftl_block_placement(ftl, from)].reallocated_units++;
@@ -535,8 +535,8 @@ static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun
 			      const struct aftl_block *block)
 {
 	if (block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE)
-		return aftl_order_next(&ftl->media, block) == ftl->geo.pages;
-	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
+		return aftl_program_order_next_page(&ftl->media, block) == ftl->geo.pages;
+	return aftl_block_is_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
 /* Commit a coarse pass or parity: no logical page is mapped. */
@@ -608,7 +608,7 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 	block->programmed += pages;
 	run->page += pages;
 	run->left -= steps;
-	aftl_order_advance(&ftl->media, block, run->page - ftl->geo.program_pages);
+	aftl_program_order_advance(&ftl->media, block, run->page - ftl->geo.program_pages);
 }
 
 /*
@@ -671,7 +671,7 @@ static __always_inline void store_first_writes(struct aftl_media media, struct f
 		u64 seq = new.order.seq;
 
 		for (; new.page < end; new.page++) {
-			aftl_lpn_t *lpns = aftl_oob_at(&media, new.page);
+			aftl_lpn_t *lpns = aftl_oob_entry(&media, new.page);
 			u16 *numbers = (u16 *)lpns + media.oob_layout.attr;
 			u32 i;
 

@@ -74,7 +74,7 @@ static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read
 
 	return aftl_l2p_lookup(ftl, entry->lpn, &ppn) && ppn == entry->ppn &&
 	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
-	       aftl_ppn_block(&ftl->media, ppn)->erases == entry->erases &&
+	       aftl_block_of_ppn(&ftl->media, ppn)->erases == entry->erases &&
 	       aftl_page_reprograms(ppn_page_attr(ftl, ppn)) == entry->again;
 }
 
@@ -187,7 +187,7 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
 	struct aftl_read_cache_entry *entry = read_cache_entry_for(ftl, lpn);
 
 	entry->ppn = ppn;
-	entry->erases = aftl_ppn_block(&ftl->media, ppn)->erases;
+	entry->erases = aftl_block_of_ppn(&ftl->media, ppn)->erases;
 	entry->again = aftl_page_reprograms(ppn_page_attr(ftl, ppn));
 	entry->flags = 0;
 	return entry;

@@ -92,7 +92,8 @@ static void refresh_set_timer(struct aftl *ftl)
 {
 	u64 slice_ns = refresh_next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
 
-	aftl_events_set(&ftl->events, ftl->event_clock, min(slice_ns, ftl->refresh.next_day_ns));
+	aftl_events_set_time(&ftl->events, ftl->event_clock,
+			     min(slice_ns, ftl->refresh.next_day_ns));
 }
 
 /**
@@ -178,7 +179,7 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
 	lun->refresh_due = false;
 	lun->refresh_block++;
 	if (refresh_scan_pending(ftl, lun) && ftl->events.when[ftl->event_clock] > slice_ns)
-		aftl_events_set(&ftl->events, ftl->event_clock, slice_ns);
+		aftl_events_set_time(&ftl->events, ftl->event_clock, slice_ns);
 	return block_needs_refresh(ftl, block) ? block : NULL;
 }
 

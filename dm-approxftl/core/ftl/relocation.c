@@ -418,7 +418,7 @@ static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class,
 		.class = aftl_page_class(attr),
 		.mode = aftl_page_mode(attr),
 		.cause = reloc->cause,
-		.bad = aftl_page_overprogrammed(attr),
+		.bad = aftl_page_is_overprogrammed(attr),
 		.pass = reloc->pass,
 	};
 	bool wanted = ftl->type->relocate || move.class == reloc->pass;
@@ -583,7 +583,7 @@ void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
 	u32 before = reloc->count;
 
 	for (; reloc->cursor < end; reloc->cursor++)
-		if (aftl_ppn_valid(&ftl->media, to_ppn(first + reloc->cursor)))
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(first + reloc->cursor)))
 			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
 	aftl_gc_pace_spend(lun, reloc->count - before);
 	if (reloc->kind == AFTL_RELOC_REBUILD)
@@ -599,15 +599,15 @@ bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 	u32 first = page * ftl->geo.page_units;
 	u32 slot;
 
-	if (!aftl_models_errors(&ftl->media) ||
+	if (!aftl_has_error_model(&ftl->media) ||
 	    aftl_cell_never_fails(&ftl->cell, *aftl_page_attr_at(&ftl->media, page)))
 		return false;
 	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
 		struct aftl_errors errors;
 
-		if (!aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+		if (!aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 			continue;
-		errors = aftl_cell_read(&ftl->cell, to_ppn(slot), aftl_hour(ftl));
+		errors = aftl_cell_read_errors(&ftl->cell, to_ppn(slot), aftl_hour(ftl));
 		if (errors.lost && aftl_stripe_reconstruct(ftl, to_ppn(slot), &errors))
 			return true;
 	}
@@ -621,7 +621,7 @@ static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *reloc)
 	u32 i;
 
 	for (i = 0; i < reloc->count; i++)
-		if (aftl_ppn_valid(&ftl->media, reloc->slots[i]))
+		if (aftl_ppn_is_valid(&ftl->media, reloc->slots[i]))
 			reloc->slots[kept++] = reloc->slots[i];
 	reloc->count = kept;
 }
@@ -791,7 +791,7 @@ static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lp
 	if (aftl_gc_urgent(ftl, lun) || from_lpn(lpn) >= ftl->geo.units ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return;
-	block = aftl_ppn_block(&ftl->media, ppn);
+	block = aftl_block_of_ppn(&ftl->media, ppn);
 	if (aftl_block_lun(ftl, block) != lun)
 		return;
 	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, block);

@@ -30,7 +30,8 @@ static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensi
 static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	u32 shift = policy_first_shift(ftl, block, page);
-	struct aftl_read_result sensing = aftl_read_page(&ftl->sense, block, page, shift, hour);
+	struct aftl_read_result sensing =
+		aftl_read_page_timing(&ftl->sense, block, page, shift, hour);
 
 	ftl->stats.counters.read_retries += sensing.retries;
 	count_sensings(ftl, block, 1 + sensing.retries);
@@ -67,7 +68,7 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
  */
 bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn)
 {
-	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	const struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
 	const struct aftl_work *work = lun->suspended.kind == AFTL_WORK_NONE ||
 				       lun->work.phase == AFTL_PHASE_PROGRAM ?

@@ -514,7 +514,7 @@ static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 	u32 end = slot + ftl->geo.block_ppns;
 
 	for (; block->valid && slot < end; slot++)
-		if (aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 			aftl_l2p_mark_lost(ftl, to_ppn(slot));
 }
 

@@ -224,7 +224,7 @@ static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number,
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (aftl_page_programmed(&ftl->media, block, page))
+		if (aftl_page_is_programmed(&ftl->media, block, page))
 			return true;
 	}
 	return false;
@@ -240,7 +240,7 @@ static bool later_stripe_programmed(const struct aftl *ftl, u32 group, u32 numbe
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page++)
-		if (!aftl_page_programmed(&ftl->media, parity, page) &&
+		if (!aftl_page_is_programmed(&ftl->media, parity, page) &&
 		    stripe_any_programmed(ftl, group, number, page))
 			return true;
 	return false;
@@ -254,7 +254,7 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (!block->parity && !aftl_page_programmed(&ftl->media, block, page) &&
+		if (!block->parity && !aftl_page_is_programmed(&ftl->media, block, page) &&
 		    (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN))
 			return false;
 	}
@@ -285,7 +285,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	if (first->order != AFTL_ORDER_TWO_PASS)
 		return;
 	parity->order = AFTL_ORDER_TWO_PASS;
-	aftl_block_set_flip(parity, aftl_block_flip(first));
+	aftl_block_set_first_colour(parity, aftl_block_first_colour(first));
 }
 
 /* Return true if the next parity of the superblock can be programmed now. */
@@ -300,7 +300,7 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 		open_parity_block(ftl, parity, first);
 	if (parity->state != AFTL_BLOCK_OPEN)
 		return false;
-	page = aftl_order_next(&ftl->media, parity);
+	page = aftl_program_order_next_page(&ftl->media, parity);
 	return page < ftl->geo.pages && stripes_are_complete(ftl, group, number, page) &&
 	       (stripe_any_programmed(ftl, group, number, page) ||
 		later_stripe_programmed(ftl, group, number, parity));
@@ -368,7 +368,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 		return false;
 	*placement = (struct aftl_placement){
 		.block = block,
-		.page = aftl_order_next(&ftl->media, block),
+		.page = aftl_program_order_next_page(&ftl->media, block),
 		.pages = aftl_block_step(&ftl->geo, block),
 		.mode = aftl_block_program_mode(block),
 	};
@@ -394,7 +394,7 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_superblock_block(ftl, group, number, aftl_die_group_member(ftl, lun));
 
 	parity_dequeue(ftl, lun);
-	if (aftl_block_full(&ftl->geo, block))
+	if (aftl_block_is_full(&ftl->geo, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
 		parity_queue_if_due(ftl, group, number);
@@ -467,9 +467,9 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	struct aftl_errors errors;
 
-	if (!aftl_models_errors(&ftl->media) || aftl_cell_never_fails(&ftl->cell, attr))
+	if (!aftl_has_error_model(&ftl->media) || aftl_cell_never_fails(&ftl->cell, attr))
 		return true;
-	errors = aftl_cell_read(&ftl->cell, ppn, aftl_hours(ftl));
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX)
 		return errors.raw <= ftl->cell.correctable;
 	return errors.levels <= ftl->cell.levels;
@@ -487,8 +487,8 @@ static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_blo
 
 	/* Parity that has not been programmed is lost together with its LUN. */
 	if (block->state == AFTL_BLOCK_BAD)
-		return !block->parity && !aftl_page_programmed(&ftl->media, block, page);
-	return approx || !aftl_page_programmed(&ftl->media, block, page) ||
+		return !block->parity && !aftl_page_is_programmed(&ftl->media, block, page);
+	return approx || !aftl_page_is_programmed(&ftl->media, block, page) ||
 	       ecc_can_decode(ftl, to_ppn(first + at));
 }
 
@@ -505,7 +505,7 @@ static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
  */
 bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	const struct aftl_block *own = aftl_ppn_block(&ftl->media, ppn);
+	const struct aftl_block *own = aftl_block_of_ppn(&ftl->media, ppn);
 	bool approx = ppn_is_approx(ftl, ppn);
 	u32 group;
 	u32 member;
@@ -540,7 +540,7 @@ bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
  */
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors)
 {
-	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	const struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	u32 inherited = aftl_origin(&ftl->media, block, ppn).inherited;
 	bool dead = block->state == AFTL_BLOCK_BAD;
 
@@ -557,7 +557,7 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 
 static bool block_has_page(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
-	return block->state != AFTL_BLOCK_BAD && aftl_page_programmed(&ftl->media, block, page);
+	return block->state != AFTL_BLOCK_BAD && aftl_page_is_programmed(&ftl->media, block, page);
 }
 
 /*
@@ -634,7 +634,7 @@ static bool written_after_parity(const struct aftl *ftl, u32 group, u32 number)
 	u32 page;
 
 	for (page = 0; parity && parity->state != AFTL_BLOCK_BAD && page < ftl->geo.pages; page++)
-		if (aftl_page_programmed(&ftl->media, parity, page) &&
+		if (aftl_page_is_programmed(&ftl->media, parity, page) &&
 		    !stripe_is_complete(ftl, group, number, page))
 			return true;
 	return false;

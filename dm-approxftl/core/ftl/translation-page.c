@@ -99,7 +99,7 @@ static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans
 
 	if (!aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn))
 		return NULL;
-	return aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	return aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 }
 
 /* The controller has the copy that is being programmed. */
@@ -129,7 +129,7 @@ static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
-		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
+		struct aftl_lun *lun = &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
 
 		if (!aftl_lun_dead(lun))
 			return lun;

@@ -97,7 +97,7 @@ static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 	u32 place = zone % groups * ftl->geo.zone_luns +
 		    (zone / groups + turn) % ftl->geo.zone_luns;
 
-	return &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
+	return &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
 }
 
 /*
@@ -434,7 +434,7 @@ static struct aftl_zone *block_zone(const struct aftl *ftl, const struct aftl_bl
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 
-	while (!aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+	while (!aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 		slot++;
 	return aftl_zone_at(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
 }
@@ -447,7 +447,7 @@ static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block 
 		return false;
 	if (block->bits)
 		return block->programmed < aftl_slc_zone_pages(&ftl->geo);
-	return !aftl_block_full(&ftl->geo, block);
+	return !aftl_block_is_full(&ftl->geo, block);
 }
 
 /*
@@ -491,7 +491,7 @@ static u32 zone_group_of(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 place = 0;
 
-	while (aftl_allocation_order_lun(&ftl->geo, place) != lun->index)
+	while (aftl_lun_in_allocation_order(&ftl->geo, place) != lun->index)
 		place++;
 	return place / ftl->geo.zone_luns;
 }
@@ -572,7 +572,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	/* The other LUNs take over the translation pages. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		zone_fit_group(ftl, &ftl->luns[aftl_allocation_order_lun(&ftl->geo, i)],
+		zone_fit_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
 			       i / ftl->geo.zone_luns, reserved);
 }
 

@@ -19,7 +19,7 @@ static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *tur
 {
 	if (queue != turns->queue || !turns->left) {
 		turns->queue = queue;
-		turns->left = aftl_weight(ftl->config.queue_weights, queue);
+		turns->left = aftl_weight_at(ftl->config.queue_weights, queue);
 	}
 	turns->left--;
 }

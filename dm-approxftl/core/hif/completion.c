@@ -11,8 +11,8 @@ static void completion_set_event(struct aftl *ftl, u32 line)
 {
 	const struct aftl_request *head = ftl->completion.queues[line].head;
 
-	aftl_events_set(&ftl->events, ftl->event_completions + line,
-			head ? head->complete_ns : AFTL_NEVER);
+	aftl_events_set_time(&ftl->events, ftl->event_completions + line,
+			     head ? head->complete_ns : AFTL_NEVER);
 }
 
 /* The controller firmware processes requests one after the other, each direction for itself. */
@@ -134,7 +134,7 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(host_write_level_1_units, host_write_leve
 
 static void count_approximate(struct aftl_counters *counters, const struct aftl_request *request)
 {
-	u32 level = aftl_quality_level(AFTL_APPROX, request->level);
+	u32 level = aftl_class_quality_level(AFTL_APPROX, request->level);
 
 	counters->host_write_approx_units += request->units;
 	(&counters->host_write_level_1_units)[level - 1] += request->units;

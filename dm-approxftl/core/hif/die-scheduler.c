@@ -384,7 +384,7 @@ static void sched_set_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
 	lun->idle_since_ns = ftl->now_ns;
 	if (aftl_reloc_idle_wanted(ftl, lun))
 		idle_ns = ftl->now_ns + ftl->config.idle;
-	aftl_events_set(&ftl->events, lun->index, min(retry_ns, idle_ns));
+	aftl_events_set_time(&ftl->events, lun->index, min(retry_ns, idle_ns));
 }
 
 static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)

@@ -63,8 +63,8 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 
 bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn)
 {
-	if (from_ppn(ppn) >= ftl->geo.ppns || !aftl_ppn_valid(&ftl->media, ppn) ||
-	    aftl_ppn_lost(&ftl->media, ppn) ||
+	if (from_ppn(ppn) >= ftl->geo.ppns || !aftl_ppn_is_valid(&ftl->media, ppn) ||
+	    aftl_ppn_is_marked_lost(&ftl->media, ppn) ||
 	    from_lpn(aftl_ppn_lpn(&ftl->media, ppn)) >= ftl->geo.units)
 		return false;
 	aftl_l2p_mark_lost(ftl, ppn);
@@ -150,7 +150,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	lun->out_of_blocks = false;
 	lun->below_reserve = false;
 	aftl_set_collect(ftl, lun, 0);
-	aftl_events_set(&ftl->events, lun->index, AFTL_NEVER);
+	aftl_events_set_time(&ftl->events, lun->index, AFTL_NEVER);
 }
 
 /* The commands of the host write that the array programs, running or suspended; AFTL_NIL: none. */

@@ -33,13 +33,13 @@ static void process_event(struct aftl *ftl, u32 source)
  */
 u32 aftl_max_host_calls(const struct aftl_geometry *geo)
 {
-	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2 + 2 * geo->zones +
+	return geo->luns * (aftl_units_per_program(geo) + geo->program_pages) + 2 + 2 * geo->zones +
 	       2 * geo->superblock_luns;
 }
 
 static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 {
-	bool due = aftl_events_when(&ftl->events) <= now_ns;
+	bool due = aftl_events_first_ns(&ftl->events) <= now_ns;
 
 	ftl->running = true;
 	if (aftl_dispatch_pending(ftl)) {
@@ -47,8 +47,8 @@ static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 		due = true;
 	} else if (due) {
 		ftl->work += 2;
-		ftl->now_ns = aftl_events_when(&ftl->events);
-		process_event(ftl, aftl_events_first(&ftl->events));
+		ftl->now_ns = aftl_events_first_ns(&ftl->events);
+		process_event(ftl, aftl_events_first_source(&ftl->events));
 		aftl_dispatch(ftl);
 	} else {
 		ftl->now_ns = max(ftl->now_ns, now_ns);
@@ -94,7 +94,7 @@ static int check_live_param(const struct aftl *ftl, const struct aftl_config *co
 	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
 	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
 		return ret;
-	aftl_param_print(aftl_param_at(index), aftl_param_get(&ftl->config, index), value);
+	aftl_param_format(aftl_param_at(index), aftl_param_get(&ftl->config, index), value);
 	return aftl_fail(error, -EINVAL, "%s is %s as long as the device is loaded",
 			 aftl_param_at(index)->key, value);
 }
@@ -240,7 +240,7 @@ static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_requ
 	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.count)
 		return false;
 	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
-	       aftl_events_when(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
+	       aftl_events_first_ns(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
 }
 
 bool aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request)

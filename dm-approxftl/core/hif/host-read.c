@@ -142,7 +142,7 @@ static void read_notify(struct aftl *ftl, struct aftl_request *request, u32 inde
 		return;
 	if (ftl->waits)
 		aftl_wait_queued(ftl, request, index,
-				 aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn))->index);
+				 aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn))->index);
 	if (!ftl->type->host_read || !read_is_for_host(request))
 		return;
 	for (i = 0; i < units; i++)
@@ -192,9 +192,9 @@ static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_requ
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_FLASH, .ppn = ppn };
 
-	if (aftl_models_errors(&ftl->media)) {
+	if (aftl_has_error_model(&ftl->media)) {
 		struct aftl_origin origin =
-			aftl_origin(&ftl->media, aftl_ppn_block(&ftl->media, ppn), ppn);
+			aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
 
 		read.lost = origin.inherited == AFTL_INHERITED_LOST;
 		read.flips = read.lost ? 0 : origin.inherited;
@@ -262,7 +262,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
 			       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
 {
-	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 
 	read_init_command(ftl, request, index, lpn, ppn, units);
 	aftl_queue_add(ftl, &lun->reads, index);
@@ -285,7 +285,7 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 
 	if (!aftl_l2p_lookup(ftl, tp_lpn, &ppn))
 		return;
-	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
 	command->request = NULL;
@@ -478,7 +478,7 @@ static bool read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct af
 		return false;
 	ftl->stats.counters.read_recovered_units++;
 	read->flips = errors->flips;
-	aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, read->ppn))->reconstruct.wanted = true;
+	aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, read->ppn))->reconstruct.wanted = true;
 	return true;
 }
 
@@ -505,8 +505,8 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_FLASH, .ppn = ppn };
 	struct aftl_errors errors = { 0 };
 
-	if (aftl_models_errors(&ftl->media)) {
-		errors = aftl_cell_read(&ftl->cell, ppn, hour);
+	if (aftl_has_error_model(&ftl->media)) {
+		errors = aftl_cell_read_errors(&ftl->cell, ppn, hour);
 		read.flips = errors.flips;
 		read.generation = *aftl_oob_generation(&ftl->media, ppn);
 	}
@@ -528,7 +528,7 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
  */
 static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
-	struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	u32 page = read_page_of(ftl, ppn);
 	u16 attr = *aftl_page_attr_at(&ftl->media, page);
 	u64 hour = aftl_hour(ftl);
@@ -689,7 +689,7 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 		read_serve_programming(ftl, lun, lun->reads.head, ppn);
 		return true;
 	}
-	other = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	other = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	if (other == lun)
 		return false;
 	ftl->stats.counters.read_restarts++;
@@ -799,7 +799,7 @@ static bool read_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 	u32 i;
 
 	if (!command->request || !aftl_l2p_lookup(ftl, command->lpn, ppn) ||
-	    aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, *ppn)) != lun)
+	    aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn)) != lun)
 		return false;
 	for (i = 0; i < command->units; i++) {
 		aftl_lpn_t lpn = to_lpn(from_lpn(command->lpn) + i);
@@ -980,7 +980,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	if (ftl->free_reads == AFTL_NIL || aftl_lpn_buffered(ftl, lpn) ||
 	    !aftl_l2p_lookup(ftl, lpn, ppn))
 		return NULL;
-	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, *ppn));
+	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn));
 	if (!read_lun_idle(lun) || aftl_lun_dead(lun) ||
 	    read_run_length(ftl, lpn, *ppn, request->units) != request->units)
 		return NULL;
@@ -1026,7 +1026,7 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 	aftl_ppn_t ppn;
 
 	return aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
-	       aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn)) == lun &&
+	       aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn)) == lun &&
 	       !aftl_lpn_buffered(ftl, command->lpn) &&
 	       !aftl_read_cache_find(ftl, command->lpn);
 }
@@ -1068,7 +1068,7 @@ static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (i = 1; i <= lun->work.units; i++) {
 		recent = aftl_read_cache_find(ftl, to_lpn(from_lpn(command->lpn) - i));
-		block = recent ? aftl_ppn_block(&ftl->media, recent->ppn) : NULL;
+		block = recent ? aftl_block_of_ppn(&ftl->media, recent->ppn) : NULL;
 		if (recent && aftl_block_lun(ftl, block) == lun)
 			recent->flags |= AFTL_READ_CACHE_READY;
 	}

@@ -33,7 +33,7 @@
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
 						aftl_lpn_t lpn)
 {
-	struct aftl_lane_lun *bind = &ftl->allocation.lanes[aftl_write_stream(class, stream)];
+	struct aftl_lane_lun *bind = &ftl->allocation.lanes[aftl_write_stream_index(class, stream)];
 	struct aftl_lun *lun;
 
 	if (ftl->geo.zones)
@@ -71,7 +71,7 @@ static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request 
 
 static u32 write_lane_of(const struct aftl_command *command)
 {
-	return aftl_write_stream(command->class, command->stream);
+	return aftl_write_stream_index(command->class, command->stream);
 }
 
 static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_command *command)
@@ -212,7 +212,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	command->request = write_needs_flash(ftl, request) ? request : NULL;
 	command->lpn = lpn;
 	command->class = aftl_stored_class(ftl, request->class);
-	command->level = aftl_quality_level(command->class, request->level);
+	command->level = aftl_class_quality_level(command->class, request->level);
 	command->stream = request->stream;
 	command->lun = AFTL_NIL;
 	command->flags = 0;
@@ -335,7 +335,7 @@ static void write_ask_stream(struct aftl *ftl, struct aftl_request *request, u32
 		.lpn = to_lpn(unit),
 		.units = units,
 		.class = request->class,
-		.level = aftl_quality_level(request->class, request->level),
+		.level = aftl_class_quality_level(request->class, request->level),
 		.hint = request->hint,
 	};
 
@@ -360,7 +360,7 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 	u32 class = aftl_stored_class(ftl, request->class);
 
 	while (request->admitted < request->units) {
-		u32 lane = aftl_write_stream(class, write_page_stream(ftl, request));
+		u32 lane = aftl_write_stream_index(class, write_page_stream(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
@@ -906,6 +906,6 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
 		return AFTL_NIL;
 	index = write_take_lpn(ftl, &request, what->lpn, ftl->epochs.newest);
-	write_enqueue(ftl, lun, aftl_write_stream(class, request.stream), index);
+	write_enqueue(ftl, lun, aftl_write_stream_index(class, request.stream), index);
 	return index;
 }

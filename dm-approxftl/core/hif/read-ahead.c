@@ -76,7 +76,7 @@ static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	command->queued_ns = ftl->now_ns;
 	command->lpn = lpn;
 	command->units = units;
-	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	aftl_queue_add(ftl, &lun->prefetches, index);
 	aftl_wake_lun(ftl, lun);
 	return true;

@@ -24,22 +24,22 @@ static u64 interpolate_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS],
 				interpolate_by_age(rows[wear.index + 1], hours), wear.fraction);
 }
 
-static struct aftl_axis_point wear_point(u32 erases)
+static struct aftl_axis_point rber_wear_axis_point(u32 erases)
 {
 	return aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
 }
 
-static struct aftl_axis_point age_point(u64 hours)
+static struct aftl_axis_point rber_age_axis_point(u64 hours)
 {
 	return aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
 }
 
-static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+static u64 rber_curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
 	struct aftl_axis_point disturb = aftl_axis_position(aftl_rber_disturb_axis,
 							    AFTL_RBER_DISTURB_POINTS, disturb_mv);
-	struct aftl_axis_point wear = wear_point(erases);
-	struct aftl_axis_point age = age_point(hours);
+	struct aftl_axis_point wear = rber_wear_axis_point(erases);
+	struct aftl_axis_point age = rber_age_axis_point(hours);
 
 	return aftl_interpolate(interpolate_by_wear(aftl_rber_q40[curve][disturb.index], wear, age),
 				interpolate_by_wear(aftl_rber_q40[curve][disturb.index + 1], wear,
@@ -51,16 +51,16 @@ static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
  * RBER that a page gains because it was programmed without retention margins (TVR). The tables for
  * these pages were computed without interference from neighbours.
  */
-static u64 short_lived_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
+static u64 short_lived_rber_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
 {
-	struct aftl_axis_point wear = wear_point(erases);
-	struct aftl_axis_point age = age_point(hours);
+	struct aftl_axis_point wear = rber_wear_axis_point(erases);
+	struct aftl_axis_point age = rber_age_axis_point(hours);
 
 	return interpolate_by_wear(aftl_tvr_rber_q40[cell->tvr], wear, age) -
 	       interpolate_by_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
 }
 
-static u64 quantile_q32(u64 lambda_q32, u32 column)
+static u64 poisson_quantile_q32(u64 lambda_q32, u32 column)
 {
 	u32 low = 0;
 	u32 high = AFTL_POISSON_ROWS - 1;
@@ -93,27 +93,27 @@ static u32 round_quantile(u64 expected_q32, u64 draw)
 
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_quantile(quantile_q32(lambda_q32, draw >> 58), draw);
+	return round_quantile(poisson_quantile_q32(lambda_q32, draw >> 58), draw);
 }
 
-static u64 lambda_q32(u64 rber_q40, u32 bits)
+static u64 mean_errors_q32(u64 rber_q40, u32 bits)
 {
 	return (rber_q40 * bits) >> 8;
 }
 
-static u64 rate_to_q40(u64 rate)
+static u64 error_rate_to_q40(u64 rate)
 {
 	return div64_u64(rate << 24, 1000000000000ULL >> 16);
 }
 
-static u8 standard_curve(u64 bits)
+static u8 select_standard_rber_curve(u64 bits)
 {
 	if (bits == AFTL_BITS_MAX)
 		return AFTL_RBER_QLC;
 	return bits == 3 ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
 }
 
-static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
+static void init_rber_curves(struct aftl_cell *cell, const struct aftl_config *config)
 {
 	static const u8 curve[AFTL_MODES] = {
 #define MODE(name, word, bits, program, share, read, curve, rate) \
@@ -122,7 +122,7 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 #undef MODE
 	};
 	bool levels = aftl_read_time_by_errors(config);
-	u8 standard = levels ? AFTL_RBER_MLC_MEDIUM : standard_curve(config->bits);
+	u8 standard = levels ? AFTL_RBER_MLC_MEDIUM : select_standard_rber_curve(config->bits);
 	u32 mode;
 
 	for (mode = 0; mode < AFTL_MODES; mode++)
@@ -133,7 +133,7 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 }
 
 /* RBER of pages with fine ISPP steps relative to medium steps on new flash, in 2^-20. */
-static u64 fine_share_q20(void)
+static u64 fine_ispp_rber_share_q20(void)
 {
 	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
 			 aftl_rber_q40[AFTL_RBER_MLC_MEDIUM][0][0][0]);
@@ -143,13 +143,13 @@ static u64 fine_share_q20(void)
  * The parameter rber is the rate of medium ISPP steps. The rates of fine and coarse steps have the
  * same ratio to it as the RBER limits of their sensing levels.
  */
-static void init_rates(struct aftl_cell *cell, const struct aftl_config *config)
+static void init_rber_rates(struct aftl_cell *cell, const struct aftl_config *config)
 {
-	u64 rate = rate_to_q40(config->rber);
+	u64 rate = error_rate_to_q40(config->rber);
 	u64 *rber = cell->rber_q40;
 
 	rber[AFTL_RATE_PRECISE] = rate;
-	rber[AFTL_RATE_APPROX] = rate_to_q40(config->rber_approx);
+	rber[AFTL_RATE_APPROX] = error_rate_to_q40(config->rber_approx);
 	rber[AFTL_RATE_COARSE] = rate;
 	rber[AFTL_RATE_FINE] = rate;
 	if (!aftl_read_time_by_errors(config))
@@ -160,18 +160,18 @@ static void init_rates(struct aftl_cell *cell, const struct aftl_config *config)
 	rber[AFTL_RATE_FINE] = (rate * aftl_sense_limit_q40[0]) >> 20;
 }
 
-static void init_quantiles(struct aftl_cell *cell)
+static void init_poisson_quantiles(struct aftl_cell *cell)
 {
 	u32 column;
 	u32 rate;
 
 	cell->clean = cell->model == AFTL_CELL_CONSTANT;
 	for (rate = 0; rate < AFTL_RATES; rate++) {
-		u64 lambda = lambda_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
+		u64 lambda = mean_errors_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
 		u64 *row = cell->quantile_q32[rate];
 
 		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
-			row[column] = quantile_q32(lambda, column);
+			row[column] = poisson_quantile_q32(lambda, column);
 		cell->clean &= rate == AFTL_RATE_APPROX ||
 			       row[AFTL_POISSON_COLUMNS - 1] >> 32 < cell->correctable;
 	}
@@ -190,9 +190,9 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.levels = (u32)config->ecc_levels,
 		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
 	};
-	init_curves(cell, config);
-	init_rates(cell, config);
-	init_quantiles(cell);
+	init_rber_curves(cell, config);
+	init_rber_rates(cell, config);
+	init_poisson_quantiles(cell);
 }
 
 /*
@@ -207,7 +207,7 @@ static u32 switched_program_turn(const struct aftl_media *media, const struct af
 	u16 attr = aftl_block_page_attr(media, block, step * geo->program_pages);
 
 	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) *
-		       aftl_block_program_steps(geo) + step;
+		       aftl_programs_per_block(geo) + step;
 }
 
 /*
@@ -221,8 +221,9 @@ static u32 program_turn(const struct aftl_media *media, const struct aftl_block 
 	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
 		return switched_program_turn(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
-	    aftl_checkerboard_colour(geo, step * geo->program_pages, aftl_block_flip(block)))
-		return step + aftl_block_program_steps(geo);
+	    aftl_checkerboard_colour(geo, step * geo->program_pages,
+				     aftl_block_first_colour(block)))
+		return step + aftl_programs_per_block(geo);
 	return step;
 }
 
@@ -235,7 +236,7 @@ static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    program_turn(media, block, neighbour) < program_turn(media, block, victim))
 		return 0;
-	return aftl_disturb_mv[direction][aftl_page_low_top_voltage(attr)];
+	return aftl_disturb_mv[direction][aftl_page_has_low_top_voltage(attr)];
 }
 
 /*
@@ -250,7 +251,7 @@ static u32 word_line_step_distance(const struct aftl_geometry *geo, const struct
 u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u32 positions = aftl_block_program_steps(geo) / geo->layers;
+	u32 positions = aftl_programs_per_block(geo) / geo->layers;
 	u32 step = page / geo->program_pages;
 	u32 column = step % positions;
 	u32 apart = word_line_step_distance(geo, block);
@@ -262,13 +263,13 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 		mv += shift_by_neighbour(media, block, step, step + apart, 0);
 	if (step >= positions)
 		mv += shift_by_neighbour(media, block, step, step - positions, 1);
-	if (step + positions < aftl_block_program_steps(geo))
+	if (step + positions < aftl_programs_per_block(geo))
 		mv += shift_by_neighbour(media, block, step, step + positions, 1);
 	return mv;
 }
 
 /* Map the layers of this geometry onto the points of the table; a planar block has no variation. */
-static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
+static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
 	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
 
@@ -286,17 +287,17 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
 			       u32 erases, u64 hours)
 {
-	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
+	u64 rber = rber_curve_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
 	u64 more;
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
-				     rber : (standard * fine_share_q20()) >> 20);
-	usual = curve_q40(cell->usual, disturb_mv, erases, hours);
+				     rber : (standard * fine_ispp_rber_share_q20()) >> 20);
+	usual = rber_curve_q40(cell->usual, disturb_mv, erases, hours);
 	more = rber > usual ? rber - usual : 0;
 	if (unlikely(mode == AFTL_MODE_ROUGH)) {
-		rber = curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases, hours);
+		rber = rber_curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases, hours);
 		more += rber > usual ? rber - usual : 0;
 	}
 	return standard + more;
@@ -308,14 +309,14 @@ static bool has_other_ispp(u16 attr)
 	u32 mode = aftl_page_mode(attr);
 
 	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE ||
-	       aftl_page_low_top_voltage(attr);
+	       aftl_page_has_low_top_voltage(attr);
 }
 
 static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
 {
 	if (aftl_page_reprograms(attr))
 		return AFTL_RBER_TLC_REPROGRAM;
-	return has_other_ispp(attr) || aftl_page_short_lived(attr) ?
+	return has_other_ispp(attr) || aftl_page_is_short_lived(attr) ?
 		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
 }
 
@@ -325,15 +326,15 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
-	u64 rber = curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
+	u64 rber = rber_curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
 
 	if (has_other_ispp(attr))
 		rber = other_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
 					   block->erases, hours);
-	else if (aftl_page_short_lived(attr))
-		rber += short_lived_q40(cell, block->erases, hours);
+	else if (aftl_page_is_short_lived(attr))
+		rber += short_lived_rber_q40(cell, block->erases, hours);
 	rber += aftl_disturb_q40(block, cell->media->geo->pages);
-	return scale_by_layer(cell->media->geo, rber, page);
+	return scale_rber_by_layer(cell->media->geo, rber, page);
 }
 
 static enum aftl_rate page_error_rate(u16 attr)
@@ -360,39 +361,39 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
 	/* The constant rates do not model retention, so that a lack of margins is added here. */
-	if (unlikely(aftl_page_short_lived(attr)))
-		rber += short_lived_q40(cell, block->erases,
-					aftl_page_hours(cell->media, block, page, hour));
+	if (unlikely(aftl_page_is_short_lived(attr)))
+		rber += short_lived_rber_q40(cell, block->erases,
+					     aftl_page_hours(cell->media, block, page, hour));
 	return rber;
 }
 
 /*
  * A program of a page draws once for each of its ppns, so that repeated reads see the same errors.
  */
-static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
-			aftl_ppn_t ppn, u16 attr)
+static u64 draw_page_program_errors(const struct aftl_cell *cell, const struct aftl_block *block,
+				    aftl_ppn_t ppn, u16 attr)
 {
 	u64 programs = (u64)block->erases << 2 | aftl_page_reprograms(attr);
 
 	return aftl_hash64(cell->seed ^ (programs << 32 | from_ppn(ppn)));
 }
 
-static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *block,
-		      aftl_ppn_t ppn, u16 attr, u64 hour)
+static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_block *block,
+			       aftl_ppn_t ppn, u16 attr, u64 hour)
 {
 	const struct aftl_geometry *geo = cell->media->geo;
-	u64 draw = program_draw(cell, block, ppn, attr);
+	u64 draw = draw_page_program_errors(cell, block, ppn, attr);
 	u32 page = aftl_ppn_page(cell->media, ppn) % geo->pages;
 	u64 rber;
 
-	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_short_lived(attr)))
+	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_is_short_lived(attr)))
 		return round_quantile(cell->quantile_q32[page_error_rate(attr)][draw >> 58], draw);
 	rber = aftl_cell_rber_q40(cell, block, page, hour);
-	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
+	return aftl_poisson_draw(mean_errors_q32(rber, geo->unit_bits), draw);
 }
 
 /* Each extra sensing level raises the number of bits that ECC corrects by a quarter (assumed). */
-static u32 extra_levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
+static u32 extra_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
 
@@ -402,7 +403,7 @@ static u32 extra_levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
 /* Return true if an approximate page of the same block stores parity of this precise page. */
 static bool borrows_parity(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
-	u32 lender = page + aftl_lending_pages(media->geo);
+	u32 lender = page + aftl_lending_first_half_pages(media->geo);
 
 	return lender < media->geo->pages &&
 	       aftl_page_mode(aftl_block_page_attr(media, block, lender)) ==
@@ -413,24 +414,24 @@ static bool borrows_parity(const struct aftl_media *media, const struct aftl_blo
 static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
 			       u32 page, u32 raw)
 {
-	u32 levels = extra_levels_beyond(cell, raw, cell->correctable);
+	u32 levels = extra_levels_beyond_ecc(cell, raw, cell->correctable);
 
 	if (likely(!borrows_parity(cell->media, block, page)))
 		return levels;
-	return min(levels, 1 + extra_levels_beyond(cell, raw, cell->correctable + cell->lent));
+	return min(levels, 1 + extra_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
 }
 
-struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)
+struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)
 {
 	const struct aftl_media *media = cell->media;
-	const struct aftl_block *block = aftl_ppn_block(media, ppn);
+	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
 	struct aftl_origin origin = aftl_origin(media, block, ppn);
 	u32 page = aftl_ppn_page(media, ppn);
 	u16 attr = aftl_ppn_attr(media, ppn);
 	struct aftl_errors errors = { 0 };
 
-	errors.raw = raw_errors(cell, block, ppn, attr, hour);
-	if (unlikely(aftl_page_overprogrammed(attr)))
+	errors.raw = draw_raw_bit_errors(cell, block, ppn, attr, hour);
+	if (unlikely(aftl_page_is_overprogrammed(attr)))
 		errors.raw += cell->correctable * OVERPROGRAMMED_ERRORS_HALVES / 2;
 	errors.flips = origin.inherited;
 	if (aftl_page_class(attr) == AFTL_APPROX) {
@@ -442,7 +443,7 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, 
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);
 	/* After the coarse pass only, the states overlap so far that no ECC recovers the data. */
-	errors.lost |= origin.inherited == AFTL_INHERITED_LOST || aftl_page_foggy(attr);
+	errors.lost |= origin.inherited == AFTL_INHERITED_LOST || aftl_page_is_foggy(attr);
 	return errors;
 }
 
@@ -453,11 +454,11 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
 	u32 levels = 0;
 	u32 i;
 
-	if (!aftl_models_errors(cell->media))
+	if (!aftl_has_error_model(cell->media))
 		return 0;
 	for (i = first; i < first + cell->media->geo->page_units; i++)
-		if (aftl_ppn_valid(cell->media, to_ppn(i)))
-			levels = max(levels, aftl_cell_read(cell, to_ppn(i), hour).levels);
+		if (aftl_ppn_is_valid(cell->media, to_ppn(i)))
+			levels = max(levels, aftl_cell_read_errors(cell, to_ppn(i), hour).levels);
 	return min(levels, cell->levels);
 }
 

@@ -90,12 +90,12 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 		       u64 hour);
 
 /**
- * aftl_cell_read() - bit errors of @ppn at device age @hour
+ * aftl_cell_read_errors() - bit errors of @ppn at device age @hour
  * @cell: error model of the device
  * @ppn: address on flash, programmed
  * @hour: device age in hours
  */
-struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour);
+struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour);
 
 /* Out-of-line part of aftl_cell_extra_levels(), for devices whose pages may need extra levels. */
 u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
@@ -107,8 +107,8 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
 static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
-	       !aftl_page_overprogrammed(attr) && !aftl_page_foggy(attr) &&
-	       !aftl_page_short_lived(attr);
+	       !aftl_page_is_overprogrammed(attr) && !aftl_page_is_foggy(attr) &&
+	       !aftl_page_is_short_lived(attr);
 }
 
 /**
@@ -123,8 +123,8 @@ static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell,
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
-	return likely(cell->clean && !aftl_page_overprogrammed(attr) &&
-		      !aftl_page_short_lived(attr)) ?
+	return likely(cell->clean && !aftl_page_is_overprogrammed(attr) &&
+		      !aftl_page_is_short_lived(attr)) ?
 		       0 : aftl_page_extra_levels(cell, block, page, hour);
 }
 

@@ -69,7 +69,7 @@ struct aftl_ispp {
 	u8 skip;
 };
 
-static inline bool aftl_ispp_default(const struct aftl_ispp *ispp)
+static inline bool aftl_ispp_is_default(const struct aftl_ispp *ispp)
 {
 	return !ispp->start_mv && !ispp->final_mv && !ispp->skip;
 }
@@ -162,10 +162,10 @@ struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 					 const struct aftl_block *block, bool shallow);
 
 /**
- * aftl_worn_program_ns() - program time of a worn block
+ * aftl_program_ns_by_wear() - program time of a worn block
  * @ns: program time of a new block
  * @erases: erase count of the block
  */
-u64 aftl_worn_program_ns(u64 ns, u32 erases);
+u64 aftl_program_ns_by_wear(u64 ns, u32 erases);
 
 #endif

@@ -52,32 +52,34 @@ static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool ispp_allowed(const struct aftl_program_command *program)
+static bool may_use_ispp(const struct aftl_program_command *program)
 {
 	const struct aftl_ispp *ispp = &program->ispp;
 
-	return aftl_ispp_default(ispp) ||
+	return aftl_ispp_is_default(ispp) ||
 	       (!aftl_mode_bits(program->mode) && ispp->skip <= AFTL_CUBE_MAX_SKIPPED_LOOPS &&
 		ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
 }
 
 /* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
-static bool mlc_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool may_program_mlc(const struct aftl_chip *chip,
+			    const struct aftl_program_command *program)
 {
 	return program->block->order == AFTL_ORDER_SUPER_LAYER &&
 	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
 }
 
 /* A reprogram uses the voltage states that are left, which have default ISPP parameters only. */
-static bool reprogram_mode_allowed(const struct aftl_chip *chip,
-				   const struct aftl_program_command *program)
+static bool may_reprogram_mode(const struct aftl_chip *chip,
+			       const struct aftl_program_command *program)
 {
 	return program->block->order != AFTL_ORDER_SUPER_LAYER ||
-	       !aftl_page_programmed(chip->media, program->block, program->page) ||
-	       (program->mode == AFTL_MODE_MLC && aftl_ispp_default(&program->ispp));
+	       !aftl_page_is_programmed(chip->media, program->block, program->page) ||
+	       (program->mode == AFTL_MODE_MLC && aftl_ispp_is_default(&program->ispp));
 }
 
-static bool is_between(const struct aftl_chip *chip, const struct aftl_block *block, u32 page)
+static bool is_programmed_between(const struct aftl_chip *chip, const struct aftl_block *block,
+				  u32 page)
 {
 	u16 attr = aftl_block_page_attr(chip->media, block, page);
 
@@ -112,19 +114,19 @@ static bool is_after_neighbours(const struct aftl_chip *chip,
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
 
 	while (count--)
-		if (!aftl_page_programmed(chip->media, program->block, found[count]))
+		if (!aftl_page_is_programmed(chip->media, program->block, found[count]))
 			return false;
 	return true;
 }
 
-static bool spares_neighbours(const struct aftl_chip *chip,
-			      const struct aftl_program_command *program)
+static bool keeps_neighbour_margins(const struct aftl_chip *chip,
+				    const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
 
 	while (count--)
-		if (is_between(chip, program->block, found[count]))
+		if (is_programmed_between(chip, program->block, found[count]))
 			return false;
 	return true;
 }
@@ -134,7 +136,7 @@ static bool may_lend_parity(const struct aftl_chip *chip,
 			    const struct aftl_program_command *program)
 {
 	const struct aftl_media *media = chip->media;
-	u32 borrower = aftl_lending_borrower(media->geo, program->page);
+	u32 borrower = aftl_lending_borrower_page(media->geo, program->page);
 	u16 attr;
 
 	if (program->class != AFTL_APPROX || borrower == media->geo->pages ||
@@ -145,13 +147,13 @@ static bool may_lend_parity(const struct aftl_chip *chip,
 }
 
 /* The modes BETWEEN and AFTER are bound to positions of the checkerboard. */
-static bool place_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool may_place_page(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
 
 	switch (program->mode) {
 	case AFTL_MODE_MLC:
-		return mlc_allowed(chip, program);
+		return may_program_mlc(chip, program);
 	case AFTL_MODE_SLC:
 	case AFTL_MODE_TLC:
 	case AFTL_MODE_FOGGY:
@@ -160,7 +162,7 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 	case AFTL_MODE_BETWEEN:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
 		       aftl_checkerboard_colour(chip->media->geo, program->page,
-						aftl_block_flip(block));
+						aftl_block_first_colour(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER && is_after_neighbours(chip, program);
 	case AFTL_MODE_LENDING:
@@ -175,21 +177,22 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
  * In the order FOGGY_FINE the first program of a word line is the coarse pass, the second the fine
  * one.
  */
-static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool may_run_pass(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
-	bool again = aftl_page_programmed(chip->media, program->block, program->page);
+	bool again = aftl_page_is_programmed(chip->media, program->block, program->page);
 
 	return program->mode == (again ? AFTL_MODE_NORMAL : AFTL_MODE_FOGGY) &&
-	       aftl_ispp_default(&program->ispp);
+	       aftl_ispp_is_default(&program->ispp);
 }
 
 /* In the order SWITCHED a word line is programmed in SLC mode first, then with its other bits. */
-static bool switch_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool may_program_switched(const struct aftl_chip *chip,
+				 const struct aftl_program_command *program)
 {
 	bool first = aftl_is_switch_first_pass(chip->media->geo, program->page);
 
 	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
-	       aftl_ispp_default(&program->ispp);
+	       aftl_ispp_is_default(&program->ispp);
 }
 
 bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_command *program)
@@ -198,20 +201,20 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 		return false;
 	if (unlikely(program->block->bits))
 		return program->mode == aftl_block_program_mode(program->block) &&
-		       ispp_allowed(program);
+		       may_use_ispp(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
-		return pass_allowed(chip, program);
+		return may_run_pass(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
-		return switch_allowed(chip, program);
+		return may_program_switched(chip, program);
 	if (unlikely(program->block->between) &&
 	    !aftl_has_low_top_voltage(program->mode, program->class) &&
-	    !spares_neighbours(chip, program))
+	    !keeps_neighbour_margins(chip, program))
 		return false;
-	if (!reprogram_mode_allowed(chip, program))
+	if (!may_reprogram_mode(chip, program))
 		return false;
-	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_default(&program->ispp)))
+	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_is_default(&program->ispp)))
 		return true;
-	return program->mode < AFTL_MODES && ispp_allowed(program) && place_allowed(chip, program);
+	return program->mode < AFTL_MODES && may_use_ispp(program) && may_place_page(chip, program);
 }
 
 /* Program time */
@@ -245,7 +248,7 @@ static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 }
 
 /* Program time without retention margins (TVR): the share of ISPP steps that remains. */
-static u64 without_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
+static u64 no_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
 
@@ -254,7 +257,7 @@ static u64 without_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
 }
 
 /* Program time by the number of loops left out; fractions of a loop are interpolated. */
-static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
+static u64 fewer_loops_ns(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
 	u32 whole = min(ispp_margin_mv(ispp) / AFTL_CUBE_STEP_MV, AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
@@ -268,7 +271,7 @@ static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
 static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
-	u64 own = shorter_ns(ns, &program->ispp);
+	u64 own = fewer_loops_ns(ns, &program->ispp);
 	u64 follower = div64_u64(ns * config->program_follower, config->program);
 
 	if (program->mode == AFTL_MODE_FOLLOWER && follower && own <= follower + follower / 10)
@@ -299,15 +302,15 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 	u64 ns = program_mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
 
 	if (program->mode == AFTL_MODE_MLC &&
-	    aftl_page_programmed(chip->media, block, program->page))
+	    aftl_page_is_programmed(chip->media, block, program->page))
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
-		ns = aftl_worn_program_ns(ns, block->erases);
+		ns = aftl_program_ns_by_wear(ns, block->erases);
 	/* The chip reads the first bit before it programs the others. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
 	if (short_lived && !costs_standard_time(chip->config, program))
-		ns = without_margins_ns(chip, ns, program->page);
+		ns = no_margins_ns(chip, ns, program->page);
 	return ns;
 }
 
@@ -338,7 +341,7 @@ static void monitor_program(struct aftl_chip *chip, const struct aftl_program_co
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
 		       struct aftl_program_result *outcome)
 {
-	bool usual = aftl_ispp_default(&program->ispp);
+	bool usual = aftl_ispp_is_default(&program->ispp);
 	u64 ns = default_ispp_ns(chip, program);
 
 	*outcome = (struct aftl_program_result){ .ns = usual ? ns : ispp_ns(chip, ns, program) };

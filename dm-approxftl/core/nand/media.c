@@ -8,7 +8,7 @@ bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *bl
 	u32 i;
 
 	for (i = 0; i < media->geo->page_units; i++)
-		if (aftl_ppn_valid(media, to_ppn(first + i)))
+		if (aftl_ppn_is_valid(media, to_ppn(first + i)))
 			return true;
 	return false;
 }
@@ -20,12 +20,12 @@ u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *blo
 	u32 level = AFTL_LEVELS - 1;
 
 	for (; slot < end; slot++)
-		if (aftl_ppn_valid(media, to_ppn(slot)))
+		if (aftl_ppn_is_valid(media, to_ppn(slot)))
 			level = min(level, aftl_ppn_level(media, to_ppn(slot)));
 	return level;
 }
 
-void *aftl_oob_at_slow(const struct aftl_media *media, u32 page)
+void *aftl_oob_entry_any_size(const struct aftl_media *media, u32 page)
 {
 	return aftl_chunk_entry_at(&media->oob, page, media->oob_layout.bytes);
 }
@@ -47,11 +47,11 @@ void aftl_oob_layout_init(struct aftl_media *media)
 		.generation = 2 * units + 1,
 		.hours = room ? numbers : 0,
 	};
-	media->oob_layout.near = 1U << aftl_chunk_bits(media->oob_layout.bytes);
+	media->oob_layout.near = 1U << aftl_chunk_index_bits(media->oob_layout.bytes);
 	media->oob_layout.extra = aftl_block_extra_hours(media) + generations * media->geo->pages;
 }
 
-void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
+void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
 {
 	u32 page;
 

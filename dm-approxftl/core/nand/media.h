@@ -31,7 +31,7 @@
  * @kind: the policy's use of the block; index of the names in its type
  * @bits: bits per cell, if the block uses fewer than its cells can hold; 0: all of them
  * @flip: colour of the checkerboard that is programmed first; survives erases. A block keeps the
- *	value that it was begun with, see aftl_block_flip()
+ *	value that it was begun with, see aftl_block_first_colour()
  * @begun_flip: @flip at the first program
  * @approx_only: all pages programmed so far are approximate
  * @between: some pages allow only approximate neighbours from now on
@@ -128,20 +128,20 @@ struct aftl_media {
 	u64 *lost;
 };
 
-/* Out-of-line part of aftl_oob_at(), for pages beyond the first chunk. */
-void *aftl_oob_at_slow(const struct aftl_media *media, u32 page);
+/* Out-of-line part of aftl_oob_entry(), for pages beyond the first chunk. */
+void *aftl_oob_entry_any_size(const struct aftl_media *media, u32 page);
 
-static inline void *aftl_oob_at(const struct aftl_media *media, u32 page)
+static inline void *aftl_oob_entry(const struct aftl_media *media, u32 page)
 {
 	if (page < media->oob_layout.near)
 		return (u8 *)media->oob.chunk[0] + (size_t)page * media->oob_layout.bytes;
-	return aftl_oob_at_slow(media, page);
+	return aftl_oob_entry_any_size(media, page);
 }
 
 /* @page counts through the device. */
 static inline u16 *aftl_page_attr_at(const struct aftl_media *media, u32 page)
 {
-	return (u16 *)aftl_oob_at(media, page) + media->oob_layout.attr;
+	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
 }
 
 /* Most pages hold one unit, for which the division is avoided. */
@@ -157,7 +157,7 @@ static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_
 {
 	u32 page = aftl_ppn_page(media, ppn);
 
-	return (u16 *)aftl_oob_at(media, page) + media->oob_layout.generation +
+	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.generation +
 	       (from_ppn(ppn) - page * media->geo->page_units);
 }
 
@@ -168,7 +168,7 @@ static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl
 {
 	u32 page = aftl_ppn_page(media, ppn);
 
-	return (aftl_lpn_t *)aftl_oob_at(media, page) +
+	return (aftl_lpn_t *)aftl_oob_entry(media, page) +
 	       (from_ppn(ppn) - page * media->geo->page_units);
 }
 
@@ -191,7 +191,7 @@ static inline u32 aftl_lpn_word_level(aftl_lpn_t word, u16 attr)
 }
 
 /* Return true if a page with these attributes can hold this lpn word; for stored data. */
-static inline bool aftl_lpn_word_possible(aftl_lpn_t word, u16 attr)
+static inline bool aftl_lpn_word_is_possible(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||
 	       from_lpn(word) >> AFTL_PPN_BITS < (aftl_page_class(attr) ? AFTL_LEVELS - 1 : 1);
@@ -214,7 +214,7 @@ static inline u32 aftl_ppn_level(const struct aftl_media *media, aftl_ppn_t ppn)
 	return aftl_lpn_word_level(*aftl_oob_lpn_word(media, ppn), aftl_ppn_attr(media, ppn));
 }
 
-static inline bool aftl_models_errors(const struct aftl_media *media)
+static inline bool aftl_has_error_model(const struct aftl_media *media)
 {
 	return media->models_errors;
 }
@@ -254,7 +254,7 @@ static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct af
 				 u32 page)
 {
 	if (media->oob_layout.hours)
-		return (u16 *)aftl_oob_at(media, aftl_block_device_page(media, block, page)) +
+		return (u16 *)aftl_oob_entry(media, aftl_block_device_page(media, block, page)) +
 		       media->oob_layout.hours;
 	return unlikely(block->extra_used) ? block->extra + page : NULL;
 }
@@ -269,8 +269,8 @@ static inline u16 aftl_page_hours_since(const struct aftl_media *media,
 }
 
 /* Address of the inherited errors of @ppn; NULL: there are none. */
-static inline u16 *aftl_inherited_errors_at(const struct aftl_media *media,
-					    const struct aftl_block *block, aftl_ppn_t ppn)
+static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
+					     const struct aftl_block *block, aftl_ppn_t ppn)
 {
 	return likely(!block->extra_used) ? NULL :
 		block->extra + aftl_block_extra_hours(media) +
@@ -284,20 +284,20 @@ static inline struct aftl_origin aftl_origin(const struct aftl_media *media,
 	struct aftl_origin origin = { 0 };
 	const u16 *at;
 
-	if (!aftl_models_errors(media))
+	if (!aftl_has_error_model(media))
 		return origin;
-	at = aftl_inherited_errors_at(media, block, ppn);
+	at = aftl_inherited_errors_ptr(media, block, ppn);
 	origin.generation = *aftl_oob_generation(media, ppn);
 	origin.inherited = unlikely(at) ? *at : 0;
 	return origin;
 }
 
-static inline struct aftl_block *aftl_ppn_block(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline struct aftl_block *aftl_block_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return &media->blocks[from_ppn(ppn) / media->geo->block_ppns];
 }
 
-static inline bool aftl_ppn_valid(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline bool aftl_ppn_is_valid(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return media->valid[from_ppn(ppn) / 64] >> (from_ppn(ppn) % 64) & 1;
 }
@@ -321,7 +321,7 @@ static inline void aftl_ppn_set_valid_range(struct aftl_media *media, aftl_ppn_t
 		aftl_ppn_set_valid(media, to_ppn(i));
 }
 
-static inline bool aftl_ppn_lost(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline bool aftl_ppn_is_marked_lost(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return media->lost[from_ppn(ppn) / 64] >> (from_ppn(ppn) % 64) & 1;
 }
@@ -350,8 +350,8 @@ static inline u64 aftl_page_hours(const struct aftl_media *media, const struct a
 	return hour > written ? hour - written : 0;
 }
 
-static inline bool aftl_page_programmed(const struct aftl_media *media,
-					const struct aftl_block *block, u32 page)
+static inline bool aftl_page_is_programmed(const struct aftl_media *media,
+					   const struct aftl_block *block, u32 page)
 {
 	return aftl_block_page_attr(media, block, page) & AFTL_PAGE_PROGRAMMED;
 }
@@ -379,10 +379,10 @@ u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *blo
 void aftl_oob_layout_init(struct aftl_media *media);
 
 /**
- * aftl_block_wipe() - reset the state of @block as an erase does, except for its extra data
+ * aftl_block_clear_oob() - reset the state of @block as an erase does, except for its extra data
  * @media: flash array
  * @block: block, without valid data
  */
-void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block);
+void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block);
 
 #endif

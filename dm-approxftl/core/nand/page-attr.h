@@ -58,7 +58,7 @@ static inline u32 aftl_mode_bits(u32 mode)
 }
 
 /* Some cells of the page were programmed beyond their states. */
-static inline bool aftl_page_overprogrammed(u16 attr)
+static inline bool aftl_page_is_overprogrammed(u16 attr)
 {
 	return attr & AFTL_PAGE_OVERPROGRAMMED;
 }
@@ -69,13 +69,13 @@ static inline bool aftl_has_low_top_voltage(u32 mode, u32 class)
 	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
 }
 
-static inline bool aftl_page_low_top_voltage(u16 attr)
+static inline bool aftl_page_has_low_top_voltage(u16 attr)
 {
 	return aftl_has_low_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
 }
 
 /* The page was programmed without retention margins (TVR). */
-static inline bool aftl_page_short_lived(u16 attr)
+static inline bool aftl_page_is_short_lived(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
 }
@@ -86,7 +86,7 @@ static inline u32 aftl_page_reprograms(u16 attr)
 }
 
 /* Return true if some sequence of programs and erases leaves these attributes; for stored data. */
-static inline bool aftl_attr_possible(u16 attr)
+static inline bool aftl_page_attr_is_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
 			 aftl_page_mode(attr) < AFTL_MODES &&
@@ -94,7 +94,7 @@ static inline bool aftl_attr_possible(u16 attr)
 }
 
 /* The page has had the coarse pass only. */
-static inline bool aftl_page_foggy(u16 attr)
+static inline bool aftl_page_is_foggy(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_FOGGY;
 }

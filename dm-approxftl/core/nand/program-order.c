@@ -9,7 +9,7 @@
 static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page)
 {
-	return page == block->frontier && !aftl_page_programmed(media, block, page);
+	return page == block->frontier && !aftl_page_is_programmed(media, block, page);
 }
 
 static bool leader_first_allows(const struct aftl_media *media, const struct aftl_block *block,
@@ -17,13 +17,13 @@ static bool leader_first_allows(const struct aftl_media *media, const struct aft
 {
 	u32 leader = aftl_word_line_page(media->geo, aftl_layer(media->geo, page), 0);
 
-	if (aftl_page_programmed(media, block, page))
+	if (aftl_page_is_programmed(media, block, page))
 		return false;
 	return page == leader ||
-	       aftl_page_programmed(media, block, page - media->geo->program_pages);
+	       aftl_page_is_programmed(media, block, page - media->geo->program_pages);
 }
 
-static u32 layer_pages(const struct aftl_geometry *geo)
+static u32 pages_per_layer(const struct aftl_geometry *geo)
 {
 	return geo->word_lines * geo->word_line_pages;
 }
@@ -41,8 +41,8 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 }
 
 /* A reprogram replaces one invalid page of a word line in the open layers. */
-static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
-			      u32 page, u32 pages)
+static bool may_reprogram_page(const struct aftl_media *media, const struct aftl_block *block,
+			       u32 page, u32 pages)
 {
 	u16 attr = aftl_block_page_attr(media, block, page);
 
@@ -60,7 +60,7 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
 	if (page % media->geo->word_line_pages || pages > media->geo->word_line_pages)
 		return false;
 	for (i = page; i < page + media->geo->word_line_pages; i++)
-		if (aftl_page_programmed(media, block, i))
+		if (aftl_page_is_programmed(media, block, i))
 			return false;
 	return true;
 }
@@ -72,13 +72,13 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
 static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
 			       u32 page, u32 pages)
 {
-	u32 layer = layer_pages(media->geo);
+	u32 layer = pages_per_layer(media->geo);
 	u32 end = block->frontier + media->geo->super_layers * layer;
 
 	if (page < block->frontier || page >= end + layer)
 		return false;
-	if (aftl_page_programmed(media, block, page))
-		return page < end && reprogram_allowed(media, block, page, pages);
+	if (aftl_page_is_programmed(media, block, page))
+		return page < end && may_reprogram_page(media, block, page, pages);
 	return is_fresh_word_line(media, block, page, pages);
 }
 
@@ -89,7 +89,7 @@ u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block 
 	u32 page = block->programmed - min(block->programmed, AFTL_FOGGY_WORD_LINES * step);
 
 	for (; page + waiting * step < block->programmed; page += step)
-		if (aftl_page_foggy(aftl_block_page_attr(media, block, page)))
+		if (aftl_page_is_foggy(aftl_block_page_attr(media, block, page)))
 			return page;
 	return media->geo->pages;
 }
@@ -104,7 +104,7 @@ static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_
 
 u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
 {
-	u32 window = AFTL_SWITCH_LAYERS * layer_pages(geo);
+	u32 window = AFTL_SWITCH_LAYERS * pages_per_layer(geo);
 	u32 first = programmed / window * window;
 	u32 lines = min(window, geo->pages - first) / geo->word_line_pages;
 	u32 done = programmed - first;
@@ -139,20 +139,20 @@ static bool switched_allows(const struct aftl_media *media, const struct aftl_bl
 {
 	u32 next;
 
-	return aftl_switch_possible(media->geo) &&
+	return aftl_switch_is_possible(media->geo) &&
 	       page == aftl_switch_next_page(media->geo, block->programmed, &next) &&
-	       pages == next && !aftl_page_programmed(media, block, page);
+	       pages == next && !aftl_page_is_programmed(media, block, page);
 }
 
-static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-			 u32 pages)
+static bool may_program_step(const struct aftl_media *media, const struct aftl_block *block,
+			     u32 page, u32 pages)
 {
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
 		return sequential_allows(media, block, page);
 	case AFTL_ORDER_TWO_PASS:
 		return page == aftl_two_pass_next(media, block) &&
-		       !aftl_page_programmed(media, block, page);
+		       !aftl_page_is_programmed(media, block, page);
 	case AFTL_ORDER_LEADER_FIRST:
 		return leader_first_allows(media, block, page);
 	case AFTL_ORDER_SUPER_LAYER:
@@ -175,11 +175,11 @@ bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_blo
 	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
 	    (pages != aftl_block_step(media->geo, block) || (!block->bits && page % pages)))
 		return false;
-	return step_allowed(media, block, page, pages);
+	return may_program_step(media, block, page, pages);
 }
 
 /* First page at or after @page that has @colour, or the number of pages. */
-static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
+static u32 next_page_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
 {
 	while (page < geo->pages && aftl_checkerboard_colour(geo, page, flip) != colour)
 		page += geo->program_pages;
@@ -189,7 +189,7 @@ static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour
 /* The first pass programs the positions of colour 0. */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
-	u32 positions = aftl_block_program_steps(geo) / geo->layers;
+	u32 positions = aftl_programs_per_block(geo) / geo->layers;
 	u32 even_layers = (geo->layers + !flip) / 2;
 	u32 odd_layers = geo->layers - even_layers;
 
@@ -200,13 +200,13 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
-	bool flip = aftl_block_flip(block);
+	bool flip = aftl_block_first_colour(block);
 	bool second = block->programmed >= aftl_first_pass_pages(geo, flip);
 
-	return next_of_colour(geo, block->frontier, second, flip);
+	return next_page_of_colour(geo, block->frontier, second, flip);
 }
 
-u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block)
+u32 aftl_program_order_next_page(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 page = 0;
@@ -233,19 +233,19 @@ static void sequential_advance(const struct aftl_media *media, struct aftl_block
 static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
-	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_flip(block)))
+	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_first_colour(block)))
 		block->frontier = 0;
 }
 
 static void super_layer_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
-	u32 layer = layer_pages(media->geo);
+	u32 layer = pages_per_layer(media->geo);
 
 	if (page >= block->frontier + media->geo->super_layers * layer)
 		block->frontier += layer;
 }
 
-void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+void aftl_program_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
 	u32 pages;
 

@@ -6,7 +6,7 @@
 #include "core/nand/media.h"
 
 /* Return true if a block of this order can use @bits per cell (0: all); for stored data. */
-static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+static inline bool aftl_bits_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
 	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
 			 order == AFTL_ORDER_SEQUENTIAL);
@@ -16,7 +16,7 @@ static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits,
 #define AFTL_SWITCH_BITS 3
 
 /* Return true if word lines can hold one bit per cell first and get the other bits later (IPS). */
-static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
+static inline bool aftl_switch_is_possible(const struct aftl_geometry *geo)
 {
 	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
 	       geo->program_pages == geo->word_line_pages && geo->passes == 1;
@@ -26,10 +26,10 @@ static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
  * Return true if a block can have @order and @bits; for stored data. With two passes, blocks with
  * all bits use FOGGY_FINE; in-place switching depends on the geometry.
  */
-static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+static inline bool aftl_passes_are_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
 	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
-	       (order != AFTL_ORDER_SWITCHED || aftl_switch_possible(geo));
+	       (order != AFTL_ORDER_SWITCHED || aftl_switch_is_possible(geo));
 }
 
 /* Mode in which a policy programs @block; the fine pass of FOGGY_FINE is issued by the core. */
@@ -45,12 +45,12 @@ static inline u32 aftl_block_program_mode(const struct aftl_block *block)
  * Colour that is programmed first in @block. The policy may change @flip of a block in use, which
  * takes effect after the erase.
  */
-static inline bool aftl_block_flip(const struct aftl_block *block)
+static inline bool aftl_block_first_colour(const struct aftl_block *block)
 {
 	return block->programmed ? block->begun_flip : block->flip;
 }
 
-static inline void aftl_block_set_flip(struct aftl_block *block, bool flip)
+static inline void aftl_block_set_first_colour(struct aftl_block *block, bool flip)
 {
 	block->flip = flip;
 	block->begun_flip = flip;
@@ -106,28 +106,28 @@ static inline bool aftl_order_allows(const struct aftl_media *media,
 	if (likely(aftl_block_is_sequential(block)))
 		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
 		       page == block->frontier && page < media->geo->pages &&
-		       !aftl_page_programmed(media, block, page);
+		       !aftl_page_is_programmed(media, block, page);
 	return aftl_any_order_allows(media, block, page, pages);
 }
 
 /**
- * aftl_order_next() - first page of the next program step that @block allows
+ * aftl_program_order_next_page() - first page of the next program step that @block allows
  * @media: flash array
  * @block: an open block
  *
  * Return: the page, or the number of pages if the block is full.
  */
-u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block);
+u32 aftl_program_order_next_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
- * aftl_order_advance() - move the frontier past the program step at @page
+ * aftl_program_order_advance() - move the frontier past the program step at @page
  * @media: flash array
  * @block: block of the page
  * @page: page of the block
  *
  * Call it after the step has been added to block->programmed.
  */
-void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
+void aftl_program_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
 
 /**
  * aftl_switch_next_page() - next program step of a block in the order SWITCHED
@@ -169,9 +169,9 @@ void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *b
 u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /* Pages of the first half of a block; of an odd number of program steps it has the greater part. */
-static inline u32 aftl_lending_pages(const struct aftl_geometry *geo)
+static inline u32 aftl_lending_first_half_pages(const struct aftl_geometry *geo)
 {
-	return DIV_ROUND_UP(aftl_block_program_steps(geo), 2) * geo->program_pages;
+	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;
 }
 
 /**
@@ -192,7 +192,7 @@ u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
 
 /**
- * aftl_lending_borrower() - page whose parity an approximate page at @page can store
+ * aftl_lending_borrower_page() - page whose parity an approximate page at @page can store
  * @geo: geometry
  * @page: page of a block
  *
@@ -201,9 +201,9 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
  *
  * Return: the page, or the number of pages if @page is in the first half.
  */
-static inline u32 aftl_lending_borrower(const struct aftl_geometry *geo, u32 page)
+static inline u32 aftl_lending_borrower_page(const struct aftl_geometry *geo, u32 page)
 {
-	u32 half = aftl_lending_pages(geo);
+	u32 half = aftl_lending_first_half_pages(geo);
 
 	return page < half ? geo->pages : page - half;
 }

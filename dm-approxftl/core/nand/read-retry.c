@@ -25,7 +25,7 @@ static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
 }
 
 /* Share of the layers whose references are shifted at this wear and age, x 65536. */
-static u32 shifted_layers_q16(u32 erases, u64 hours)
+static u32 shifted_layer_share_q16(u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 erases);
@@ -41,7 +41,8 @@ static u32 shifted_layers_q16(u32 erases, u64 hours)
 }
 
 /* The margin of SLC mode is so wide that the default references always work. */
-static bool holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block, u32 page)
+static bool page_holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block,
+			       u32 page)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
@@ -52,16 +53,16 @@ static bool holds_one_bit(const struct aftl_cell *cell, const struct aftl_block 
  * All pages of a layer are shifted, or none, and a shifted layer stays shifted; the amount varies a
  * little among its pages.
  */
-u32 aftl_aged_read_shift(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			 u64 hour)
+u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+			   u64 hour)
 {
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u64 rank = draw_read_shift(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
 
-	if (!hours || holds_one_bit(cell, block, page) ||
-	    rank >> 48 >= shifted_layers_q16(block->erases, hours))
+	if (!hours || page_holds_one_bit(cell, block, page) ||
+	    rank >> 48 >= shifted_layer_share_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
-	       (u32)aftl_scale_draw(draw_read_shift(cell, DRAW_PAGE, block, page),
-				    2 * AFTL_CUBE_RETRY_SPREAD + 1);
+	       (u32)aftl_scale_random(draw_read_shift(cell, DRAW_PAGE, block, page),
+				      2 * AFTL_CUBE_RETRY_SPREAD + 1);
 }

@@ -16,8 +16,8 @@
 #define AFTL_SHIFT_MAX 7U
 
 /* Out-of-line part of aftl_best_read_shift(). */
-u32 aftl_aged_read_shift(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			 u64 hour);
+u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+			   u64 hour);
 
 /**
  * aftl_best_read_shift() - steps from the default read references to the best ones
@@ -34,7 +34,7 @@ static inline u32 aftl_best_read_shift(const struct aftl_cell *cell, const struc
 	/* No page is older than the first page of its block. */
 	if (likely(!block->erases || hour <= block->first_hour))
 		return 0;
-	return aftl_aged_read_shift(cell, block, page, hour);
+	return aftl_read_shift_by_age(cell, block, page, hour);
 }
 
 #endif

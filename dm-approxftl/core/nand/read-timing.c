@@ -34,8 +34,8 @@ void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cel
 }
 
 /* Sensing levels serve the ECC; approximate pages are read without ECC, in the fewest levels. */
-static u32 sense_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
-			       u32 page, u16 attr, u64 hour)
+static u32 count_sense_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
+				     u32 page, u16 attr, u64 hour)
 {
 	u64 rber;
 	u32 i = 0;
@@ -72,6 +72,6 @@ u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_b
 	if (aftl_mode_bits(aftl_page_mode(attr)))
 		return sense->mode_ns[aftl_page_mode(attr)];
 	if (sense->by_levels)
-		level = sense_levels_needed(sense->cell, block, page, attr, hour);
+		level = count_sense_levels_needed(sense->cell, block, page, attr, hour);
 	return level == ONE_LEVEL ? page_position_sense_ns(sense, page) : sense->level_ns[level];
 }

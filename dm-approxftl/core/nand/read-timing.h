@@ -49,8 +49,8 @@ void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cel
 u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block,
 		       u32 page, u64 hour);
 
-static inline u64 aftl_sense_ns(const struct aftl_read_timing *sense,
-				const struct aftl_block *block, u32 page, u64 hour)
+static inline u64 aftl_read_sense_ns(const struct aftl_read_timing *sense,
+				     const struct aftl_block *block, u32 page, u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
 
@@ -60,22 +60,22 @@ static inline u64 aftl_sense_ns(const struct aftl_read_timing *sense,
 }
 
 /**
- * aftl_read_page() - time and retries of a read of @page
+ * aftl_read_page_timing() - time and retries of a read of @page
  * @sense: read times of the device
  * @block: block of the page
  * @page: page of the block, programmed
  * @start: reference shift of the first sensing
  * @hour: device age in hours
  */
-static inline struct aftl_read_result aftl_read_page(const struct aftl_read_timing *sense,
-						     const struct aftl_block *block, u32 page,
-						     u32 start, u64 hour)
+static inline struct aftl_read_result aftl_read_page_timing(const struct aftl_read_timing *sense,
+							    const struct aftl_block *block,
+							    u32 page, u32 start, u64 hour)
 {
 	u32 shift = aftl_best_read_shift(sense->cell, block, page, hour);
 	u32 retries = shift > start ? shift - start : start - shift;
 
 	return (struct aftl_read_result){
-		.ns = aftl_sense_ns(sense, block, page, hour) * (1 + retries),
+		.ns = aftl_read_sense_ns(sense, block, page, hour) * (1 + retries),
 		.retries = retries,
 		.shift = shift,
 	};

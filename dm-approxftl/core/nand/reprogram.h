@@ -46,18 +46,18 @@ struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 					    const struct aftl_block *block, u32 page);
 
 /* Return true if a page of the word line may be replaced. */
-static inline bool aftl_word_line_reusable(const struct aftl_word_line *status)
+static inline bool aftl_word_line_is_reusable(const struct aftl_word_line *status)
 {
 	return status->reprograms < AFTL_REPROGRAMS_MAX && status->valid != AFTL_MLC_VALID;
 }
 
 /**
- * aftl_distribution_id() - encoding of a reprogrammed word line
+ * aftl_voltage_distribution_id() - encoding of a reprogrammed word line
  * @lsb: reprograms of the LSB page
  * @msb: reprograms of the MSB page; with @lsb at most AFTL_REPROGRAMS_MAX
  *
  * The order of the reprograms does not matter.
  */
-u32 aftl_distribution_id(u32 lsb, u32 msb);
+u32 aftl_voltage_distribution_id(u32 lsb, u32 msb);
 
 #endif

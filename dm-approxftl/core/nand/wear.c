@@ -14,7 +14,7 @@ static enum swing page_swing(u16 attr)
 {
 	if (!attr)
 		return SWING_NONE;
-	if (aftl_page_low_top_voltage(attr))
+	if (aftl_page_has_low_top_voltage(attr))
 		return SWING_REDUCED;
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED ? SWING_WITHOUT_MARGINS : SWING_FULL;
 }
@@ -43,7 +43,7 @@ static struct aftl_axis_point wear_axis_point(u32 erases)
 	return aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 }
 
-u64 aftl_worn_program_ns(u64 ns, u32 erases)
+u64 aftl_program_ns_by_wear(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 high = aftl_tvr_program_wear_q16[wear.index];
@@ -58,7 +58,7 @@ static u64 erase_point_ns(u32 index)
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
 }
 
-static u64 aged_erase_ns(u64 ns, u32 erases)
+static u64 erase_ns_by_wear(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 worn = aftl_interpolate(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
@@ -71,7 +71,7 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 {
 	u64 ns = chip->config->erase;
 
-	return chip->config->wear_times ? aged_erase_ns(ns, block->erases) : ns;
+	return chip->config->wear_times ? erase_ns_by_wear(ns, block->erases) : ns;
 }
 
 /*

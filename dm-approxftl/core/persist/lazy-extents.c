@@ -55,7 +55,7 @@ void aftl_extents_destroy(struct aftl_volume *volume)
 	extent_free(volume->backing, volume->extent_buffer, EXTENT_BYTES);
 }
 
-void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes)
+void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes)
 {
 	u64 sector = number * AFTL_FRAME_SECTORS;
 	u32 i;
@@ -97,8 +97,8 @@ static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 ind
 	*ret = backing->read(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
 			     AFTL_FRAME_BYTES);
 	for (i = 0; !*ret && i < AFTL_FRAME_SECTORS; i++) {
-		if (!aftl_sector_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
-				       volume->nonce, frame * AFTL_FRAME_SECTORS + i))
+		if (!aftl_sector_is_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
+					  volume->nonce, frame * AFTL_FRAME_SECTORS + i))
 			continue;
 		extent_table_merge_sector(volume, index, i);
 		valid |= 1U << i;
@@ -114,8 +114,8 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 	u32 valid = extent_table_merge_copy(volume, 0, index, &first);
 	u32 other = extent_table_merge_copy(volume, 1, index, &second);
 
-	if ((first && !aftl_is_damage(first)) || (second && !aftl_is_damage(second)))
-		return aftl_fail(error, first && !aftl_is_damage(first) ? first : second,
+	if ((first && !aftl_error_is_damage(first)) || (second && !aftl_error_is_damage(second)))
+		return aftl_fail(error, first && !aftl_error_is_damage(first) ? first : second,
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
 	if ((valid | other) != (1U << AFTL_FRAME_SECTORS) - 1)
@@ -134,7 +134,7 @@ int aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error)
 
 	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++)
 		ret = extent_table_load_frame(volume, i, error);
-	aftl_extents_committed(volume);
+	aftl_extents_commit_done(volume);
 	return ret;
 }
 
@@ -148,7 +148,7 @@ static int extent_table_write_copy(struct aftl_volume *volume, u32 copy, u32 ind
 	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
 		memcpy(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
 		       extent_table_payload(volume->initialised, index, i), AFTL_PAYLOAD_BYTES);
-	aftl_seal_frames(volume, frame, 1, volume->scratch);
+	aftl_frames_add_checksums(volume, frame, 1, volume->scratch);
 	return backing->write(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
 			      AFTL_FRAME_BYTES);
 }
@@ -175,7 +175,7 @@ int aftl_extents_write(struct aftl_volume *volume, bool all)
 	return ret;
 }
 
-void aftl_extents_committed(struct aftl_volume *volume)
+void aftl_extents_commit_done(struct aftl_volume *volume)
 {
 	if (volume->initialised)
 		memcpy(volume->initialised_committed, volume->initialised,
@@ -185,7 +185,7 @@ void aftl_extents_committed(struct aftl_volume *volume)
 
 /* Extents */
 
-static int extent_init(struct aftl_volume *volume, u64 extent)
+static int initialise_extent(struct aftl_volume *volume, u64 extent)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 	const struct aftl_backing *backing = volume->backing;
@@ -193,14 +193,14 @@ static int extent_init(struct aftl_volume *volume, u64 extent)
 	u32 frames = (u32)min_t(u64, layout->snapshot - first, AFTL_EXTENT_FRAMES);
 
 	memset(volume->extent_buffer, 0, EXTENT_BYTES);
-	aftl_seal_frames(volume, first, frames, volume->extent_buffer);
+	aftl_frames_add_checksums(volume, first, frames, volume->extent_buffer);
 	volume->initialised[extent / 8] |= (u8)(1U << extent % 8);
 	volume->initialised_dirty = true;
 	return backing->write(backing->host, first * AFTL_FRAME_BYTES, volume->extent_buffer,
 			      frames * AFTL_FRAME_BYTES);
 }
 
-int aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
+int aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes)
 {
 	u64 extent = volume->initialised ? aftl_extent_of(&volume->header.layout, frame) : 0;
 	int ret = 0;
@@ -208,8 +208,8 @@ int aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
 	if (!volume->initialised || extent_test_bit(volume->initialised_committed, extent))
 		return 0;
 	if (!extent_test_bit(volume->initialised, extent))
-		ret = extent_init(volume, extent);
+		ret = initialise_extent(volume, extent);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
-	aftl_seal_frames(volume, frame, 1, bytes);
+	aftl_frames_add_checksums(volume, frame, 1, bytes);
 	return ret ? ret : 1;
 }

@@ -35,15 +35,15 @@
  */
 #include "core/persist/volume-private.h"
 
-static u32 plp_capacity(const struct aftl_volume *volume)
+static u32 plp_slot_capacity(const struct aftl_volume *volume)
 {
 	return volume->geo.plp_entries;
 }
 
-bool aftl_plp_alloc(struct aftl_volume *volume)
+bool aftl_plp_alloc_slots(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
-	u32 slots = plp_capacity(volume);
+	u32 slots = plp_slot_capacity(volume);
 
 	if (!slots)
 		return true;
@@ -71,7 +71,7 @@ void aftl_volume_free_invalidated(struct aftl_volume *volume)
 
 void aftl_plp_destroy(struct aftl_volume *volume)
 {
-	u32 slots = plp_capacity(volume);
+	u32 slots = plp_slot_capacity(volume);
 
 	plp_free_memory(volume->backing, volume->plp_slots, slots * sizeof(*volume->plp_slots));
 	plp_free_memory(volume->backing, volume->plp_slot_of, slots * sizeof(*volume->plp_slot_of));
@@ -82,28 +82,28 @@ bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn)
 {
 	u32 i;
 
-	for (i = 0; i < plp_capacity(volume); i++)
+	for (i = 0; i < plp_slot_capacity(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
 		    volume->plp_slots[i].entry.what.lpn == lpn)
 			return true;
 	return false;
 }
 
-bool aftl_plp_in_use(const struct aftl_volume *volume)
+bool aftl_plp_count_used_slots(const struct aftl_volume *volume)
 {
 	u32 i;
 
-	for (i = 0; i < plp_capacity(volume); i++)
+	for (i = 0; i < plp_slot_capacity(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED)
 			return true;
 	return false;
 }
 
-void aftl_plp_committed(struct aftl_volume *volume)
+void aftl_plp_commit_done(struct aftl_volume *volume)
 {
 	u32 i;
 
-	for (i = 0; i < plp_capacity(volume); i++)
+	for (i = 0; i < plp_slot_capacity(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_RELEASED)
 			volume->plp_slots[i].state = AFTL_PLP_SLOT_FREE;
 }
@@ -116,7 +116,7 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index)
 
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume)
 {
-	u32 slots = plp_capacity(volume);
+	u32 slots = plp_slot_capacity(volume);
 	u32 i;
 
 	for (i = 0; i < slots; i++) {
@@ -157,7 +157,7 @@ bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
 
 	what->lpn = AFTL_NO_LPN;
 
-	for (i = 0; i < plp_capacity(volume); i++) {
+	for (i = 0; i < plp_slot_capacity(volume); i++) {
 		const struct aftl_plp_slot *slot = &volume->plp_slots[i];
 
 		if (slot->state != AFTL_PLP_SLOT_USED || from_lpn(slot->entry.what.lpn) < from ||
@@ -173,7 +173,7 @@ void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u3
 {
 	u32 i;
 
-	for (i = 0; i < plp_capacity(volume); i++)
+	for (i = 0; i < plp_slot_capacity(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
 		    volume->plp_slots[i].entry.what.lpn == lpn)
 			volume->plp_slot_of[tag] = i + 1;
@@ -181,7 +181,7 @@ void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u3
 
 /* Mappings that recovery has rejected */
 
-int aftl_volume_invalidate(struct aftl_volume *volume, aftl_ppn_t ppn)
+int aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	const struct aftl_backing *backing = volume->backing;
 
@@ -193,7 +193,7 @@ int aftl_volume_invalidate(struct aftl_volume *volume, aftl_ppn_t ppn)
 	return 0;
 }
 
-u16 aftl_volume_invalidated(const struct aftl_volume *volume, u32 page)
+u16 aftl_volume_invalidated_bits(const struct aftl_volume *volume, u32 page)
 {
 	u32 first = page * volume->geo.page_units;
 	u16 bits = 0;

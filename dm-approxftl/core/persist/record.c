@@ -63,7 +63,7 @@ const char *const aftl_level_names[AFTL_LEVELS] = {
 	"precise", "approximate", "approximate_2", "approximate_3",
 };
 
-static u32 header_checksum(const u8 *bytes, size_t size)
+static u32 record_header_checksum(const u8 *bytes, size_t size)
 {
 	return ~aftl_crc32c(AFTL_CRC_START, bytes, size);
 }
@@ -71,10 +71,10 @@ static u32 header_checksum(const u8 *bytes, size_t size)
 void aftl_record_header_init(struct aftl_record_header *header)
 {
 	memset(header, 0, sizeof(*header));
-	aftl_record_name_levels(header, AFTL_CLASSES);
+	aftl_record_set_level_names(header, AFTL_CLASSES);
 }
 
-void aftl_record_name_levels(struct aftl_record_header *header, u32 levels)
+void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels)
 {
 	u32 i;
 
@@ -93,7 +93,7 @@ bool aftl_record_level(const char *name, u8 *level)
 }
 
 /* Check that the character has all of its @tail continuation bytes. */
-static bool is_utf8_tail(const u8 *bytes, const u8 *end, unsigned int tail)
+static bool has_utf8_continuation(const u8 *bytes, const u8 *end, unsigned int tail)
 {
 	for (; tail; tail--)
 		if (++bytes >= end || (*bytes & 0xc0) != 0x80)
@@ -102,7 +102,7 @@ static bool is_utf8_tail(const u8 *bytes, const u8 *end, unsigned int tail)
 }
 
 /* Return the length of the UTF-8 character at @bytes; 0 if it is invalid or not printable. */
-static unsigned int text_character(const u8 *bytes, const u8 *end)
+static unsigned int utf8_character_length(const u8 *bytes, const u8 *end)
 {
 	unsigned int tail;
 
@@ -111,7 +111,7 @@ static unsigned int text_character(const u8 *bytes, const u8 *end)
 	if (*bytes < 0xc2 || *bytes > 0xf4)
 		return 0;
 	tail = *bytes < 0xe0 ? 1 : *bytes < 0xf0 ? 2 : 3;
-	return is_utf8_tail(bytes, end, tail) ? tail + 1 : 0;
+	return has_utf8_continuation(bytes, end, tail) ? tail + 1 : 0;
 }
 
 /* Check for printable UTF-8, a zero byte, and zeroes up to the end of the field. */
@@ -121,7 +121,7 @@ static int check_text(const u8 *bytes, size_t size, const char *what, struct aft
 	unsigned int length;
 
 	for (; bytes < end && *bytes; bytes += length) {
-		length = text_character(bytes, end);
+		length = utf8_character_length(bytes, end);
 		if (!length)
 			return aftl_fail(error, -EINVAL, "the %s is not readable text", what);
 	}
@@ -135,7 +135,7 @@ static int check_text(const u8 *bytes, size_t size, const char *what, struct aft
 
 static int record_check_classes(const u8 *bytes, struct aftl_error *error)
 {
-	u32 classes = aftl_get(bytes + AT_CLASSES, 4);
+	u32 classes = aftl_get_le(bytes + AT_CLASSES, 4);
 	const u8 *name = bytes + AT_NAMES;
 	u32 i;
 
@@ -171,16 +171,16 @@ static int check_texts(const u8 *bytes, struct aftl_error *error)
 	return ret;
 }
 
-static void put_field_table(u8 *bytes)
+static void record_put_field_table(u8 *bytes)
 {
 	u8 *entry = bytes + AT_TABLE;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++, entry += FIELD_BYTES) {
 		memcpy(entry, fields[i].name, strlen(fields[i].name));
-		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
-		aftl_put(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
+		aftl_put_le(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
+		aftl_put_le(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
+		aftl_put_le(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
 	}
 }
 
@@ -189,14 +189,14 @@ static void record_put_constants(u8 *bytes)
 {
 	memset(bytes, 0, AFTL_RECORD_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof(magic));
-	aftl_put(bytes + AT_MAJOR, AFTL_RECORD_VERSION_MAJOR, 2);
-	aftl_put(bytes + AT_MINOR, AFTL_RECORD_VERSION_MINOR, 2);
-	aftl_put(bytes + AT_HEADER_BYTES, AFTL_RECORD_HEADER_BYTES, 4);
-	aftl_put(bytes + AT_RECORD_BYTES, AFTL_RECORD_BYTES, 4);
-	aftl_put(bytes + AT_TICK, 1, 4);
-	aftl_put(bytes + AT_SECTOR, AFTL_RECORD_SECTOR_BYTES, 4);
-	aftl_put(bytes + AT_FIELDS, ARRAY_SIZE(fields), 4);
-	put_field_table(bytes);
+	aftl_put_le(bytes + AT_MAJOR, AFTL_RECORD_VERSION_MAJOR, 2);
+	aftl_put_le(bytes + AT_MINOR, AFTL_RECORD_VERSION_MINOR, 2);
+	aftl_put_le(bytes + AT_HEADER_BYTES, AFTL_RECORD_HEADER_BYTES, 4);
+	aftl_put_le(bytes + AT_RECORD_BYTES, AFTL_RECORD_BYTES, 4);
+	aftl_put_le(bytes + AT_TICK, 1, 4);
+	aftl_put_le(bytes + AT_SECTOR, AFTL_RECORD_SECTOR_BYTES, 4);
+	aftl_put_le(bytes + AT_FIELDS, ARRAY_SIZE(fields), 4);
+	record_put_field_table(bytes);
 }
 
 int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes,
@@ -205,9 +205,9 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	int ret;
 
 	record_put_constants(bytes);
-	aftl_put(bytes + AT_RECORDS, header->records, 8);
-	aftl_put(bytes + AT_DEVICE, header->device_bytes, 8);
-	aftl_put(bytes + AT_CLASSES, header->classes, 4);
+	aftl_put_le(bytes + AT_RECORDS, header->records, 8);
+	aftl_put_le(bytes + AT_DEVICE, header->device_bytes, 8);
+	aftl_put_le(bytes + AT_CLASSES, header->classes, 4);
 	memcpy(bytes + AT_NAMES, header->class_names, sizeof(header->class_names));
 	memcpy(bytes + AT_SOURCE, header->source_format, AFTL_RECORD_TEXT_SIZE);
 	memcpy(bytes + AT_TOOL, header->tool_version, AFTL_RECORD_TEXT_SIZE);
@@ -215,7 +215,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	ret = record_check_classes(bytes, error);
 	if (!ret)
 		ret = check_texts(bytes, error);
-	aftl_put(bytes + AT_CHECKSUM, header_checksum(bytes, AT_CHECKSUM), 4);
+	aftl_put_le(bytes + AT_CHECKSUM, record_header_checksum(bytes, AT_CHECKSUM), 4);
 	return ret;
 }
 
@@ -223,7 +223,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
 			 struct aftl_error *error)
 {
-	u32 found = aftl_get(bytes + at, 4);
+	u32 found = aftl_get_le(bytes + at, 4);
 
 	if (found == right)
 		return 0;
@@ -231,7 +231,7 @@ static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, c
 			 right);
 }
 
-static int record_check_layout(const u8 *bytes, struct aftl_error *error)
+static int record_check_field_layout(const u8 *bytes, struct aftl_error *error)
 {
 	static const struct {
 		unsigned int at;
@@ -252,11 +252,11 @@ static int record_check_layout(const u8 *bytes, struct aftl_error *error)
 	return ret;
 }
 
-static int check_field_table(const u8 *bytes, struct aftl_error *error)
+static int record_check_field_table(const u8 *bytes, struct aftl_error *error)
 {
 	u8 right[AT_NAMES] = { 0 };
 
-	put_field_table(right);
+	record_put_field_table(right);
 	if (memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE) != 0)
 		return aftl_fail(error, -EINVAL, "the field table is not that of version %u",
 				 AFTL_RECORD_VERSION_MAJOR);
@@ -268,7 +268,7 @@ static int record_check_zeroes(const u8 *bytes, struct aftl_error *error)
 	unsigned int i;
 
 	/* A newer minor version may use the reserved bytes. */
-	if (aftl_get(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
+	if (aftl_get_le(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
 		return 0;
 	for (i = AT_ZERO; i < AT_TABLE; i++)
 		if (bytes[i])
@@ -282,9 +282,9 @@ bool aftl_record_has_magic(const u8 *bytes)
 }
 
 /* Checked before the checksum: a file of another kind gets a message that says so. */
-static int check_identity(const u8 *bytes, struct aftl_error *error)
+static int record_check_identity(const u8 *bytes, struct aftl_error *error)
 {
-	u32 major = aftl_get(bytes + AT_MAJOR, 2);
+	u32 major = aftl_get_le(bytes + AT_MAJOR, 2);
 
 	if (!aftl_record_has_magic(bytes))
 		return aftl_fail(error, -EINVAL,
@@ -293,22 +293,22 @@ static int check_identity(const u8 *bytes, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "the record file has format version %u, only version %u is understood",
 				 major, AFTL_RECORD_VERSION_MAJOR);
-	if (aftl_get(bytes + AT_CHECKSUM, 4) != header_checksum(bytes, AT_CHECKSUM))
+	if (aftl_get_le(bytes + AT_CHECKSUM, 4) != record_header_checksum(bytes, AT_CHECKSUM))
 		return aftl_fail(error, -EINVAL,
 				 "the header is damaged: its checksum is %08x, it should be %08x",
-				 (u32)aftl_get(bytes + AT_CHECKSUM, 4),
-				 header_checksum(bytes, AT_CHECKSUM));
+				 (u32)aftl_get_le(bytes + AT_CHECKSUM, 4),
+				 record_header_checksum(bytes, AT_CHECKSUM));
 	return 0;
 }
 
 static int record_check_header(const u8 *bytes, struct aftl_error *error)
 {
-	int ret = check_identity(bytes, error);
+	int ret = record_check_identity(bytes, error);
 
 	if (!ret)
-		ret = record_check_layout(bytes, error);
+		ret = record_check_field_layout(bytes, error);
 	if (!ret)
-		ret = check_field_table(bytes, error);
+		ret = record_check_field_table(bytes, error);
 	if (!ret)
 		ret = record_check_zeroes(bytes, error);
 	if (!ret)
@@ -323,10 +323,10 @@ int aftl_record_header_decode(struct aftl_record_header *header, const u8 *bytes
 
 	if (ret)
 		return ret;
-	header->records = aftl_get(bytes + AT_RECORDS, 8);
-	header->device_bytes = aftl_get(bytes + AT_DEVICE, 8);
-	header->classes = aftl_get(bytes + AT_CLASSES, 4);
-	header->minor = aftl_get(bytes + AT_MINOR, 2);
+	header->records = aftl_get_le(bytes + AT_RECORDS, 8);
+	header->device_bytes = aftl_get_le(bytes + AT_DEVICE, 8);
+	header->classes = aftl_get_le(bytes + AT_CLASSES, 4);
+	header->minor = aftl_get_le(bytes + AT_MINOR, 2);
 	memcpy(header->class_names, bytes + AT_NAMES, sizeof(header->class_names));
 	memcpy(header->source_format, bytes + AT_SOURCE, AFTL_RECORD_TEXT_SIZE);
 	memcpy(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
@@ -370,29 +370,29 @@ int aftl_record_encode(const struct aftl_record_header *header, const struct aft
 
 	if (ret)
 		return ret;
-	aftl_put(bytes, record->t_ns, 8);
-	aftl_put(bytes + 8, record->off_sect, 8);
-	aftl_put(bytes + 16, record->nsect, 4);
+	aftl_put_le(bytes, record->t_ns, 8);
+	aftl_put_le(bytes + 8, record->off_sect, 8);
+	aftl_put_le(bytes + 16, record->nsect, 4);
 	bytes[20] = record->op | record->life << OP_LIFE_SHIFT | (record->fua ? OP_FUA : 0);
 	bytes[21] = record->class;
-	aftl_put(bytes + 22, record->stream, 2);
-	aftl_put(bytes + 24, record->lat_100ns, 4);
-	aftl_put(bytes + 28, record->pid, 4);
+	aftl_put_le(bytes + 22, record->stream, 2);
+	aftl_put_le(bytes + 24, record->lat_100ns, 4);
+	aftl_put_le(bytes + 28, record->pid, 4);
 	return 0;
 }
 
 int aftl_record_decode(const struct aftl_record_header *header, struct aftl_record *record,
 		       const u8 *bytes, struct aftl_error *error)
 {
-	record->t_ns = aftl_get(bytes, 8);
-	record->off_sect = aftl_get(bytes + 8, 8);
-	record->nsect = aftl_get(bytes + 16, 4);
+	record->t_ns = aftl_get_le(bytes, 8);
+	record->off_sect = aftl_get_le(bytes + 8, 8);
+	record->nsect = aftl_get_le(bytes + 16, 4);
 	record->op = bytes[20] & ~(OP_FUA | OP_LIFE);
 	record->life = (bytes[20] & OP_LIFE) >> OP_LIFE_SHIFT;
 	record->fua = bytes[20] & OP_FUA;
 	record->class = bytes[21];
-	record->stream = aftl_get(bytes + 22, 2);
-	record->lat_100ns = aftl_get(bytes + 24, 4);
-	record->pid = aftl_get(bytes + 28, 4);
+	record->stream = aftl_get_le(bytes + 22, 2);
+	record->lat_100ns = aftl_get_le(bytes + 24, 4);
+	record->pid = aftl_get_le(bytes + 28, 4);
 	return check_record(header, record, error);
 }

@@ -132,7 +132,7 @@ extern const char *const aftl_op_names[AFTL_OPS];
 extern const char *const aftl_level_names[AFTL_LEVELS];
 
 /* Name the classes of @header by the quality levels below @levels, in order. */
-void aftl_record_name_levels(struct aftl_record_header *header, u32 levels);
+void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels);
 
 /* Look up the quality level of a class name. Return: false, with level 0, for any other name. */
 bool aftl_record_level(const char *name, u8 *level);

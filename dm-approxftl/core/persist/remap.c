@@ -32,7 +32,7 @@ static u32 remap_capacity(const struct aftl_volume *volume)
 }
 
 /* Return the place of @ppn, or a free one for AFTL_NO_PPN; AFTL_REMAPS_MAX if there is none. */
-static u32 remap_find(const struct aftl_volume *volume, aftl_ppn_t ppn)
+static u32 find_remap_slot(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	u32 places = remap_capacity(volume);
 	u32 i;
@@ -43,9 +43,9 @@ static u32 remap_find(const struct aftl_volume *volume, aftl_ppn_t ppn)
 	return AFTL_REMAPS_MAX;
 }
 
-u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
+u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
-	u32 place = remap_find(volume, ppn);
+	u32 place = find_remap_slot(volume, ppn);
 
 	return place == AFTL_REMAPS_MAX ? 0 :
 					  (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
@@ -55,10 +55,10 @@ u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 
 bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct aftl_spare *spare)
 {
-	u32 place = remap_find(volume, ppn);
+	u32 place = find_remap_slot(volume, ppn);
 
 	if (place == AFTL_REMAPS_MAX) {
-		place = remap_find(volume, AFTL_NO_PPN);
+		place = find_remap_slot(volume, AFTL_NO_PPN);
 		if (place == AFTL_REMAPS_MAX)
 			return false;
 		volume->remap_count++;
@@ -72,7 +72,7 @@ bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct 
 	return true;
 }
 
-static u32 remap_block(const struct aftl_volume *volume, const struct aftl_remap *remap)
+static u32 get_remapped_block(const struct aftl_volume *volume, const struct aftl_remap *remap)
 {
 	return remap->ppn == AFTL_NO_PPN ? U32_MAX : from_ppn(remap->ppn) / volume->geo.block_ppns;
 }
@@ -83,12 +83,12 @@ u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
 	u32 i;
 
 	for (i = 0; volume->remap_count && i < AFTL_REMAPS_MAX; i++)
-		if (remap_block(volume, &volume->remaps[i]) >= block)
-			first = min(first, remap_block(volume, &volume->remaps[i]));
+		if (get_remapped_block(volume, &volume->remaps[i]) >= block)
+			first = min(first, get_remapped_block(volume, &volume->remaps[i]));
 	return first;
 }
 
-static void remap_release(struct aftl_volume *volume, u32 place)
+static void release_remap_slot(struct aftl_volume *volume, u32 place)
 {
 	volume->remaps[place].ppn = AFTL_NO_PPN;
 	volume->remap_count--;
@@ -101,10 +101,10 @@ void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, 
 	for (i = 0; volume->remap_count && i < AFTL_REMAPS_MAX; i++)
 		if (volume->remaps[i].ppn != AFTL_NO_PPN &&
 		    from_ppn(volume->remaps[i].ppn) - from_ppn(first) < slots)
-			remap_release(volume, i);
+			release_remap_slot(volume, i);
 }
 
-static int remap_write_copy(struct aftl_volume *volume, u64 number)
+static int write_remap_table_copy(struct aftl_volume *volume, u64 number)
 {
 	const struct aftl_backing *backing = volume->backing;
 	u32 i;
@@ -131,7 +131,7 @@ int aftl_remap_write(struct aftl_volume *volume)
 				  volume->scratch + at.offset + at.sector * AFTL_SECTOR_BYTES);
 	}
 	for (i = 0; !ret && i < AFTL_REMAP_COPIES; i++)
-		ret = remap_write_copy(volume, volume->header.layout.snapshot + i);
+		ret = write_remap_table_copy(volume, volume->header.layout.snapshot + i);
 	return ret ? ret : backing->flush(backing->host);
 }
 
@@ -145,8 +145,8 @@ static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *re
 	const struct aftl_media *media = &ftl->media;
 	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
 
-	return from_ppn(remap->ppn) < ftl->geo.ppns && aftl_ppn_valid(media, remap->ppn) &&
-	       aftl_ppn_block(media, remap->ppn)->erases == remap->erases &&
+	return from_ppn(remap->ppn) < ftl->geo.ppns && aftl_ppn_is_valid(media, remap->ppn) &&
+	       aftl_block_of_ppn(media, remap->ppn)->erases == remap->erases &&
 	       ((aftl_ppn_attr(media, remap->ppn) ^ remap->attr) & same) == 0;
 }
 
@@ -167,7 +167,7 @@ static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ft
 	}
 }
 
-static int remap_read_copy(struct aftl_volume *volume, u64 number)
+static int read_remap_table_copy(struct aftl_volume *volume, u64 number)
 {
 	const struct aftl_backing *backing = volume->backing;
 	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
@@ -175,8 +175,8 @@ static int remap_read_copy(struct aftl_volume *volume, u64 number)
 	u32 i;
 
 	for (i = 0; !ret && i < AFTL_FRAME_SECTORS; i++)
-		if (!aftl_sector_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
-				       volume->nonce, number * AFTL_FRAME_SECTORS + i))
+		if (!aftl_sector_is_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
+					  volume->nonce, number * AFTL_FRAME_SECTORS + i))
 			ret = -EUCLEAN;
 	return ret;
 }
@@ -190,7 +190,7 @@ int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl, struct a
 	if (!volume->header.remapped)
 		return 0;
 	for (i = 0; ret && i < AFTL_REMAP_COPIES; i++)
-		ret = remap_read_copy(volume, volume->header.layout.snapshot + i);
+		ret = read_remap_table_copy(volume, volume->header.layout.snapshot + i);
 	if (ret)
 		return aftl_fail(error, ret,
 				 "the volume is damaged: the table of remapped sectors cannot be read");

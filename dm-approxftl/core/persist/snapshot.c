@@ -63,7 +63,7 @@ static void stream_put(struct snapshot_stream *stream, u64 value, unsigned int s
 {
 	if (stream->used + size > BUFFER_SIZE)
 		stream_flush(stream);
-	aftl_put(stream->buffer + stream->used, value, size);
+	aftl_put_le(stream->buffer + stream->used, value, size);
 	stream->used += size;
 }
 
@@ -87,7 +87,7 @@ static u64 stream_get(struct snapshot_stream *stream, unsigned int size)
 	u8 bytes[8];
 
 	stream_get_bytes(stream, bytes, size);
-	return aftl_get(bytes, size);
+	return aftl_get_le(bytes, size);
 }
 
 /* Saving */
@@ -115,9 +115,9 @@ static void save_config(struct snapshot_stream *stream, const struct aftl *ftl)
 	}
 }
 
-static u32 saved_lane(u32 i)
+static u32 snapshot_lane_to_saved(u32 i)
 {
-	return aftl_write_stream(i / SAVED_STREAMS, i % SAVED_STREAMS);
+	return aftl_write_stream_index(i / SAVED_STREAMS, i % SAVED_STREAMS);
 }
 
 static void unbind_unsaved_lanes(struct aftl *ftl)
@@ -145,22 +145,22 @@ static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 	stream_put(stream, ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0, 8);
 	stream_put(stream, ftl->allocation.turn, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		stream_put(stream, ftl->allocation.lanes[saved_lane(i)].lun, 4);
-		stream_put(stream, ftl->allocation.lanes[saved_lane(i)].left, 4);
+		stream_put(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].lun, 4);
+		stream_put(stream, ftl->allocation.lanes[snapshot_lane_to_saved(i)].left, 4);
 	}
 }
 
-static void save_slot(struct snapshot_stream *stream, const struct aftl_media *media,
-		      const struct aftl_block *block, u32 slot)
+static void save_ppn(struct snapshot_stream *stream, const struct aftl_media *media,
+		     const struct aftl_block *block, u32 slot)
 {
 	struct aftl_origin origin = aftl_origin(media, block, to_ppn(slot));
 
 	stream_put(stream,
-		   (aftl_ppn_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
-			   (aftl_ppn_lost(media, to_ppn(slot)) ? FLAG_LOST : 0),
+		   (aftl_ppn_is_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
+			   (aftl_ppn_is_marked_lost(media, to_ppn(slot)) ? FLAG_LOST : 0),
 		   1);
 	stream_put(stream, from_lpn(*aftl_oob_lpn_word(media, to_ppn(slot))), 4);
-	if (!aftl_models_errors(media))
+	if (!aftl_has_error_model(media))
 		return;
 	stream_put(stream, origin.generation, 2);
 	stream_put(stream, origin.inherited, 2);
@@ -189,13 +189,13 @@ static void save_pages(struct snapshot_stream *stream, const struct aftl_media *
 		stream_put(stream, *aftl_page_attr_at(media, page), wide ? 2 : 1);
 		stream_put(stream, aftl_page_hours_since(media, block, page - first), 2);
 		for (i = 0; i < media->geo->page_units; i++)
-			save_slot(stream, media, block, page * media->geo->page_units + i);
+			save_ppn(stream, media, block, page * media->geo->page_units + i);
 	}
 }
 
-static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
+static u8 snapshot_block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
-	return (aftl_block_flip(block) ? FLAG_FLIP : 0) |
+	return (aftl_block_first_colour(block) ? FLAG_FLIP : 0) |
 	       (block->approx_only ? FLAG_APPROX_ONLY : 0) | (block->failing ? FLAG_FAILING : 0) |
 	       (block == lun->fallback ? FLAG_FALLBACK : 0) | (block->between ? FLAG_BETWEEN : 0) |
 	       (block->parity ? FLAG_PARITY : 0);
@@ -209,7 +209,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 	stream_put(stream, block->state, 1);
 	stream_put(stream, block->order, 1);
 	stream_put(stream, aftl_stored_kind(block->kind, block->handle), 1);
-	stream_put(stream, block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
+	stream_put(stream, snapshot_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	stream_put(stream, block->note, 2);
 	stream_put(stream, block->programmed, 4);
 	stream_put(stream, block->frontier, 4);
@@ -255,7 +255,7 @@ static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
 }
 
 /* The words of the policy's state, each after a byte 1; a byte 0 ends them. */
-static void save_words(struct snapshot_stream *stream, const struct aftl *ftl)
+static void save_policy_words(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u64 index = 0;
 	u64 word;
@@ -303,7 +303,7 @@ static void save_translation_pages(struct snapshot_stream *stream, const struct 
 					   ftl->luns[i].evictions.count);
 }
 
-static void save_all(struct snapshot_stream *stream, const struct aftl *ftl)
+static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -316,7 +316,7 @@ static void save_all(struct snapshot_stream *stream, const struct aftl *ftl)
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
-	save_words(stream, ftl);
+	save_policy_words(stream, ftl);
 	save_zones(stream, ftl);
 	save_translation_pages(stream, ftl);
 	stream_flush(stream);
@@ -362,7 +362,7 @@ void aftl_quiesce(struct aftl *ftl)
 		;
 }
 
-void aftl_unquiesce(struct aftl *ftl)
+void aftl_unquiesce_device(struct aftl *ftl)
 {
 	u32 i;
 
@@ -388,9 +388,9 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
 	unbind_unsaved_lanes(ftl);
-	save_all(&stream, ftl);
+	save_device(&stream, ftl);
 	if (!parked)
-		aftl_unquiesce(ftl);
+		aftl_unquiesce_device(ftl);
 	if (stream.ret)
 		return aftl_fail(error, stream.ret, stream.ret == -EINTR ?
 				 "interrupted while the device was saved" :
@@ -446,7 +446,7 @@ static int load_param(struct snapshot_stream *stream, struct aftl_config *config
 	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
 		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s is out of range",
 				 aftl_param_at(index)->key);
-	*aftl_param_value(config, index) = value;
+	*aftl_config_param_ptr(config, index) = value;
 	return 0;
 }
 
@@ -456,7 +456,7 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 	u32 count = (u32)stream_get(stream, 4);
 	int ret = 0;
 
-	aftl_config_standard(config);
+	aftl_config_set_defaults(config);
 	if (count > aftl_param_count())
 		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
 				 count, (u32)aftl_param_count());
@@ -465,13 +465,13 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 	return ret;
 }
 
-static int snapshot_damaged(struct aftl_error *error, const char *what)
+static int report_bad_snapshot(struct aftl_error *error, const char *what)
 {
 	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
 }
 
-static int load_slot(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
-		     u32 slot, struct aftl_error *error)
+static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
+		    u32 slot, struct aftl_error *error)
 {
 	u8 flags = (u8)stream_get(stream, 1);
 	aftl_lpn_t word = to_lpn((u32)stream_get(stream, 4));
@@ -479,19 +479,19 @@ static int load_slot(struct snapshot_stream *stream, struct aftl *ftl, struct af
 	u16 attr = aftl_ppn_attr(&ftl->media, to_ppn(slot));
 
 	*aftl_oob_lpn_word(&ftl->media, to_ppn(slot)) = word;
-	if (aftl_models_errors(&ftl->media)) {
+	if (aftl_has_error_model(&ftl->media)) {
 		struct aftl_origin origin = { .generation = (u16)stream_get(stream, 2) };
 
 		origin.inherited = (u16)stream_get(stream, 2);
 		aftl_oob_store_origin(ftl, block, to_ppn(slot), origin);
 	}
-	if (!aftl_lpn_word_possible(word, attr))
-		return snapshot_damaged(error, "a unit has an impossible level");
+	if (!aftl_lpn_word_is_possible(word, attr))
+		return report_bad_snapshot(error, "a unit has an impossible level");
 	if (!flags)
 		return 0;
 	if (unit >= aftl_mapped_lpns(&ftl->geo) || *aftl_l2p_entry(ftl, unit) ||
 	    !(attr & AFTL_PAGE_PROGRAMMED))
-		return snapshot_damaged(error, "a unit is stored twice or nowhere");
+		return report_bad_snapshot(error, "a unit is stored twice or nowhere");
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
 			aftl_ppn_level(&ftl->media, to_ppn(slot)));
 	if (flags & FLAG_LOST)
@@ -510,19 +510,19 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		u16 attr = (u16)stream_get(stream, wide ? 2 : 1);
 
-		if (!aftl_attr_possible(attr))
-			return snapshot_damaged(error, "a page has impossible attributes");
+		if (!aftl_page_attr_is_possible(attr))
+			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		*aftl_page_attr_at(&ftl->media, page) = attr;
 		aftl_oob_set_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
-			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
+			if (load_ppn(stream, ftl, block, page * ftl->geo.page_units + i, error))
 				return -EUCLEAN;
 		if (stream->ret)
 			return stream->ret;
 	}
 	if (programmed != block->programmed)
-		return snapshot_damaged(error, "a block's page count is wrong");
+		return report_bad_snapshot(error, "a block's page count is wrong");
 	return 0;
 }
 
@@ -536,7 +536,7 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 	block->order = (u8)stream_get(stream, 1);
 	aftl_load_kind((u8)stream_get(stream, 1), zoned, &block->kind, &block->handle);
 	flags = (u8)stream_get(stream, 1);
-	aftl_block_set_flip(block, flags & FLAG_FLIP);
+	aftl_block_set_first_colour(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
 	block->between = flags & FLAG_BETWEEN ? 1 : 0;
@@ -561,27 +561,27 @@ static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *l
 }
 
 /* A sequential program never continues at a page of the word line that the block leaves unused. */
-static bool possible_frontier(const struct aftl_geometry *geo, const struct aftl_block *block)
+static bool frontier_is_possible(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->frontier <= geo->pages &&
 	       block->frontier % geo->word_line_pages < aftl_word_line_used_pages(geo, block);
 }
 
-static bool possible_order(const struct aftl_geometry *geo, const struct aftl_block *block)
+static bool order_is_possible(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 
 	return block->order < AFTL_ORDERS &&
-	       (!used || aftl_passes_possible(geo, block->bits, block->order));
+	       (!used || aftl_passes_are_possible(geo, block->bits, block->order));
 }
 
-static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
+static bool block_is_possible(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return block->state <= AFTL_BLOCK_BAD && possible_order(&ftl->geo, block) &&
+	return block->state <= AFTL_BLOCK_BAD && order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
-	       aftl_bits_possible(&ftl->geo, block->bits, block->order) &&
+	       aftl_bits_are_possible(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
-	       possible_frontier(&ftl->geo, block) &&
+	       frontier_is_possible(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
 
@@ -593,8 +593,8 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 	if (stream->ret)
 		return stream->ret;
-	if (!possible_block(ftl, block))
-		return snapshot_damaged(error, "a block is in an impossible state");
+	if (!block_is_possible(ftl, block))
+		return report_bad_snapshot(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
 	lun->failing_blocks += block->failing;
 	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
@@ -612,8 +612,8 @@ static struct aftl_block *load_listed_block(struct snapshot_stream *stream, stru
 	return block->state == state && !block->listed && !block->parity ? block : NULL;
 }
 
-static int load_free(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
-		     struct aftl_error *error)
+static int load_free_blocks(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+			    struct aftl_error *error)
 {
 	u8 flags = (u8)stream_get(stream, 1);
 	u32 count;
@@ -625,7 +625,7 @@ static int load_free(struct snapshot_stream *stream, struct aftl *ftl, struct af
 		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_FREE);
 
 		if (!block)
-			return snapshot_damaged(error, "the list of free blocks is wrong");
+			return report_bad_snapshot(error, "the list of free blocks is wrong");
 		aftl_free_block_add(ftl, lun, block);
 	}
 	lun->out_of_blocks = flags & FLAG_NO_FREE_BLOCK;
@@ -634,7 +634,7 @@ static int load_free(struct snapshot_stream *stream, struct aftl *ftl, struct af
 }
 
 /* Blocks were added at the head of each victim list: restore the saved order. */
-static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
+static void reverse_victim_lists(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -651,8 +651,8 @@ static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-static int load_closed(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
-		       struct aftl_error *error)
+static int load_closed_blocks(struct snapshot_stream *stream, struct aftl *ftl,
+			      struct aftl_lun *lun, struct aftl_error *error)
 {
 	u32 count = (u32)stream_get(stream, 4);
 
@@ -660,10 +660,10 @@ static int load_closed(struct snapshot_stream *stream, struct aftl *ftl, struct 
 		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_CLOSED);
 
 		if (!block)
-			return snapshot_damaged(error, "the list of closed blocks is wrong");
+			return report_bad_snapshot(error, "the list of closed blocks is wrong");
 		aftl_victim_list_add(ftl, lun, block);
 	}
-	reverse_victims(ftl, lun);
+	reverse_victim_lists(ftl, lun);
 	return 0;
 }
 
@@ -674,7 +674,7 @@ static int load_closed(struct snapshot_stream *stream, struct aftl *ftl, struct 
 static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			     bool same)
 {
-	if (aftl_block_full(&ftl->geo, block))
+	if (aftl_block_is_full(&ftl->geo, block))
 		return false;
 	if (block == lun->fallback)
 		return true;
@@ -704,7 +704,7 @@ static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool s
 			if (!block->listed)
 				aftl_victim_list_add(ftl, lun, block);
 		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
-			return snapshot_damaged(error, "a block is in no list");
+			return report_bad_snapshot(error, "a block is in no list");
 		}
 	}
 	return 0;
@@ -722,9 +722,9 @@ static int load_media(struct snapshot_stream *stream, struct aftl *ftl, struct a
 			stream->ret = aftl_host_pause(ftl);
 	}
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
-		ret = load_free(stream, ftl, &ftl->luns[i], error);
+		ret = load_free_blocks(stream, ftl, &ftl->luns[i], error);
 		if (!ret)
-			ret = load_closed(stream, ftl, &ftl->luns[i], error);
+			ret = load_closed_blocks(stream, ftl, &ftl->luns[i], error);
 	}
 	return ret ? ret : stream->ret;
 }
@@ -743,20 +743,20 @@ static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
 		ftl->type->restore_word(ftl->policy, memory);
 	ftl->allocation.turn = (u32)stream_get(stream, 4);
 	for (i = 0; i < SAVED_LANES; i++) {
-		struct aftl_lane_lun *bind = &ftl->allocation.lanes[saved_lane(i)];
+		struct aftl_lane_lun *bind = &ftl->allocation.lanes[snapshot_lane_to_saved(i)];
 
 		bind->lun = (u32)stream_get(stream, 4);
 		bind->left = (u32)stream_get(stream, 4);
 		if (bind->lun >= ftl->geo.luns)
-			return snapshot_damaged(error, "a stream is bound to no LUN");
+			return report_bad_snapshot(error, "a stream is bound to no LUN");
 	}
 	/* The sum of both times must not overflow. */
 	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
-		return snapshot_damaged(error, "its times are impossible");
+		return report_bad_snapshot(error, "its times are impossible");
 	return load_media(stream, ftl, error);
 }
 
-static void load_words(struct snapshot_stream *stream, struct aftl *ftl)
+static void load_policy_words(struct snapshot_stream *stream, struct aftl *ftl)
 {
 	u64 index = 0;
 
@@ -769,7 +769,7 @@ static void load_words(struct snapshot_stream *stream, struct aftl *ftl)
 	aftl_policy_instance_restored(ftl->policy);
 }
 
-static bool possible_zone(const struct aftl *ftl, const struct aftl_zone *zone)
+static bool zone_is_possible(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	return zone->state < AFTL_ZONE_STATES && zone->written <= ftl->geo.zone_capacity &&
 	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
@@ -784,8 +784,8 @@ static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 		zone->state = (u8)stream_get(stream, 1);
 		zone->written = (u32)stream_get(stream, 4);
-		if (!possible_zone(ftl, zone))
-			return snapshot_damaged(error, "a zone is in an impossible state");
+		if (!zone_is_possible(ftl, zone))
+			return report_bad_snapshot(error, "a zone is in an impossible state");
 	}
 	return 0;
 }
@@ -799,8 +799,8 @@ static int load_translation_pages(struct snapshot_stream *stream, struct aftl *f
 		u32 number = (u32)stream_get(stream, 4);
 
 		if (!aftl_cmt_restore(ftl, number, (u8)stream_get(stream, 1)))
-			return snapshot_damaged(error,
-						"a translation page is in an impossible state");
+			return report_bad_snapshot(error,
+						   "a translation page is in an impossible state");
 	}
 	return 0;
 }
@@ -810,17 +810,17 @@ static int check_crc(struct snapshot_stream *stream, struct aftl_error *error)
 	u32 expected = ~stream->crc;
 
 	if (stream_get(stream, 4) != expected && !stream->ret)
-		return snapshot_damaged(error, "its checksum is wrong");
+		return report_bad_snapshot(error, "its checksum is wrong");
 	return stream->ret;
 }
 
-void aftl_start_restored(struct aftl *ftl)
+void aftl_start_loaded_device(struct aftl *ftl)
 {
 	aftl_slc_cache_recount(ftl);
 	aftl_handle_restored(ftl);
 	aftl_block_manager_restored(ftl);
 	aftl_reset_stats(ftl);
-	aftl_unquiesce(ftl);
+	aftl_unquiesce_device(ftl);
 }
 
 static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
@@ -829,7 +829,7 @@ static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
 	int ret = load_device_state(stream, ftl, error);
 	u32 i;
 
-	load_words(stream, ftl);
+	load_policy_words(stream, ftl);
 	if (!ret)
 		ret = load_zones(stream, ftl, error);
 	if (!ret)
@@ -841,11 +841,11 @@ static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
 	if (!ret && !stream->same)
 		aftl_block_manager_check_reserve(ftl);
 	if (!ret && !aftl_zone_restored(ftl))
-		ret = snapshot_damaged(error, "more zones are open or active than may be");
+		ret = report_bad_snapshot(error, "more zones are open or active than may be");
 	if (!ret)
 		ret = aftl_audit(ftl, error);
 	if (!ret)
-		aftl_start_restored(ftl);
+		aftl_start_loaded_device(ftl);
 	return ret;
 }
 

@@ -65,7 +65,7 @@ struct aftl_snapshot_source {
 };
 
 /**
- * aftl_quiesce() - complete running operations and start no others until aftl_unquiesce()
+ * aftl_quiesce() - complete running operations and start no others until aftl_unquiesce_device()
  * @ftl: device
  *
  * A host that persists data uses it before aftl_save(), to record what the last operations did. The
@@ -75,7 +75,7 @@ void aftl_quiesce(struct aftl *ftl);
 
 /* Process one event of that. Return: true if there are more. */
 bool aftl_quiesce_step(struct aftl *ftl);
-void aftl_unquiesce(struct aftl *ftl);
+void aftl_unquiesce_device(struct aftl *ftl);
 
 /**
  * aftl_save() - write a snapshot of the device
@@ -148,6 +148,6 @@ int __must_check aftl_load_as(struct aftl **out, const struct aftl_snapshot_sour
 			      struct aftl_error *error);
 
 /* Start the device after media and L2P table have been loaded and audited. */
-void aftl_start_restored(struct aftl *ftl);
+void aftl_start_loaded_device(struct aftl *ftl);
 
 #endif

@@ -31,7 +31,7 @@ enum { SPARE_PARITY = 0x40 };
 
 /* Layout */
 
-static u64 table_frames(u64 entries, u32 per_sector)
+static u64 count_table_frames(u64 entries, u32 per_sector)
 {
 	u64 sectors = div64_u64(entries + per_sector - 1, per_sector);
 
@@ -64,14 +64,14 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
 	layout->extent_table_frames = 0;
 	layout->erases = AFTL_FRAME_TABLES;
-	layout->spares = layout->erases + table_frames(geo->blocks, AFTL_ERASES_PER_SECTOR);
-	layout->discards = layout->spares +
-			   table_frames((u64)geo->blocks * geo->pages, layout->spares_per_sector);
+	layout->spares = layout->erases + count_table_frames(geo->blocks, AFTL_ERASES_PER_SECTOR);
+	layout->discards = layout->spares + count_table_frames((u64)geo->blocks * geo->pages,
+							       layout->spares_per_sector);
 	layout->plp_table = layout->discards +
-			    (geo->zones ? table_frames(geo->zones, AFTL_ZONES_PER_SECTOR) :
-					  table_frames(geo->units, AFTL_DISCARDS_PER_SECTOR));
+			    (geo->zones ? count_table_frames(geo->zones, AFTL_ZONES_PER_SECTOR) :
+					  count_table_frames(geo->units, AFTL_DISCARDS_PER_SECTOR));
 	layout->snapshot =
-		layout->plp_table + table_frames(geo->plp_entries, AFTL_ZONES_PER_SECTOR);
+		layout->plp_table + count_table_frames(geo->plp_entries, AFTL_ZONES_PER_SECTOR);
 	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES) + kept;
 	layout->data = DIV_ROUND_UP(layout->data, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
 	layout->plp_data = layout->data - kept;
@@ -92,7 +92,7 @@ void aftl_layout_add_extents(struct aftl_layout *layout)
 	u64 data = layout->data;
 	u64 more;
 
-	layout->extent_table_frames = (u32)table_frames(extents, PAYLOAD_BYTES * 8);
+	layout->extent_table_frames = (u32)count_table_frames(extents, PAYLOAD_BYTES * 8);
 	more = (u64)layout->extent_table_frames * AFTL_EXTENT_COPIES;
 	layout->erases += more;
 	layout->spares += more;
@@ -162,43 +162,43 @@ static bool bytes_are_zero(const u8 *bytes, size_t size)
 }
 
 /* Most sectors of a large volume are zero, and comparing is faster than a checksum. */
-static u32 payload_crc(const u8 *sector)
+static u32 sector_payload_crc(const u8 *sector)
 {
 	return bytes_are_zero(sector, PAYLOAD_BYTES) ?
 		       CRC_OF_ZEROES :
 		       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
 }
 
-static u32 sector_crc(const u8 *sector, u64 number)
+static u32 sector_number_crc(const u8 *sector, u64 number)
 {
-	u32 crc = aftl_crc32c(payload_crc(sector), sector + PAYLOAD_BYTES, 4);
+	u32 crc = aftl_crc32c(sector_payload_crc(sector), sector + PAYLOAD_BYTES, 4);
 	u8 bytes[8];
 
-	aftl_put(bytes, number, 8);
+	aftl_put_le(bytes, number, 8);
 	return ~aftl_crc32c(crc, bytes, 8);
 }
 
 void aftl_sector_seal(u8 *sector, u32 nonce, u64 number)
 {
-	aftl_put(sector + PAYLOAD_BYTES, nonce, 4);
-	aftl_put(sector + AFTL_SECTOR_BYTES - 4, sector_crc(sector, number), 4);
+	aftl_put_le(sector + PAYLOAD_BYTES, nonce, 4);
+	aftl_put_le(sector + AFTL_SECTOR_BYTES - 4, sector_number_crc(sector, number), 4);
 }
 
-bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number)
+bool aftl_sector_is_sound(const u8 *sector, u32 nonce, u64 number)
 {
-	return aftl_get(sector + PAYLOAD_BYTES, 4) == nonce &&
-	       aftl_get(sector + AFTL_SECTOR_BYTES - 4, 4) == sector_crc(sector, number);
+	return aftl_get_le(sector + PAYLOAD_BYTES, 4) == nonce &&
+	       aftl_get_le(sector + AFTL_SECTOR_BYTES - 4, 4) == sector_number_crc(sector, number);
 }
 
 /* Volume header */
 
 u32 aftl_volume_header_nonce(const struct aftl_volume_header *header)
 {
-	return (u32)aftl_get(header->uuid, 4);
+	return (u32)aftl_get_le(header->uuid, 4);
 }
 
-int aftl_volume_header_lay_out(struct aftl_volume_header *header, struct aftl_geometry *geo,
-			       struct aftl_error *error)
+int aftl_volume_header_set_layout(struct aftl_volume_header *header, struct aftl_geometry *geo,
+				  struct aftl_error *error)
 {
 	struct aftl_shards shards;
 	int ret = aftl_shards_init(&shards, &header->config, error);
@@ -216,7 +216,7 @@ int aftl_volume_header_lay_out(struct aftl_volume_header *header, struct aftl_ge
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
 {
 	header->shard = index;
-	aftl_put(header->uuid, aftl_volume_header_nonce(header) + index, 4);
+	aftl_put_le(header->uuid, aftl_volume_header_nonce(header) + index, 4);
 }
 
 bool aftl_volume_header_matches(const struct aftl_volume_header *own,
@@ -231,14 +231,14 @@ static void encode_params(const struct aftl_config *config, u8 *bytes)
 {
 	unsigned int i;
 
-	aftl_put(bytes, aftl_param_count(), 4);
+	aftl_put_le(bytes, aftl_param_count(), 4);
 	bytes += 4;
 	for (i = 0; i < aftl_param_count(); i++) {
 		size_t length = strlen(aftl_param_at(i)->key);
 
 		*bytes = (u8)length;
 		memcpy(bytes + 1, aftl_param_at(i)->key, length);
-		aftl_put(bytes + 1 + length, aftl_param_get(config, i), 8);
+		aftl_put_le(bytes + 1 + length, aftl_param_get(config, i), 8);
 		bytes += 1 + length + 8;
 	}
 }
@@ -249,28 +249,28 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	memcpy(bytes, super_magic, sizeof(super_magic));
-	aftl_put(bytes + 8,
-		 (header->remapped ? AFTL_VOLUME_MAJOR_REMAPPED : AFTL_VOLUME_MAJOR) +
+	aftl_put_le(bytes + 8,
+		    (header->remapped ? AFTL_VOLUME_MAJOR_REMAPPED : AFTL_VOLUME_MAJOR) +
 			 (header->lazy_tables ? AFTL_VOLUME_MAJOR_LAZY : 0),
-		 2);
-	aftl_put(bytes + 10, AFTL_VOLUME_MINOR, 2);
-	aftl_put(bytes + 12, AFTL_FRAME_BYTES, 4);
+		    2);
+	aftl_put_le(bytes + 10, AFTL_VOLUME_MINOR, 2);
+	aftl_put_le(bytes + 12, AFTL_FRAME_BYTES, 4);
 	memcpy(bytes + 16, header->uuid, AFTL_UUID_BYTES);
-	aftl_put(bytes + 32, header->generation, 8);
-	aftl_put(bytes + 40, layout->frames * AFTL_FRAME_BYTES, 8);
+	aftl_put_le(bytes + 32, header->generation, 8);
+	aftl_put_le(bytes + 40, layout->frames * AFTL_FRAME_BYTES, 8);
 	memcpy(bytes + 48, header->policy, AFTL_VOLUME_NAME);
 	memcpy(bytes + 64, header->profile, AFTL_VOLUME_NAME);
-	aftl_put(bytes + 80, layout->erases, 8);
-	aftl_put(bytes + 88, layout->spares, 8);
-	aftl_put(bytes + 96, layout->discards, 8);
-	aftl_put(bytes + 104, layout->snapshot, 8);
-	aftl_put(bytes + 112, layout->data, 8);
+	aftl_put_le(bytes + 80, layout->erases, 8);
+	aftl_put_le(bytes + 88, layout->spares, 8);
+	aftl_put_le(bytes + 96, layout->discards, 8);
+	aftl_put_le(bytes + 104, layout->snapshot, 8);
+	aftl_put_le(bytes + 112, layout->data, 8);
 	encode_params(&header->config, bytes + PARAMS_AT);
-	aftl_put(bytes + SHARD_AT, header->shard, 4);
-	aftl_put(bytes + CRC_AT, ~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT), 4);
+	aftl_put_le(bytes + SHARD_AT, header->shard, 4);
+	aftl_put_le(bytes + CRC_AT, ~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT), 4);
 }
 
-static int header_damaged(struct aftl_error *error, const char *what)
+static int report_damaged_header(struct aftl_error *error, const char *what)
 {
 	return aftl_fail(error, -EUCLEAN, "the volume header is damaged: %s", what);
 }
@@ -285,29 +285,29 @@ static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *e
 	u64 value;
 
 	if (length > KEY_SIZE || end - bytes < 1 + (int)length + 8)
-		return header_damaged(error, "a key is too long");
+		return report_damaged_header(error, "a key is too long");
 	memcpy(key, bytes + 1, length);
 	index = aftl_param_find(key);
 	if (index < 0)
 		return aftl_fail(error, -EINVAL,
 				 "the volume has a parameter \"%.40s\" that this version does not know",
 				 key);
-	value = aftl_get(bytes + 1 + length, 8);
+	value = aftl_get_le(bytes + 1 + length, 8);
 	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume header is damaged: %s is out of range",
 				 aftl_param_at(index)->key);
-	*aftl_param_value(config, index) = value;
+	*aftl_config_param_ptr(config, index) = value;
 	return 1 + length + 8;
 }
 
 static int decode_params(struct aftl_config *config, const u8 *bytes, struct aftl_error *error)
 {
 	const u8 *at = bytes + PARAMS_AT + 4;
-	u32 count = (u32)aftl_get(bytes + PARAMS_AT, 4);
+	u32 count = (u32)aftl_get_le(bytes + PARAMS_AT, 4);
 	u32 i;
 
-	aftl_config_standard(config);
+	aftl_config_set_defaults(config);
 	for (i = 0; i < count; i++) {
 		int used = decode_param(config, at, bytes + SHARD_AT, error);
 
@@ -320,20 +320,20 @@ static int decode_params(struct aftl_config *config, const u8 *bytes, struct aft
 
 static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 {
-	u32 major = (u32)aftl_get(bytes + 8, 2);
+	u32 major = (u32)aftl_get_le(bytes + 8, 2);
 
 	if (bytes_are_zero(bytes, AFTL_FRAME_BYTES))
 		return aftl_fail(error, -ENODATA, "there is no volume: the volume header is zero");
 	if (memcmp(bytes, super_magic, sizeof(super_magic)) != 0)
 		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
-	if (aftl_get(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))
-		return header_damaged(error, "its checksum is wrong");
+	if (aftl_get_le(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))
+		return report_damaged_header(error, "its checksum is wrong");
 	if (major < AFTL_VOLUME_MAJOR || major > AFTL_VOLUME_MAJOR_MAX)
 		return aftl_fail(error, -EINVAL,
 				 "the volume has format %u, this version reads up to %u", major,
 				 AFTL_VOLUME_MAJOR_MAX);
-	if (aftl_get(bytes + 12, 4) != AFTL_FRAME_BYTES)
-		return header_damaged(error, "frames of that size do not exist");
+	if (aftl_get_le(bytes + 12, 4) != AFTL_FRAME_BYTES)
+		return report_damaged_header(error, "frames of that size do not exist");
 	return 0;
 }
 
@@ -344,17 +344,18 @@ static int check_header_layout(struct aftl_volume_header *header, const u8 *byte
 	const struct aftl_layout *layout = &header->layout;
 	struct aftl_geometry geo;
 
-	if (aftl_volume_header_lay_out(header, &geo, error))
+	if (aftl_volume_header_set_layout(header, &geo, error))
 		return -EUCLEAN;
 	if (header->shard >= header->config.shards)
-		return header_damaged(error, "it is of a shard that the device does not have");
-	if (aftl_get(bytes + 40, 8) != layout->frames * AFTL_FRAME_BYTES ||
-	    aftl_get(bytes + 80, 8) != layout->erases ||
-	    aftl_get(bytes + 88, 8) != layout->spares ||
-	    aftl_get(bytes + 96, 8) != layout->discards ||
-	    aftl_get(bytes + 104, 8) != layout->snapshot ||
-	    aftl_get(bytes + 112, 8) != layout->data)
-		return header_damaged(error, "its areas are not where they should be");
+		return report_damaged_header(error,
+					     "it is of a shard that the device does not have");
+	if (aftl_get_le(bytes + 40, 8) != layout->frames * AFTL_FRAME_BYTES ||
+	    aftl_get_le(bytes + 80, 8) != layout->erases ||
+	    aftl_get_le(bytes + 88, 8) != layout->spares ||
+	    aftl_get_le(bytes + 96, 8) != layout->discards ||
+	    aftl_get_le(bytes + 104, 8) != layout->snapshot ||
+	    aftl_get_le(bytes + 112, 8) != layout->data)
+		return report_damaged_header(error, "its areas are not where they should be");
 	return 0;
 }
 
@@ -368,11 +369,11 @@ int aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes
 		return ret;
 	memset(header, 0, sizeof(*header));
 	memcpy(header->uuid, bytes + 16, AFTL_UUID_BYTES);
-	major = (u32)aftl_get(bytes + 8, 2);
+	major = (u32)aftl_get_le(bytes + 8, 2);
 	header->lazy_tables = major > AFTL_VOLUME_MAJOR_LAZY;
 	header->remapped = major % AFTL_VOLUME_MAJOR_LAZY == 0;
-	header->generation = aftl_get(bytes + 32, 8);
-	header->shard = (u32)aftl_get(bytes + SHARD_AT, 4);
+	header->generation = aftl_get_le(bytes + 32, 8);
+	header->shard = (u32)aftl_get_le(bytes + SHARD_AT, 4);
 	memcpy(header->policy, bytes + 48, AFTL_VOLUME_NAME);
 	memcpy(header->profile, bytes + 64, AFTL_VOLUME_NAME);
 	ret = decode_params(&header->config, bytes, error);
@@ -381,34 +382,34 @@ int aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes
 
 /* State */
 
-void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload)
+void aftl_volume_state_encode(const struct aftl_volume_state *state, u8 *payload)
 {
 	memset(payload, 0, PAYLOAD_BYTES);
 	memcpy(payload, state_magic, sizeof(state_magic));
-	aftl_put(payload + 8, state->closed ? STATE_CLOSED : 0, 4);
-	aftl_put(payload + 16, state->commit, 8);
-	aftl_put(payload + 24, state->seq, 8);
-	aftl_put(payload + 32, state->now_ns, 8);
-	aftl_put(payload + 40, state->age_ns, 8);
-	aftl_put(payload + 48, state->memory, 8);
-	aftl_put(payload + 56, state->snapshot_bytes, 8);
-	aftl_put(payload + 64, state->policy_seq, 8);
+	aftl_put_le(payload + 8, state->closed ? STATE_CLOSED : 0, 4);
+	aftl_put_le(payload + 16, state->commit, 8);
+	aftl_put_le(payload + 24, state->seq, 8);
+	aftl_put_le(payload + 32, state->now_ns, 8);
+	aftl_put_le(payload + 40, state->age_ns, 8);
+	aftl_put_le(payload + 48, state->memory, 8);
+	aftl_put_le(payload + 56, state->snapshot_bytes, 8);
+	aftl_put_le(payload + 64, state->policy_seq, 8);
 	memcpy(payload + 72, state->policy, AFTL_VOLUME_NAME);
 }
 
-int aftl_state_decode(struct aftl_volume_state *state, const u8 *payload)
+int aftl_volume_state_decode(struct aftl_volume_state *state, const u8 *payload)
 {
 	if (memcmp(payload, state_magic, sizeof(state_magic)) != 0)
 		return -EUCLEAN;
 	memset(state, 0, sizeof(*state));
-	state->closed = aftl_get(payload + 8, 4) & STATE_CLOSED;
-	state->commit = aftl_get(payload + 16, 8);
-	state->seq = aftl_get(payload + 24, 8);
-	state->now_ns = aftl_get(payload + 32, 8);
-	state->age_ns = aftl_get(payload + 40, 8);
-	state->memory = aftl_get(payload + 48, 8);
-	state->snapshot_bytes = aftl_get(payload + 56, 8);
-	state->policy_seq = aftl_get(payload + 64, 8);
+	state->closed = aftl_get_le(payload + 8, 4) & STATE_CLOSED;
+	state->commit = aftl_get_le(payload + 16, 8);
+	state->seq = aftl_get_le(payload + 24, 8);
+	state->now_ns = aftl_get_le(payload + 32, 8);
+	state->age_ns = aftl_get_le(payload + 40, 8);
+	state->memory = aftl_get_le(payload + 48, 8);
+	state->snapshot_bytes = aftl_get_le(payload + 56, 8);
+	state->policy_seq = aftl_get_le(payload + 64, 8);
 	memcpy(state->policy, payload + 72, AFTL_VOLUME_NAME);
 	return 0;
 }
@@ -418,16 +419,16 @@ int aftl_state_decode(struct aftl_volume_state *state, const u8 *payload)
 void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes)
 {
 	memset(bytes, 0, ERASE_BYTES);
-	aftl_put(bytes, entry->erases, 4);
-	aftl_put(bytes + 4, entry->wear, 4);
+	aftl_put_le(bytes, entry->erases, 4);
+	aftl_put_le(bytes + 4, entry->wear, 4);
 	bytes[8] = (entry->bad ? ERASE_BAD : 0) | (entry->flip ? ERASE_FLIP : 0) |
 		   (entry->dead ? ERASE_DEAD : 0);
 }
 
 void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
 {
-	entry->erases = (u32)aftl_get(bytes, 4);
-	entry->wear = (u32)aftl_get(bytes + 4, 4);
+	entry->erases = (u32)aftl_get_le(bytes, 4);
+	entry->wear = (u32)aftl_get_le(bytes + 4, 4);
 	entry->bad = bytes[8] & ERASE_BAD;
 	entry->flip = bytes[8] & ERASE_FLIP;
 	entry->dead = bytes[8] & ERASE_DEAD;
@@ -436,13 +437,13 @@ void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
 void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes)
 {
 	memset(bytes, 0, ZONE_BYTES);
-	aftl_put(bytes, entry->seq, 8);
+	aftl_put_le(bytes, entry->seq, 8);
 	bytes[8] = entry->state;
 }
 
 int aftl_zone_entry_decode(struct aftl_zone_entry *entry, const u8 *bytes)
 {
-	entry->seq = aftl_get(bytes, 8);
+	entry->seq = aftl_get_le(bytes, 8);
 	entry->state = bytes[8];
 	return !entry->state || (entry->state >= AFTL_ZONE_FULL &&
 				 entry->state < AFTL_ZONE_STATES) ? 0 : -EUCLEAN;
@@ -453,8 +454,8 @@ void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes)
 	memset(bytes, 0, PLP_ENTRY_BYTES);
 	if (!entry->seq)
 		return;
-	aftl_put(bytes, entry->seq, 8);
-	aftl_put(bytes + 8, from_lpn(entry->what.lpn), 4);
+	aftl_put_le(bytes, entry->seq, 8);
+	aftl_put_le(bytes + 8, from_lpn(entry->what.lpn), 4);
 	bytes[12] = entry->what.level;
 	bytes[13] = entry->what.hint.life;
 	bytes[14] = entry->what.hint.stream;
@@ -463,9 +464,9 @@ void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes)
 int aftl_plp_entry_decode(struct aftl_plp_entry *entry, const struct aftl_geometry *geo,
 			  const u8 *bytes)
 {
-	entry->seq = aftl_get(bytes, 8);
+	entry->seq = aftl_get_le(bytes, 8);
 	entry->what = (struct aftl_buffered_lpn){
-		.lpn = to_lpn((u32)aftl_get(bytes + 8, 4)),
+		.lpn = to_lpn((u32)aftl_get_le(bytes + 8, 4)),
 		.level = bytes[12],
 		.hint = { .life = bytes[13], .stream = bytes[14] },
 	};
@@ -481,17 +482,17 @@ void aftl_remap_encode(const struct aftl_remap *remap, u8 *bytes)
 	memset(bytes, 0, REMAP_BYTES);
 	if (remap->ppn == AFTL_NO_PPN)
 		return;
-	aftl_put(bytes, from_ppn(remap->ppn) + 1, 4);
-	aftl_put(bytes + 4, remap->erases, 4);
+	aftl_put_le(bytes, from_ppn(remap->ppn) + 1, 4);
+	aftl_put_le(bytes + 4, remap->erases, 4);
 	bytes[8] = remap->attr;
 }
 
 void aftl_remap_decode(struct aftl_remap *remap, const u8 *bytes)
 {
-	u32 slot = (u32)aftl_get(bytes, 4);
+	u32 slot = (u32)aftl_get_le(bytes, 4);
 
 	remap->ppn = slot ? to_ppn(slot - 1) : AFTL_NO_PPN;
-	remap->erases = (u32)aftl_get(bytes + 4, 4);
+	remap->erases = (u32)aftl_get_le(bytes + 4, 4);
 	remap->attr = bytes[8];
 }
 
@@ -500,40 +501,40 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 	u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
 
-	aftl_put(bytes, spare->seq, 8);
-	aftl_put(bytes + 8, spare->opened_ns, 8);
-	aftl_put(bytes + 16, spare->erases, 4);
-	aftl_put(bytes + 20, spare->wear, 4);
-	aftl_put(bytes + 24, spare->first_hour, 4);
-	aftl_put(bytes + 28, spare->hours, 2);
-	aftl_put(bytes + 30, spare->note, 2);
+	aftl_put_le(bytes, spare->seq, 8);
+	aftl_put_le(bytes + 8, spare->opened_ns, 8);
+	aftl_put_le(bytes + 16, spare->erases, 4);
+	aftl_put_le(bytes + 20, spare->wear, 4);
+	aftl_put_le(bytes + 24, spare->first_hour, 4);
+	aftl_put_le(bytes + 28, spare->hours, 2);
+	aftl_put_le(bytes + 30, spare->note, 2);
 	bytes[32] = (u8)spare->attr;
 	bytes[33] = spare->order;
 	bytes[34] = aftl_stored_kind(spare->kind, spare->handle);
 	bytes[35] = (spare->flip ? SPARE_FLIP : 0) | spare->bits << SPARE_BITS_SHIFT |
 		    spare->attr >> 8 << SPARE_MODE_SHIFT | (spare->parity ? SPARE_PARITY : 0);
-	aftl_put(bytes + 36, spare->mapped, 2);
-	aftl_put(bytes + 38, spare->lost, 2);
+	aftl_put_le(bytes + 36, spare->mapped, 2);
+	aftl_put_le(bytes + 38, spare->lost, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
-		aftl_put(at, from_lpn(spare->word[i]), 4);
-		aftl_put(at + 4, spare->origin[i].generation, 2);
-		aftl_put(at + 6, spare->origin[i].inherited, 2);
+		aftl_put_le(at, from_lpn(spare->word[i]), 4);
+		aftl_put_le(at + 4, spare->origin[i].generation, 2);
+		aftl_put_le(at + 6, spare->origin[i].inherited, 2);
 	}
 }
 
-static bool spare_possible(const struct aftl_spare *spare, const struct aftl_geometry *geo)
+static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct aftl_geometry *geo)
 {
 	u32 i;
 
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
-	    !aftl_bits_possible(geo, spare->bits, spare->order) ||
-	    !aftl_passes_possible(geo, spare->bits, spare->order) ||
-	    ((aftl_page_foggy(spare->attr) || spare->parity) && spare->mapped) ||
-	    (spare->parity && !geo->superblock_luns) || !aftl_attr_possible(spare->attr) ||
+	    !aftl_bits_are_possible(geo, spare->bits, spare->order) ||
+	    !aftl_passes_are_possible(geo, spare->bits, spare->order) ||
+	    ((aftl_page_is_foggy(spare->attr) || spare->parity) && spare->mapped) ||
+	    (spare->parity && !geo->superblock_luns) || !aftl_page_attr_is_possible(spare->attr) ||
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
-		if (!aftl_lpn_word_possible(spare->word[i], spare->attr) ||
+		if (!aftl_lpn_word_is_possible(spare->word[i], spare->attr) ||
 		    (spare->mapped >> i & 1 &&
 		     from_lpn(aftl_lpn_word_lpn(spare->word[i])) >= aftl_mapped_lpns(geo)))
 			return false;
@@ -546,15 +547,15 @@ void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometr
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
 
-	spare->seq = aftl_get(bytes, 8);
+	spare->seq = aftl_get_le(bytes, 8);
 	if (!spare->seq)
 		return;
-	spare->erases = (u32)aftl_get(bytes + 16, 4);
-	spare->wear = (u32)aftl_get(bytes + 20, 4);
+	spare->erases = (u32)aftl_get_le(bytes + 16, 4);
+	spare->wear = (u32)aftl_get_le(bytes + 20, 4);
 	spare->flip = bytes[35] & SPARE_FLIP;
-	spare->mapped = (u16)aftl_get(bytes + 36, 2);
+	spare->mapped = (u16)aftl_get_le(bytes + 36, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES)
-		spare->word[i] = to_lpn((u32)aftl_get(at, 4));
+		spare->word[i] = to_lpn((u32)aftl_get_le(at, 4));
 }
 
 int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
@@ -565,19 +566,19 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	aftl_spare_decode_brief(spare, geo, bytes);
 	if (!spare->seq)
 		return 0;
-	spare->opened_ns = aftl_get(bytes + 8, 8);
-	spare->first_hour = (u32)aftl_get(bytes + 24, 4);
-	spare->hours = (u16)aftl_get(bytes + 28, 2);
-	spare->note = (u16)aftl_get(bytes + 30, 2);
+	spare->opened_ns = aftl_get_le(bytes + 8, 8);
+	spare->first_hour = (u32)aftl_get_le(bytes + 24, 4);
+	spare->hours = (u16)aftl_get_le(bytes + 28, 2);
+	spare->note = (u16)aftl_get_le(bytes + 30, 2);
 	spare->attr = bytes[32] | (bytes[35] >> SPARE_MODE_SHIFT & SPARE_MODE) << 8;
 	spare->order = bytes[33];
 	aftl_load_kind(bytes[34], geo->zones, &spare->kind, &spare->handle);
 	spare->bits = bytes[35] >> SPARE_BITS_SHIFT & SPARE_BITS;
 	spare->parity = bytes[35] & SPARE_PARITY;
-	spare->lost = (u16)aftl_get(bytes + 38, 2);
+	spare->lost = (u16)aftl_get_le(bytes + 38, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
-		spare->origin[i].generation = (u16)aftl_get(at + 4, 2);
-		spare->origin[i].inherited = (u16)aftl_get(at + 6, 2);
+		spare->origin[i].generation = (u16)aftl_get_le(at + 4, 2);
+		spare->origin[i].inherited = (u16)aftl_get_le(at + 6, 2);
 	}
-	return spare_possible(spare, geo) ? 0 : -EUCLEAN;
+	return spare_entry_is_possible(spare, geo) ? 0 : -EUCLEAN;
 }

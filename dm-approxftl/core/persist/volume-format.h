@@ -398,25 +398,25 @@ struct aftl_place aftl_plp_entry_place(const struct aftl_layout *layout, u32 ind
 void aftl_sector_seal(u8 *sector, u32 nonce, u64 number);
 
 /**
- * aftl_sector_sound() - verify nonce and checksum of a sector
+ * aftl_sector_is_sound() - verify nonce and checksum of a sector
  * @sector: AFTL_SECTOR_BYTES
  * @nonce: of the volume
  * @number: of the sector in the volume
  */
-bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number);
+bool aftl_sector_is_sound(const u8 *sector, u32 nonce, u64 number);
 
 u32 aftl_volume_header_nonce(const struct aftl_volume_header *header);
 
 /**
- * aftl_volume_header_lay_out() - compute layout and shape of the volume that a header describes
+ * aftl_volume_header_set_layout() - compute layout and shape of the volume that a header describes
  * @header: with the parameters; its layout is set
  * @geo: takes the shape of one shard
  * @error: takes the message on failure
  *
  * Return: 0, or -EINVAL if no device has these parameters.
  */
-int __must_check aftl_volume_header_lay_out(struct aftl_volume_header *header,
-					    struct aftl_geometry *geo, struct aftl_error *error);
+int __must_check aftl_volume_header_set_layout(struct aftl_volume_header *header,
+					       struct aftl_geometry *geo, struct aftl_error *error);
 
 /* Change the header of shard 0 into that of shard @index of the same device. */
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index);
@@ -444,10 +444,10 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
 int __must_check aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes,
 					   struct aftl_error *error);
 
-void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload);
+void aftl_volume_state_encode(const struct aftl_volume_state *state, u8 *payload);
 
 /* Decode a record of the volume's state. Return: 0, or -EUCLEAN if @payload is not valid. */
-int __must_check aftl_state_decode(struct aftl_volume_state *state, const u8 *payload);
+int __must_check aftl_volume_state_decode(struct aftl_volume_state *state, const u8 *payload);
 
 /* Position of entry @index, counted from the beginning of the remap table. */
 struct aftl_place aftl_remap_place(u32 index);

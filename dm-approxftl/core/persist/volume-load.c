@@ -72,9 +72,9 @@ static int read_snapshot_bytes(void *host, void *data, size_t size)
 	return 0;
 }
 
-static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_type *type,
-			 const struct aftl_config *config, const struct aftl_host_ops *ops,
-			 void *host, struct aftl **out, struct aftl_error *error)
+static int load_volume_snapshot(struct aftl_volume *volume, const struct aftl_policy_type *type,
+				const struct aftl_config *config, const struct aftl_host_ops *ops,
+				void *host, struct aftl **out, struct aftl_error *error)
 {
 	struct snapshot_reader from = { .end = volume->state.snapshot_bytes };
 	struct aftl_snapshot_source source = { .read = read_snapshot_bytes, .host = &from };
@@ -131,7 +131,7 @@ static size_t scan_zone_bytes(const struct scan *scan)
 	return scan->volume->geo.zones * sizeof(*scan->zones);
 }
 
-static void scan_close(struct scan *scan)
+static void close_recovery_scan(struct scan *scan)
 {
 	const struct aftl_backing *backing = scan->volume->backing;
 
@@ -143,8 +143,8 @@ static void scan_close(struct scan *scan)
 			 backing->host);
 }
 
-static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl *ftl,
-		     struct aftl_error *error)
+static int open_recovery_scan(struct scan *scan, struct aftl_volume *volume, struct aftl *ftl,
+			      struct aftl_error *error)
 {
 	const struct aftl_backing *backing = volume->backing;
 	int first;
@@ -166,7 +166,7 @@ static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl 
 		scan->zones = backing->alloc(backing->host, scan_zone_bytes(scan));
 	if (!first && !second && took && !scan->zones == !scan_zone_bytes(scan))
 		return 0;
-	scan_close(scan);
+	close_recovery_scan(scan);
 	return aftl_fail(error, -ENOMEM, "not enough memory to recover the volume");
 }
 
@@ -185,7 +185,7 @@ static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
 }
 
-static u64 found_seq(const struct scan *scan, u32 found)
+static u64 seq_of_found_version(const struct scan *scan, u32 found)
 {
 	const struct aftl_plp_slot *slot = decode_plp_found(scan, found);
 
@@ -194,7 +194,7 @@ static u64 found_seq(const struct scan *scan, u32 found)
 }
 
 /* Drop the version that was found: it is not the newest, or was discarded. */
-static void drop_found(struct scan *scan, u32 *found)
+static void drop_found_version(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *slot = decode_plp_found(scan, *found);
 
@@ -203,12 +203,12 @@ static void drop_found(struct scan *scan, u32 *found)
 	*found = 0;
 }
 
-static void apply_discard(struct scan *scan, u32 unit, u64 discard)
+static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
 {
 	u32 *found = aftl_l2p_entry(scan->ftl, unit);
 
-	if (discard && *found && found_seq(scan, *found) <= discard)
-		drop_found(scan, found);
+	if (discard && *found && seq_of_found_version(scan, *found) <= discard)
+		drop_found_version(scan, found);
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
@@ -216,8 +216,8 @@ static void apply_discard(struct scan *scan, u32 unit, u64 discard)
 static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
 				struct aftl_error *error)
 {
-	if (!aftl_is_damage(ret) || scan->volume->ignore_damage)
-		return aftl_is_damage(ret) ? 0 : ret;
+	if (!aftl_error_is_damage(ret) || scan->volume->ignore_damage)
+		return aftl_error_is_damage(ret) ? 0 : ret;
 	return aftl_fail(error, ret,
 			 "the volume is damaged: sector %llu, of a table that only a volume that was closed can do without, %s; see approxftl check --repair",
 			 (unsigned long long)sector,
@@ -230,17 +230,17 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 	u32 unit;
 
 	for (unit = first; unit < end; unit++, bytes += 8)
-		apply_discard(scan, unit, aftl_get(bytes, 8));
+		apply_discard_to_lpn(scan, unit, aftl_get_le(bytes, 8));
 }
 
-static int pause_load(const struct aftl *ftl, struct aftl_error *error)
+static int yield_during_load(const struct aftl *ftl, struct aftl_error *error)
 {
 	return aftl_host_pause(ftl) ?
 		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
 		       0;
 }
 
-static int scan_discards(struct scan *scan, struct aftl_error *error)
+static int scan_discard_table(struct scan *scan, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 unit;
@@ -254,7 +254,7 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 		else
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
 		if (!ret && at.sector % AFTL_FRAME_SECTORS == 0)
-			ret = pause_load(scan->ftl, error);
+			ret = yield_during_load(scan->ftl, error);
 	}
 	return ret;
 }
@@ -298,16 +298,16 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
-	else if (!aftl_is_damage(ret))
+	else if (!aftl_error_is_damage(ret))
 		*error = damage;
-	return aftl_is_damage(ret) ? 0 : ret;
+	return aftl_error_is_damage(ret) ? 0 : ret;
 }
 
 /*
  * Decode only what the first pass needs, and prefetch the entries of the L2P table for the second.
  */
-static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
-		      struct aftl_error *error)
+static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
+			       struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	int ret;
@@ -346,22 +346,22 @@ static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 		return ret;
 	block->erases = entry.erases;
 	block->wear = entry.wear;
-	aftl_block_set_flip(block, entry.flip);
+	aftl_block_set_first_colour(block, entry.flip);
 	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
 	if (entry.dead)
 		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
-		ret = peek_spare(scan, page, &spare, error);
+		ret = read_spare_for_scan(scan, page, &spare, error);
 		if (ret || !spare.seq || spare.erases <= block->erases)
 			continue;
 		block->erases = spare.erases;
 		block->wear = spare.wear;
-		aftl_block_set_flip(block, spare.flip);
+		aftl_block_set_first_colour(block, spare.flip);
 	}
 	return ret;
 }
 
-static void record_newest(struct scan *scan, u32 page, const struct aftl_spare *spare)
+static void record_newest_versions(struct scan *scan, u32 page, const struct aftl_spare *spare)
 {
 	u32 slot = page * scan->volume->geo.page_units;
 	u32 i;
@@ -375,14 +375,14 @@ static void record_newest(struct scan *scan, u32 page, const struct aftl_spare *
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
-		if (!*found || found_seq(scan, *found) < spare->seq)
+		if (!*found || seq_of_found_version(scan, *found) < spare->seq)
 			*found = slot + i + 1;
 	}
 	scan->last_seq = max(scan->last_seq, spare->seq);
 	scan->last_ns = max(scan->last_ns, spare->opened_ns);
 }
 
-static void restore_block(struct aftl_block *block, const struct aftl_spare *spare)
+static void restore_block_from_spare(struct aftl_block *block, const struct aftl_spare *spare)
 {
 	block->opened_ns = (s64)spare->opened_ns;
 	block->first_hour = spare->first_hour;
@@ -392,11 +392,11 @@ static void restore_block(struct aftl_block *block, const struct aftl_spare *spa
 	block->handle = spare->handle;
 	block->bits = spare->bits;
 	block->parity = spare->parity;
-	aftl_block_set_flip(block, spare->flip);
+	aftl_block_set_first_colour(block, spare->flip);
 }
 
-static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
-			 const struct aftl_spare *spare)
+static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, u32 page,
+				    const struct aftl_spare *spare)
 {
 	u32 slot = page * ftl->geo.page_units;
 	u32 i;
@@ -427,14 +427,14 @@ static bool spare_matches_block(const struct aftl_block *block, const struct aft
 	return spare->seq && spare->attr && spare->erases == block->erases;
 }
 
-static int invalidate_page(struct scan *scan, u32 page)
+static int invalidate_scanned_page(struct scan *scan, u32 page)
 {
 	u32 slot = page * scan->volume->geo.page_units;
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < scan->volume->geo.page_units; i++)
-		ret = aftl_volume_invalidate(scan->volume, to_ppn(slot + i));
+		ret = aftl_volume_invalidate_ppn(scan->volume, to_ppn(slot + i));
 	return ret;
 }
 
@@ -444,8 +444,8 @@ static int invalidate_page(struct scan *scan, u32 page)
  * power had failed before it, and can be programmed again. Its data that a flush has covered are
  * still in the persisted write buffer.
  */
-static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first,
-			      bool *whole, struct aftl_error *error)
+static int check_zone_program_complete(struct scan *scan, const struct aftl_block *block, u32 first,
+				       bool *whole, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	u32 needed = geo->program_pages;
@@ -464,7 +464,7 @@ static int check_zone_program(struct scan *scan, const struct aftl_block *block,
 	}
 	*whole = known == needed;
 	for (i = 0; !ret && known && !*whole && i < geo->program_pages; i++)
-		ret = invalidate_page(scan, first + i);
+		ret = invalidate_scanned_page(scan, first + i);
 	return ret;
 }
 
@@ -479,15 +479,15 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
-			ret = check_zone_program(scan, block, page, &whole, error);
+			ret = check_zone_program_complete(scan, block, page, &whole, error);
 		if (!ret)
 			ret = read_spare(scan, page, &spare, error);
 		if (ret || !whole || !spare_matches_block(block, &spare))
 			continue;
-		restore_block(block, &spare);
+		restore_block_from_spare(block, &spare);
 		own &= spare.seq > scan->volume->state.policy_seq;
-		restore_page(scan->ftl, block, page, &spare);
-		record_newest(scan, page, &spare);
+		restore_page_from_spare(scan->ftl, block, page, &spare);
+		record_newest_versions(scan, page, &spare);
 	}
 	if (!own)
 		clear_policy_fields(block);
@@ -496,7 +496,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 
 /* Zones and the persisted write buffer */
 
-static int fail_impossible_entry(const char *what, u32 number, struct aftl_error *error)
+static int report_impossible_entry(const char *what, u32 number, struct aftl_error *error)
 {
 	return aftl_fail(error, -EUCLEAN, "the volume is damaged: the entry of %s %u is impossible",
 			 what, number);
@@ -514,13 +514,13 @@ static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
 		else if (aftl_zone_entry_decode(&scan->zones[i], bytes))
-			ret = fail_impossible_entry("zone", i, error);
+			ret = report_impossible_entry("zone", i, error);
 		scan->last_seq = max(scan->last_seq, scan->zones[i].seq);
 	}
 	return ret;
 }
 
-static u64 zone_reset_seq(const struct scan *scan, u32 unit)
+static u64 get_zone_reset_seq(const struct scan *scan, u32 unit)
 {
 	return scan->zones[unit / scan->volume->geo.zone_units].seq;
 }
@@ -531,11 +531,11 @@ static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_s
 {
 	if (scan->zones)
 		return !found &&
-		       slot->entry.seq > zone_reset_seq(scan, from_lpn(slot->entry.what.lpn));
-	return !found || slot->entry.seq > found_seq(scan, found);
+		       slot->entry.seq > get_zone_reset_seq(scan, from_lpn(slot->entry.what.lpn));
+	return !found || slot->entry.seq > seq_of_found_version(scan, found);
 }
 
-static void place_plp_entry(struct scan *scan, u32 index)
+static void choose_newest_plp_entry(struct scan *scan, u32 index)
 {
 	struct aftl_plp_slot *slot = &scan->volume->plp_slots[index];
 	u32 *found = aftl_l2p_entry(scan->ftl, from_lpn(slot->entry.what.lpn));
@@ -543,7 +543,7 @@ static void place_plp_entry(struct scan *scan, u32 index)
 	scan->last_seq = max(scan->last_seq, slot->entry.seq);
 	if (!plp_entry_is_newest(scan, slot, *found))
 		return;
-	drop_found(scan, found);
+	drop_found_version(scan, found);
 	*found = encode_plp_found(index);
 	slot->state = AFTL_PLP_SLOT_USED;
 }
@@ -561,15 +561,15 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
 		else if (aftl_plp_entry_decode(&volume->plp_slots[i].entry, &volume->geo, bytes))
-			ret = fail_impossible_entry("write-buffer place", i, error);
+			ret = report_impossible_entry("write-buffer place", i, error);
 		else if (volume->plp_slots[i].entry.seq)
-			place_plp_entry(scan, i);
+			choose_newest_plp_entry(scan, i);
 	}
 	return ret;
 }
 
 /* Return true if no slot before @index has a page of the same zone. */
-static bool plp_first_of_zone(const struct scan *scan, u32 index)
+static bool plp_entry_is_first_of_zone(const struct scan *scan, u32 index)
 {
 	const struct aftl_volume *volume = scan->volume;
 	u32 zone = from_lpn(volume->plp_slots[index].entry.what.lpn) / volume->geo.zone_units;
@@ -597,13 +597,13 @@ static bool drop_newest_excess_plp(struct scan *scan)
 
 		if (slot->state != AFTL_PLP_SLOT_USED)
 			continue;
-		zones += plp_first_of_zone(scan, i);
+		zones += plp_entry_is_first_of_zone(scan, i);
 		if (!newest || newest->entry.seq < slot->entry.seq)
 			newest = slot;
 	}
 	if (zones <= scan->ftl->config.max_active_zones)
 		return false;
-	drop_found(scan, aftl_l2p_entry(scan->ftl, from_lpn(newest->entry.what.lpn)));
+	drop_found_version(scan, aftl_l2p_entry(scan->ftl, from_lpn(newest->entry.what.lpn)));
 	return true;
 }
 
@@ -623,7 +623,7 @@ static u32 zone_count_written(struct scan *scan, u32 zone)
 	return written;
 }
 
-static bool beyond_write_pointer(const struct scan *scan, u32 unit)
+static bool lpn_is_beyond_write_pointer(const struct scan *scan, u32 unit)
 {
 	return unit % scan->volume->geo.zone_units >=
 	       aftl_zone_at(scan->ftl, to_lpn(unit))->written;
@@ -635,13 +635,13 @@ static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slo
 
 	if (slot->state != AFTL_PLP_SLOT_USED)
 		return;
-	if (beyond_write_pointer(scan, unit))
-		drop_found(scan, aftl_l2p_entry(scan->ftl, unit));
+	if (lpn_is_beyond_write_pointer(scan, unit))
+		drop_found_version(scan, aftl_l2p_entry(scan->ftl, unit));
 	else
 		aftl_zone_reserve_slot(scan->ftl, slot->entry.what.lpn);
 }
 
-static void recover_zones(struct scan *scan)
+static void recover_zone_states(struct scan *scan)
 {
 	u32 i;
 
@@ -658,7 +658,7 @@ static void recover_zones(struct scan *scan)
 /*
  * Remove the mappings beyond write pointers, which would count again after new writes up to there.
  */
-static int invalidate_beyond(struct scan *scan)
+static int unmap_beyond_write_pointers(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	struct aftl *ftl = scan->ftl;
@@ -670,9 +670,9 @@ static int invalidate_beyond(struct scan *scan)
 
 		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
 		    unit < geo->units &&
-		    *scan_page_seq(scan, i / geo->page_units) > zone_reset_seq(scan, unit) &&
-		    beyond_write_pointer(scan, unit))
-			ret = aftl_volume_invalidate(scan->volume, to_ppn(i));
+		    *scan_page_seq(scan, i / geo->page_units) > get_zone_reset_seq(scan, unit) &&
+		    lpn_is_beyond_write_pointer(scan, unit))
+			ret = aftl_volume_invalidate_ppn(scan->volume, to_ppn(i));
 	}
 	return ret;
 }
@@ -683,13 +683,13 @@ static int scan_zones(struct scan *scan, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; !ret && i < scan->volume->geo.units; i++)
-		apply_discard(scan, i, zone_reset_seq(scan, i));
+		apply_discard_to_lpn(scan, i, get_zone_reset_seq(scan, i));
 	if (!ret)
 		ret = scan_plp_entries(scan, error);
 	if (ret)
 		return ret;
-	recover_zones(scan);
-	return invalidate_beyond(scan) ?
+	recover_zone_states(scan);
+	return unmap_beyond_write_pointers(scan) ?
 		       aftl_fail(error, -ENOMEM, "not enough memory to recover the volume") :
 		       0;
 }
@@ -698,14 +698,14 @@ static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
 {
 	int ret = scan_plp_entries(scan, error);
 
-	return ret ? ret : scan_discards(scan, error);
+	return ret ? ret : scan_discard_table(scan, error);
 }
 
 /*
  * Drop the last programs of a block if none of their pages is mapped, so that the zone has the free
  * pages that it was promised. A block without any mapped page is erased by its zone.
  */
-static void undo_empty_programs(struct aftl *ftl, struct aftl_block *block)
+static void drop_unmapped_last_programs(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 page = ftl->geo.pages;
 	u32 i;
@@ -737,7 +737,7 @@ static void map_recovered_ppn(struct aftl *ftl, struct aftl_block *block, aftl_p
 	*found = 0;
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, lpn, ppn,
 			aftl_ppn_level(&ftl->media, ppn));
-	ftl->lost_units += aftl_ppn_lost(&ftl->media, ppn);
+	ftl->lost_units += aftl_ppn_is_marked_lost(&ftl->media, ppn);
 }
 
 static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
@@ -770,13 +770,13 @@ static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 	}
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		map_recovered_block(ftl, &ftl->media.blocks[i]);
-		ret = pause_load(ftl, error);
+		ret = yield_during_load(ftl, error);
 	}
 	return ret;
 }
 
 /* Only the newest version of a page counts as lost. */
-static void clear_stale_lost(struct aftl *ftl)
+static void clear_stale_lost_marks(struct aftl *ftl)
 {
 	u32 i;
 
@@ -785,7 +785,7 @@ static void clear_stale_lost(struct aftl *ftl)
 }
 
 /* Mark a page as programmed without data: it must have been, although no durable entry says so. */
-static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
+static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
 	u32 slot = index * ftl->geo.page_units;
@@ -801,38 +801,38 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u3
 	block->approx_only = 0;
 }
 
-static void assume_step(struct aftl *ftl, struct aftl_block *block, u32 page)
+static void assume_program_step(struct aftl *ftl, struct aftl_block *block, u32 page)
 {
 	u32 i;
 
 	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
-		assume_page(ftl, block, page + i, aftl_block_program_mode(block));
+		assume_page_programmed(ftl, block, page + i, aftl_block_program_mode(block));
 }
 
-static bool step_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+static bool program_step_is_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 i;
 
 	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
-		if (aftl_page_programmed(&ftl->media, block, page + i))
+		if (aftl_page_is_programmed(&ftl->media, block, page + i))
 			return true;
 	return false;
 }
 
-static u32 count_known_steps(const struct aftl *ftl, const struct aftl_block *block)
+static u32 count_known_program_steps(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 steps = 0;
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages)
-		steps += step_known(ftl, block, page);
+		steps += program_step_is_known(ftl, block, page);
 	return steps;
 }
 
 /* Pages before a programmed one in the program order have been programmed, too. */
-static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
+static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 {
-	u32 left = count_known_steps(ftl, block);
+	u32 left = count_known_program_steps(ftl, block);
 	struct aftl_block at = *block;
 	u32 page;
 
@@ -843,34 +843,34 @@ static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
 			       aftl_two_pass_next(&ftl->media, &at) : at.frontier;
 		if (page >= ftl->geo.pages)
 			break;
-		left -= step_known(ftl, block, page);
-		assume_step(ftl, block, page);
+		left -= program_step_is_known(ftl, block, page);
+		assume_program_step(ftl, block, page);
 		at.programmed += aftl_block_step(&ftl->geo, block);
-		aftl_order_advance(&ftl->media, &at, page);
+		aftl_program_order_advance(&ftl->media, &at, page);
 	}
 	block->frontier = at.frontier;
 }
 
-static void replay_leaders(struct aftl *ftl, struct aftl_block *block)
+static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages) {
-		if (!step_known(ftl, block, page))
+		if (!program_step_is_known(ftl, block, page))
 			continue;
-		assume_step(ftl, block, page);
-		assume_step(ftl, block,
-			    aftl_word_line_page(&ftl->geo, aftl_layer(&ftl->geo, page), 0));
+		assume_program_step(ftl, block, page);
+		assume_program_step(ftl, block,
+				    aftl_word_line_page(&ftl->geo, aftl_layer(&ftl->geo, page), 0));
 	}
 }
 
 /* Programming continues in the layers of the last super layer that has programmed pages. */
-static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
+static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
 	u32 last = ftl->geo.pages - 1;
 
-	while (!aftl_page_programmed(&ftl->media, block, last))
+	while (!aftl_page_is_programmed(&ftl->media, block, last))
 		last--;
 	last = aftl_layer(&ftl->geo, last);
 	block->frontier = last < ftl->geo.super_layers ?
@@ -881,7 +881,7 @@ static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
  * The entry of a page has the mode of its first program; later programs of its word line tell that
  * it has been switched to more bits.
  */
-static void replay_switched(struct aftl *ftl, struct aftl_block *block)
+static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = block->programmed;
 	u32 done = 0;
@@ -893,9 +893,9 @@ static void replay_switched(struct aftl *ftl, struct aftl_block *block)
 		bool first = aftl_is_switch_first_pass(&ftl->geo, page);
 
 		for (; page < end; page++, done++) {
-			left -= aftl_page_programmed(&ftl->media, block, page);
-			assume_page(ftl, block, page,
-				    first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
+			left -= aftl_page_is_programmed(&ftl->media, block, page);
+			assume_page_programmed(ftl, block, page,
+					       first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
 		}
 		if (!first)
 			aftl_switch_line(&ftl->media, block, end - 1);
@@ -904,20 +904,20 @@ static void replay_switched(struct aftl *ftl, struct aftl_block *block)
 }
 
 /* Complete what is known of the block, and find the page where its program order continues. */
-static void replay_block(struct aftl *ftl, struct aftl_block *block)
+static void replay_block_program_order(struct aftl *ftl, struct aftl_block *block)
 {
 	if (block->order == AFTL_ORDER_SUPER_LAYER)
-		replay_super_layers(ftl, block);
+		replay_super_layer_order(ftl, block);
 	else if (block->order == AFTL_ORDER_LEADER_FIRST)
-		replay_leaders(ftl, block);
+		replay_leader_first_order(ftl, block);
 	else if (block->order == AFTL_ORDER_SWITCHED)
-		replay_switched(ftl, block);
+		replay_switched_order(ftl, block);
 	else
-		replay_in_order(ftl, block);
+		replay_program_order(ftl, block);
 }
 
 /* A stripe whose parity has been written takes no more data. */
-static void assume_parity_stripes(struct aftl *ftl, struct aftl_block *block)
+static void assume_parity_stripes_full(struct aftl *ftl, struct aftl_block *block)
 {
 	const struct aftl_block *parity = aftl_parity_block_of(ftl, block);
 	u32 page;
@@ -925,8 +925,8 @@ static void assume_parity_stripes(struct aftl *ftl, struct aftl_block *block)
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
 	for (page = 0; page < ftl->geo.pages; page++)
-		if (aftl_page_programmed(&ftl->media, parity, page))
-			assume_page(ftl, block, page, aftl_block_program_mode(block));
+		if (aftl_page_is_programmed(&ftl->media, parity, page))
+			assume_page_programmed(ftl, block, page, aftl_block_program_mode(block));
 }
 
 /* A parity block stays open and continues. */
@@ -941,9 +941,9 @@ static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 	bool bad = block->state == AFTL_BLOCK_BAD;
 
 	if (ftl->geo.superblock_luns && !bad)
-		assume_parity_stripes(ftl, block);
+		assume_parity_stripes_full(ftl, block);
 	if (block->programmed)
-		replay_block(ftl, block);
+		replay_block_program_order(ftl, block);
 	else if (bad)
 		return;
 	lun->good_blocks += !block->parity;
@@ -991,7 +991,7 @@ static void recover_lun(struct aftl *ftl, struct aftl_lun *lun)
 		recover_block(ftl, lun, &ftl->media.blocks[i]);
 }
 
-static void restore_time(struct scan *scan)
+static void restore_device_time(struct scan *scan)
 {
 	struct aftl *ftl = scan->ftl;
 	u32 hours;
@@ -1005,7 +1005,7 @@ static void restore_time(struct scan *scan)
 		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
 }
 
-static int scan_blocks(struct scan *scan, struct aftl_error *error)
+static int scan_all_blocks(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
 	int ret = 0;
@@ -1014,31 +1014,31 @@ static int scan_blocks(struct scan *scan, struct aftl_error *error)
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		ret = scan_block(scan, &ftl->media.blocks[i], error);
 		if (!ret)
-			ret = pause_load(ftl, error);
+			ret = yield_during_load(ftl, error);
 	}
 	return ret;
 }
 
-static int scan_tables(struct scan *scan, struct aftl_error *error)
+static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
 	int ret;
 	u32 i;
 
 	aftl_block_manager_clear(ftl);
-	ret = scan_blocks(scan, error);
+	ret = scan_all_blocks(scan, error);
 	if (!ret)
 		ret = scan->zones ? scan_zones(scan, error) : scan_plp_and_discards(scan, error);
 	if (!ret)
 		ret = map_recovered_pages(scan, error);
 	if (ret)
 		return ret;
-	clear_stale_lost(ftl);
+	clear_stale_lost_marks(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
 	aftl_superblock_sync_erases(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
-		undo_empty_programs(ftl, &ftl->media.blocks[i]);
+		drop_unmapped_last_programs(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recover_lun(ftl, &ftl->luns[i]);
 	aftl_superblock_assign_parity(ftl);
@@ -1046,11 +1046,11 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 	aftl_cmt_rebuild(ftl);
 	if (scan->zones)
 		aftl_zone_reopen_blocks(ftl);
-	restore_time(scan);
+	restore_device_time(scan);
 	return 0;
 }
 
-static int check_times(const struct aftl *ftl, struct aftl_error *error)
+static int check_recovered_times(const struct aftl *ftl, struct aftl_error *error)
 {
 	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
 		return aftl_fail(error, -EUCLEAN,
@@ -1062,15 +1062,15 @@ static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl,
 			       struct aftl_error *error)
 {
 	struct scan scan;
-	int ret = scan_open(&scan, volume, ftl, error);
+	int ret = open_recovery_scan(&scan, volume, ftl, error);
 
 	if (ret)
 		return ret;
-	ret = scan_tables(&scan, error);
+	ret = scan_volume_tables(&scan, error);
 	if (!ret)
-		ret = check_times(ftl, error);
+		ret = check_recovered_times(ftl, error);
 	volume->state.seq = max(volume->state.seq, scan.last_seq);
-	scan_close(&scan);
+	close_recovery_scan(&scan);
 	return ret;
 }
 
@@ -1096,7 +1096,7 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	if (!ret)
 		ret = aftl_audit_counts(ftl, error);
 	if (!ret)
-		aftl_start_restored(ftl);
+		aftl_start_loaded_device(ftl);
 	if (ret) {
 		*out = NULL;
 		aftl_destroy(ftl);
@@ -1162,8 +1162,8 @@ static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl
 	for (i = 0; !ret && i < geo->ppns; i++)
 		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
 		    from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / geo->zone_units == zone &&
-		    !aftl_ppn_valid(&ftl->media, to_ppn(i)))
-			ret = aftl_volume_invalidate(volume, to_ppn(i));
+		    !aftl_ppn_is_valid(&ftl->media, to_ppn(i)))
+			ret = aftl_volume_invalidate_ppn(volume, to_ppn(i));
 	return ret;
 }
 
@@ -1203,8 +1203,8 @@ static void rebuild_discard_sector(const struct aftl_volume *volume, const struc
 
 	for (; lpn < end; lpn++)
 		if (!*aftl_l2p_entry(ftl, (u32)lpn))
-			aftl_put(bytes + aftl_discard_place(layout, (u32)lpn).offset,
-				 volume->state.seq - 1, 8);
+			aftl_put_le(bytes + aftl_discard_place(layout, (u32)lpn).offset,
+				    volume->state.seq - 1, 8);
 }
 
 static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
@@ -1216,7 +1216,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
 	u64 slot = layout->plp_table * AFTL_FRAME_SECTORS;
 	u8 *bytes;
-	int ret = aftl_volume_rebuild(volume, sector, readable, &bytes, error);
+	int ret = aftl_volume_rebuild_sector(volume, sector, readable, &bytes, error);
 
 	if (ret)
 		return ret;
@@ -1241,8 +1241,9 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
  * After a read error all sectors of the frame are rebuilt, without trying to read it again: a read
  * that succeeds now would not tell which sectors have been rebuilt.
  */
-static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
-			   bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
+static int rebuild_damaged_frame(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
+				 bool readable, struct aftl_recovery *recovery,
+				 struct aftl_error *error)
 {
 	u32 more = readable ? 0 : AFTL_FRAME_SECTORS - 1;
 	int ret = rebuild_table_sector(volume, ftl, *sector, readable, recovery, error);
@@ -1253,8 +1254,8 @@ static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u
 }
 
 /* Check all sectors of the tables before frame @end, and rebuild the damaged ones. */
-static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
-			  struct aftl_recovery *recovery, struct aftl_error *error)
+static int rebuild_damaged_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
+				  struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	u64 sector = volume->header.layout.erases * AFTL_FRAME_SECTORS;
 	struct aftl_error damage;
@@ -1266,18 +1267,18 @@ static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u6
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
 		if (!aftl_volume_reader_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
-			if (aftl_is_damage(ret))
-				ret = rebuild_damaged(volume, ftl, &sector, ret == -EUCLEAN,
-						      recovery, error);
+			if (aftl_error_is_damage(ret))
+				ret = rebuild_damaged_frame(volume, ftl, &sector, ret == -EUCLEAN,
+							    recovery, error);
 		}
 		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
-			ret = pause_load(ftl, error);
+			ret = yield_during_load(ftl, error);
 	}
 	aftl_volume_reader_close(&reader);
 	return ret;
 }
 
-static void count_recovered(const struct aftl *ftl, struct aftl_recovery *recovery)
+static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *recovery)
 {
 	u32 i;
 
@@ -1330,23 +1331,23 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 		ret = aftl_snapshot_check_policy_change(config, error);
 	if (ret)
 		return ret;
-	aftl_shard_config(&volume->own, config, volume->header.shard);
+	aftl_derive_shard_config(&volume->own, config, volume->header.shard);
 	if (volume->state.closed && !scan)
-		recovery->closed = !load_snapshot(volume, type, &volume->own, ops, host, out,
-						  &recovery->snapshot);
+		recovery->closed = !load_volume_snapshot(volume, type, &volume->own, ops, host, out,
+							 &recovery->snapshot);
 	if (!recovery->closed)
 		ret = load_from_tables(volume, type, &volume->own, ops, host, out, error);
 	if (ret)
 		return ret;
-	count_recovered(*out, recovery);
+	count_recovered_lpns(*out, recovery);
 	recovery->displaced_units = volume->remap_count;
 	recovery->header = volume->repair_headers;
 	recovery->state = volume->repair_state;
-	ret = rebuild_tables(volume, *out,
-			     recovery->closed || volume->ignore_damage ?
+	ret = rebuild_damaged_tables(volume, *out,
+				     recovery->closed || volume->ignore_damage ?
 				     volume->header.layout.snapshot :
 				     volume->header.layout.spares,
-			     recovery, error);
+				     recovery, error);
 	recovery->tables += volume->repair_extents;
 	if (!ret && !recovery->closed && record_recovery_decisions(volume, *out))
 		ret = aftl_fail(error, volume->ret,

@@ -117,13 +117,13 @@ struct aftl_volume {
 };
 
 /* Return true for errors of a damaged place: unreadable, or with other content. */
-static inline bool aftl_is_damage(int ret)
+static inline bool aftl_error_is_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
 }
 
 /**
- * aftl_volume_rebuild() - start to rebuild a damaged sector of the tables
+ * aftl_volume_rebuild_sector() - start to rebuild a damaged sector of the tables
  * @volume: loaded volume
  * @sector: number in the volume
  * @readable: the frame's other sectors can be read; if not, the caller rebuilds all of them
@@ -133,15 +133,15 @@ static inline bool aftl_is_damage(int ret)
  * The next commit writes the sector. Return: 0, -EUCLEAN if there are too many damaged frames, or
  * an error of the backing device.
  */
-int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable,
-				     u8 **bytes, struct aftl_error *error);
+int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool readable,
+					    u8 **bytes, struct aftl_error *error);
 
 /* Return the bytes of an entry, to be changed for the next commit; NULL after an error (@ret). */
 u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 
 /* plp-buffer.c */
 
-bool __must_check aftl_plp_alloc(struct aftl_volume *volume);
+bool __must_check aftl_plp_alloc_slots(struct aftl_volume *volume);
 void aftl_plp_destroy(struct aftl_volume *volume);
 
 /* In plp_slot_of: the tag waits for a slot. */
@@ -150,10 +150,10 @@ void aftl_plp_destroy(struct aftl_volume *volume);
 /* Return true if a version of @lpn has an entry that has not been released. */
 bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 
-bool aftl_plp_in_use(const struct aftl_volume *volume);
+bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
 
 /* A commit has ended: released slots become free. */
-void aftl_plp_committed(struct aftl_volume *volume);
+void aftl_plp_commit_done(struct aftl_volume *volume);
 
 /* Encode the entry that the slot should have. */
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
@@ -165,10 +165,10 @@ u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
 u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 
 /* Note that the mapping of @ppn in the spare table must be removed. */
-int __must_check aftl_volume_invalidate(struct aftl_volume *volume, aftl_ppn_t ppn);
+int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /* Return the ppns of @page noted so, as bits. */
-u16 aftl_volume_invalidated(const struct aftl_volume *volume, u32 page);
+u16 aftl_volume_invalidated_bits(const struct aftl_volume *volume, u32 page);
 
 /* Forget these notes: the spare table has been changed. */
 void aftl_volume_free_invalidated(struct aftl_volume *volume);
@@ -178,7 +178,7 @@ void aftl_volume_free_invalidated(struct aftl_volume *volume);
 void aftl_remap_init(struct aftl_volume *volume);
 
 /* Offset on the backing device of the data of @ppn; 0: its usual place. */
-u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
+u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /* Load the remap table, and drop entries that are not current in the recovered device @ftl. */
 int __must_check aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
@@ -198,7 +198,7 @@ int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
 /* A commit has ended: the extent table is durable. */
-void aftl_extents_committed(struct aftl_volume *volume);
+void aftl_extents_commit_done(struct aftl_volume *volume);
 
 /*
  * Initialise the extent of @frame if it is not, and fill @bytes with the empty frame if the extent
@@ -206,10 +206,10 @@ void aftl_extents_committed(struct aftl_volume *volume);
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */
-int __must_check aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes);
+int __must_check aftl_extents_initialise_for(struct aftl_volume *volume, u64 frame, u8 *bytes);
 
 /* Seal all sectors of @frames frames, the first of which is @number. */
-void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
+void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
 /*
  * Return the number of the first damaged sector in @count frames from @first on; U64_MAX if none.

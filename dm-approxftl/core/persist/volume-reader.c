@@ -13,7 +13,7 @@ static void reader_set_bit(u64 *bits, u64 bit)
 	bits[bit / 64] |= 1ULL << bit % 64;
 }
 
-static size_t reader_bytes(u32 chunks)
+static size_t reader_memory_bytes(u32 chunks)
 {
 	return chunks * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
 }
@@ -24,7 +24,7 @@ static bool reader_alloc_chunks(struct aftl_volume_reader *reader, u32 chunks)
 	const struct aftl_backing *backing = reader->volume->backing;
 
 	reader->chunks = chunks;
-	reader->bytes = backing->alloc(backing->host, reader_bytes(chunks));
+	reader->bytes = backing->alloc(backing->host, reader_memory_bytes(chunks));
 	if (reader->bytes)
 		reader->chunk =
 			(struct aftl_reader_chunk *)(reader->bytes + chunks * READER_CHUNK_BYTES);
@@ -76,7 +76,7 @@ void aftl_volume_reader_close(struct aftl_volume_reader *reader)
 		if (reader->chunk[i].pending)
 			reader_wait(reader, &reader->chunk[i]);
 	backing = reader->volume->backing;
-	backing->free(backing->host, reader->bytes, reader_bytes(reader->chunks));
+	backing->free(backing->host, reader->bytes, reader_memory_bytes(reader->chunks));
 }
 
 /* Start to read chunk @number, in place of one that is not needed any more. */
@@ -194,14 +194,14 @@ const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *reader, u64 number
 }
 
 /* Verify a sector's checksum once, however many of its entries are read. */
-static bool reader_sector_sound(const struct aftl_volume_reader *reader,
-				struct aftl_reader_chunk *chunk, const u8 *bytes, u64 sector)
+static bool is_reader_sector_sound(const struct aftl_volume_reader *reader,
+				   struct aftl_reader_chunk *chunk, const u8 *bytes, u64 sector)
 {
 	u64 index = sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS;
 
 	if (reader_test_bit(chunk->verified, index))
 		return true;
-	if (!aftl_sector_sound(bytes, reader->volume->nonce, sector))
+	if (!aftl_sector_is_sound(bytes, reader->volume->nonce, sector))
 		return false;
 	reader_set_bit(chunk->verified, index);
 	return true;
@@ -223,7 +223,7 @@ const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *reader, u64 secto
 	bytes = reader_chunk_bytes(reader, chunk) +
 		(sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS) *
 			AFTL_SECTOR_BYTES;
-	if (reader_sector_sound(reader, chunk, bytes, sector))
+	if (is_reader_sector_sound(reader, chunk, bytes, sector))
 		return bytes;
 	*ret = aftl_fail(error, -EUCLEAN, "the volume is damaged: sector %llu has a wrong checksum",
 			 (unsigned long long)sector);

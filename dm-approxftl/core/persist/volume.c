@@ -20,7 +20,7 @@ u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *byte
 	u64 end = sector + (u64)count * AFTL_FRAME_SECTORS;
 
 	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
-		if (!aftl_sector_sound(bytes, volume->nonce, sector))
+		if (!aftl_sector_is_sound(bytes, volume->nonce, sector))
 			return sector;
 	return U64_MAX;
 }
@@ -62,7 +62,7 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
  * interrupted or the first one cannot be read. It is not consulted if the first one says that this
  * is no volume, or one of another version.
  */
-static int choose_header(struct aftl_volume *volume, struct aftl_error *error)
+static int choose_newer_header(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_header *copy = (struct aftl_volume_header *)volume->bytes;
 	struct aftl_error second;
@@ -81,7 +81,7 @@ static int choose_header(struct aftl_volume *volume, struct aftl_error *error)
 	return 0;
 }
 
-static int state_damaged(u64 number, int code, struct aftl_error *error)
+static int report_bad_state(u64 number, int code, struct aftl_error *error)
 {
 	return aftl_fail(error, code, code == -EUCLEAN ?
 			 "the volume is damaged: the state in frame %llu is wrong" :
@@ -95,14 +95,14 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
 	u64 number = AFTL_FRAME_STATE + parity;
 	int ret = volume_read_frame(volume, number, volume->scratch);
 
-	if (!ret && !aftl_sector_sound(volume->scratch, volume->nonce,
-				       number * AFTL_FRAME_SECTORS))
+	if (!ret && !aftl_sector_is_sound(volume->scratch, volume->nonce,
+					  number * AFTL_FRAME_SECTORS))
 		ret = -EUCLEAN;
 	if (!ret)
-		ret = aftl_state_decode(state, volume->scratch);
+		ret = aftl_volume_state_decode(state, volume->scratch);
 	if (!ret && (state->commit & 1) != parity)
 		ret = -EUCLEAN;
-	return ret ? state_damaged(number, ret, error) : 0;
+	return ret ? report_bad_state(number, ret, error) : 0;
 }
 
 /*
@@ -120,16 +120,16 @@ static int use_single_state(struct aftl_volume *volume, const struct aftl_volume
 }
 
 /* Sectors are written atomically, so both states are there, one commit apart. */
-static int choose_state(struct aftl_volume *volume, struct aftl_error *error)
+static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_state odd = { 0 };
 	struct aftl_error second;
 	int ret = load_state_copy(volume, 0, &volume->state, error);
 	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
 
-	if (aftl_is_damage(ret) && !other)
+	if (aftl_error_is_damage(ret) && !other)
 		return use_single_state(volume, &odd);
-	if (!ret && aftl_is_damage(other))
+	if (!ret && aftl_error_is_damage(other))
 		return use_single_state(volume, &volume->state);
 	if (ret || other)
 		return ret ? ret : other;
@@ -154,20 +154,20 @@ static int check_backing_size(const struct aftl_backing *backing, const struct a
 	return 0;
 }
 
-static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
+static int load_volume_metadata(struct aftl_volume *volume, struct aftl_error *error)
 {
-	int ret = choose_header(volume, error);
+	int ret = choose_newer_header(volume, error);
 
 	if (!ret)
 		ret = check_backing_size(volume->backing, &volume->header.layout, error);
 	if (!ret)
-		ret = aftl_volume_header_lay_out(&volume->header, &volume->geo, error);
-	if (!ret && (!aftl_plp_alloc(volume) || !aftl_extents_alloc(volume)))
+		ret = aftl_volume_header_set_layout(&volume->header, &volume->geo, error);
+	if (!ret && (!aftl_plp_alloc_slots(volume) || !aftl_extents_alloc(volume)))
 		ret = aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
 	if (ret)
 		return ret;
 	volume->nonce = aftl_volume_header_nonce(&volume->header);
-	ret = choose_state(volume, error);
+	ret = choose_newer_volume_state(volume, error);
 	return ret ? ret : aftl_extents_load(volume, error);
 }
 
@@ -224,7 +224,7 @@ int aftl_volume_open(struct aftl_volume **out, const struct aftl_backing *backin
 
 	if (!volume)
 		return aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
-	ret = load_volume(volume, error);
+	ret = load_volume_metadata(volume, error);
 	if (ret)
 		aftl_volume_release(volume);
 	else
@@ -249,7 +249,7 @@ const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volum
 
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
-	u64 displaced = volume->remap_count ? aftl_remap_offset(volume, ppn) : 0;
+	u64 displaced = volume->remap_count ? aftl_remap_data_offset(volume, ppn) : 0;
 
 	return displaced ? displaced :
 			   volume->header.layout.data * AFTL_FRAME_BYTES +
@@ -258,7 +258,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 
 /* Frames of the tables in memory */
 
-static u32 *frame_chain(struct aftl_volume *volume, u64 number)
+static u32 *cache_frame_hash_chain(struct aftl_volume *volume, u64 number)
 {
 	return &volume->hash[number & (AFTL_VOLUME_FRAMES - 1)];
 }
@@ -270,16 +270,16 @@ static u8 *cache_frame_bytes(const struct aftl_volume *volume, u32 index)
 
 static u32 cache_find_frame(struct aftl_volume *volume, u64 number)
 {
-	u32 index = *frame_chain(volume, number);
+	u32 index = *cache_frame_hash_chain(volume, number);
 
 	while (index != NONE && volume->frames[index].number != number)
 		index = volume->frames[index].next;
 	return index;
 }
 
-static void cache_forget_frame(struct aftl_volume *volume, u32 index)
+static void cache_remove_frame(struct aftl_volume *volume, u32 index)
 {
-	u32 *link = frame_chain(volume, volume->frames[index].number);
+	u32 *link = cache_frame_hash_chain(volume, volume->frames[index].number);
 
 	while (*link != index)
 		link = &volume->frames[*link].next;
@@ -288,7 +288,7 @@ static void cache_forget_frame(struct aftl_volume *volume, u32 index)
 }
 
 /* Take a frame without changes, after a commit if all have some. */
-static int cache_take_frame(struct aftl_volume *volume, u32 *index)
+static int cache_take_clean_frame(struct aftl_volume *volume, u32 *index)
 {
 	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
 
@@ -299,13 +299,13 @@ static int cache_take_frame(struct aftl_volume *volume, u32 *index)
 		volume->hand = (volume->hand + 1) % AFTL_VOLUME_FRAMES;
 	} while (volume->frames[*index].dirty);
 	if (volume->frames[*index].used)
-		cache_forget_frame(volume, *index);
+		cache_remove_frame(volume, *index);
 	return 0;
 }
 
 static void cache_insert_frame(struct aftl_volume *volume, u64 number, u32 index)
 {
-	u32 *chain = frame_chain(volume, number);
+	u32 *chain = cache_frame_hash_chain(volume, number);
 
 	volume->frames[index] = (struct aftl_frame){
 		.number = number,
@@ -326,11 +326,11 @@ static int read_checked_frame(const struct aftl_volume *volume, u64 number, u8 *
 
 static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 {
-	int ret = cache_take_frame(volume, index);
+	int ret = cache_take_clean_frame(volume, index);
 	u8 *bytes = cache_frame_bytes(volume, *index);
 
 	if (!ret)
-		ret = aftl_extents_init_frame(volume, number, bytes);
+		ret = aftl_extents_initialise_for(volume, number, bytes);
 	if (ret >= 0)
 		ret = ret ? 0 : read_checked_frame(volume, number, bytes);
 	if (!ret)
@@ -348,7 +348,7 @@ static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool read
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: more than %u frames of its tables",
 				 AFTL_VOLUME_FRAMES);
-	ret = cache_take_frame(volume, index);
+	ret = cache_take_clean_frame(volume, index);
 	if (!ret && readable)
 		ret = volume_read_frame(volume, number, cache_frame_bytes(volume, *index));
 	if (ret)
@@ -358,8 +358,8 @@ static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool read
 	return 0;
 }
 
-int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable, u8 **bytes,
-			struct aftl_error *error)
+int aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool readable, u8 **bytes,
+			       struct aftl_error *error)
 {
 	u64 number = sector / AFTL_FRAME_SECTORS;
 	u32 index = cache_find_frame(volume, number);
@@ -416,7 +416,7 @@ static int write_headers(struct aftl_volume *volume)
 
 /* Commits */
 
-static int write_dirty(struct aftl_volume *volume, u32 index)
+static int write_dirty_frame(struct aftl_volume *volume, u32 index)
 {
 	struct aftl_frame *frame = &volume->frames[index];
 	u8 *bytes = cache_frame_bytes(volume, index);
@@ -429,14 +429,14 @@ static int write_dirty(struct aftl_volume *volume, u32 index)
 	return volume_write_frame(volume, frame->number, bytes);
 }
 
-static int write_all_dirty(struct aftl_volume *volume)
+static int write_all_dirty_frames(struct aftl_volume *volume)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < AFTL_VOLUME_FRAMES; i++)
 		if (volume->frames[i].dirty)
-			ret = write_dirty(volume, i);
+			ret = write_dirty_frame(volume, i);
 	return ret;
 }
 
@@ -444,7 +444,7 @@ static int write_all_dirty(struct aftl_volume *volume)
  * Write the resets and finishes of zones before other entries. Otherwise a crash could leave both
  * the data after a reset and those before it.
  */
-static int write_dirty_zones(struct aftl_volume *volume)
+static int write_dirty_zone_frames(struct aftl_volume *volume)
 {
 	int ret = 0;
 	u32 i;
@@ -455,7 +455,7 @@ static int write_dirty_zones(struct aftl_volume *volume)
 		if (!frame->dirty || frame->number < volume->header.layout.discards ||
 		    frame->number >= volume->header.layout.plp_table)
 			continue;
-		ret = write_dirty(volume, i);
+		ret = write_dirty_frame(volume, i);
 		frame->dirty = 0;
 		volume->dirty--;
 	}
@@ -463,20 +463,20 @@ static int write_dirty_zones(struct aftl_volume *volume)
 	return ret ? ret : volume_flush(volume);
 }
 
-static int write_state(struct aftl_volume *volume)
+static int write_volume_state(struct aftl_volume *volume)
 {
 	u64 number;
 
 	volume->state.commit++;
 	number = AFTL_FRAME_STATE + (volume->state.commit & 1);
 	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
-	aftl_state_encode(&volume->state, volume->scratch);
+	aftl_volume_state_encode(&volume->state, volume->scratch);
 	aftl_sector_seal(volume->scratch, volume->nonce, number * AFTL_FRAME_SECTORS);
 	return volume_write_frame(volume, number, volume->scratch);
 }
 
 /* The remap table is durable before the header says that there is one. */
-static int commit_remaps(struct aftl_volume *volume)
+static int commit_remap_table(struct aftl_volume *volume)
 {
 	int ret = aftl_remap_write(volume);
 
@@ -486,20 +486,20 @@ static int commit_remaps(struct aftl_volume *volume)
 	return write_headers(volume);
 }
 
-static int commit_changes(struct aftl_volume *volume)
+static int commit_volume_changes(struct aftl_volume *volume)
 {
 	int ret = volume_flush(volume);
 
 	if (!ret && volume->remaps_dirty)
-		ret = commit_remaps(volume);
+		ret = commit_remap_table(volume);
 	if (!ret && volume->initialised_dirty)
 		ret = aftl_extents_write(volume, false);
 	if (!ret && volume->zones_dirty)
-		ret = write_dirty_zones(volume);
+		ret = write_dirty_zone_frames(volume);
 	if (!ret)
-		ret = write_all_dirty(volume);
+		ret = write_all_dirty_frames(volume);
 	if (!ret)
-		ret = write_state(volume);
+		ret = write_volume_state(volume);
 	return ret ? ret : volume_flush(volume);
 }
 
@@ -508,15 +508,15 @@ int aftl_volume_commit(struct aftl_volume *volume)
 	u32 i;
 
 	if (!volume->ret && volume->dirty)
-		volume->ret = commit_changes(volume);
+		volume->ret = commit_volume_changes(volume);
 	if (volume->ret)
 		return volume->ret;
 	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
 		volume->frames[i].dirty = 0;
 	volume->dirty = 0;
 	volume->uncommitted = false;
-	aftl_extents_committed(volume);
-	aftl_plp_committed(volume);
+	aftl_extents_commit_done(volume);
+	aftl_plp_commit_done(volume);
 	return 0;
 }
 
@@ -535,14 +535,14 @@ bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
 	return volume->plp_waiting && (volume->plp_hides || bad);
 }
 
-static int check_plp_waiting(const struct aftl_volume *volume, bool bad)
+static int check_plp_entry_waiting(const struct aftl_volume *volume, bool bad)
 {
 	return !volume->ret && aftl_volume_must_persist(volume, bad) ? -EAGAIN : volume->ret;
 }
 
 int aftl_volume_commit_programs(struct aftl_volume *volume)
 {
-	int ret = check_plp_waiting(volume, false);
+	int ret = check_plp_entry_waiting(volume, false);
 
 	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
 }
@@ -586,7 +586,7 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 
 		if (!bytes)
 			return volume->ret;
-		aftl_put(bytes, seq, 8);
+		aftl_put_le(bytes, seq, 8);
 		volume->uncommitted = true;
 	}
 	return 0;
@@ -671,7 +671,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	return 0;
 }
 
-static int record_block(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+static int record_block_erase(struct aftl_volume *volume, u32 block,
+			      const struct aftl_erase_entry *entry)
 {
 	u8 *bytes = aftl_volume_change(volume, aftl_erase_place(&volume->header.layout, block));
 
@@ -688,9 +689,9 @@ static int record_block(struct aftl_volume *volume, u32 block, const struct aftl
 int aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
 			      const struct aftl_erase_entry *entry)
 {
-	int ret = check_plp_waiting(volume, true);
+	int ret = check_plp_entry_waiting(volume, true);
 
-	return ret ? ret : record_block(volume, block, entry);
+	return ret ? ret : record_block_erase(volume, block, entry);
 }
 
 int aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
@@ -698,7 +699,7 @@ int aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
 {
 	int ret = aftl_volume_commit_programs(volume);
 
-	return ret ? ret : record_block(volume, block, entry);
+	return ret ? ret : record_block_erase(volume, block, entry);
 }
 
 static void set_policy_name(char policy[AFTL_VOLUME_NAME + 1], const char *name)
@@ -713,7 +714,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 }
 
 /* Clear @dropped bits of the page's mapping; an entry that maps nothing is cleared altogether. */
-static int invalidate_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
+static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
 	u8 *bytes = aftl_volume_change(volume, at);
@@ -732,25 +733,25 @@ static int invalidate_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 	return 0;
 }
 
-static int write_invalidated(struct aftl_volume *volume)
+static int write_invalidated_entries(struct aftl_volume *volume)
 {
 	u32 pages = volume->geo.blocks * volume->geo.pages;
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; volume->invalidated && !ret && i < pages; i++) {
-		u16 dropped = aftl_volume_invalidated(volume, i);
+		u16 dropped = aftl_volume_invalidated_bits(volume, i);
 
 		if (dropped)
-			ret = invalidate_in_page(volume, i, dropped);
+			ret = invalidate_ppns_in_page(volume, i, dropped);
 	}
 	aftl_volume_free_invalidated(volume);
 	return ret;
 }
 
-int aftl_volume_repair(struct aftl_volume *volume)
+int aftl_volume_repair_entries(struct aftl_volume *volume)
 {
-	int ret = write_invalidated(volume);
+	int ret = write_invalidated_entries(volume);
 
 	if (!ret)
 		ret = aftl_volume_commit(volume);
@@ -760,7 +761,7 @@ int aftl_volume_repair(struct aftl_volume *volume)
 	if (!ret && volume->repair_extents)
 		ret = aftl_extents_write(volume, true);
 	if (!ret && volume->repair_state)
-		ret = write_state(volume);
+		ret = write_volume_state(volume);
 	if (!ret && (volume->repair_state || volume->repair_extents))
 		ret = volume_flush(volume);
 	volume->ret = ret;
@@ -773,7 +774,7 @@ int aftl_volume_repair(struct aftl_volume *volume)
 }
 
 /* Changes from now on are those of this policy. */
-static void state_take_over(struct aftl_volume_state *state, const char *name)
+static void volume_state_set_policy(struct aftl_volume_state *state, const char *name)
 {
 	state->closed = false;
 	if (!strcmp(state->policy, name))
@@ -787,7 +788,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 {
 	struct aftl_volume_header *header = &volume->header;
 	/* Rebuilt sectors are durable before a state says that the volume is in use. */
-	int ret = write_invalidated(volume);
+	int ret = write_invalidated_entries(volume);
 
 	if (!ret)
 		ret = aftl_volume_commit(volume);
@@ -799,9 +800,9 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 	}
 	if (!ret && volume->repair_extents)
 		ret = aftl_extents_write(volume, true);
-	state_take_over(&volume->state, type->name);
+	volume_state_set_policy(&volume->state, type->name);
 	if (!ret)
-		ret = write_state(volume);
+		ret = write_volume_state(volume);
 	if (!ret)
 		ret = volume_flush(volume);
 	volume->ret = ret;
@@ -816,7 +817,7 @@ struct snapshot_writer {
 	u64 bytes;
 };
 
-static u64 snapshot_frame(const struct aftl_volume *volume, u64 bytes)
+static u64 get_snapshot_frame(const struct aftl_volume *volume, u64 bytes)
 {
 	return volume->header.layout.snapshot + bytes / AFTL_FRAME_BYTES;
 }
@@ -834,7 +835,7 @@ static int write_snapshot_bytes(void *host, const void *data, size_t size)
 
 		memcpy(volume->scratch + offset, bytes, part);
 		if (offset + part == AFTL_FRAME_BYTES)
-			ret = volume_write_frame(volume, snapshot_frame(volume, writer->bytes),
+			ret = volume_write_frame(volume, get_snapshot_frame(volume, writer->bytes),
 						 volume->scratch);
 		writer->bytes += part;
 		bytes += part;
@@ -843,14 +844,14 @@ static int write_snapshot_bytes(void *host, const void *data, size_t size)
 	return ret;
 }
 
-static int end_snapshot(struct snapshot_writer *writer)
+static int finish_snapshot_write(struct snapshot_writer *writer)
 {
 	u32 used = writer->bytes % AFTL_FRAME_BYTES;
 
 	if (!used)
 		return 0;
 	memset(writer->volume->scratch + used, 0, AFTL_FRAME_BYTES - used);
-	return volume_write_frame(writer->volume, snapshot_frame(writer->volume, writer->bytes),
+	return volume_write_frame(writer->volume, get_snapshot_frame(writer->volume, writer->bytes),
 				  writer->volume->scratch);
 }
 
@@ -875,7 +876,7 @@ static int save_snapshot(struct aftl_volume *volume, struct aftl *ftl, struct af
 	if (!ret)
 		ret = aftl_save(ftl, &sink, error);
 	if (!ret)
-		ret = end_snapshot(&writer);
+		ret = finish_snapshot_write(&writer);
 	if (!ret)
 		ret = volume_flush(volume);
 	volume->state.snapshot_bytes = writer.bytes;
@@ -892,13 +893,13 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 	 * Remapped data are where the snapshot would be, and a snapshot does not hold the write
 	 * buffer. Then the volume is left as after a crash: the tables have everything.
 	 */
-	if (volume->remap_count || aftl_plp_in_use(volume))
+	if (volume->remap_count || aftl_plp_count_used_slots(volume))
 		return 0;
 	ret = save_snapshot(volume, ftl, error);
 	if (ret)
 		return ret;
 	volume->state.closed = true;
-	ret = write_state(volume);
+	ret = write_volume_state(volume);
 	if (!ret)
 		ret = volume_flush(volume);
 	volume->ret = ret;
@@ -926,7 +927,7 @@ int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_c
 }
 
 /* Clear both headers first: an interrupted format leaves no volume. */
-static int wipe_headers(struct aftl_volume *volume)
+static int wipe_volume_headers(struct aftl_volume *volume)
 {
 	u32 copy;
 	int ret = 0;
@@ -938,7 +939,7 @@ static int wipe_headers(struct aftl_volume *volume)
 }
 
 /* Write many frames at a time: a volume of 4 TiB has ten million of them. */
-static int clear_tables(struct aftl_volume *volume)
+static int clear_volume_tables(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
 	u64 end = volume->header.layout.snapshot;
@@ -951,7 +952,7 @@ static int clear_tables(struct aftl_volume *volume)
 	while (!ret && number < end) {
 		u32 frames = (u32)min_t(u64, end - number, AFTL_VOLUME_FRAMES);
 
-		aftl_seal_frames(volume, number, frames, volume->bytes);
+		aftl_frames_add_checksums(volume, number, frames, volume->bytes);
 		ret = backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->bytes,
 				     frames * AFTL_FRAME_BYTES);
 		number += frames;
@@ -969,7 +970,7 @@ static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *
 	for (i = 0; !ret && i < volume->geo.blocks; i++) {
 		aftl_erase_entry_from_block(&entry, ftl, i);
 		if (entry.erases || entry.wear || entry.bad)
-			ret = record_block(volume, i, &entry);
+			ret = record_block_erase(volume, i, &entry);
 	}
 	return ret;
 }
@@ -977,18 +978,18 @@ static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *
 /* The header is written last: without it there is no volume. */
 static int write_new_volume(struct aftl_volume *volume, const struct aftl *ftl)
 {
-	int ret = wipe_headers(volume);
+	int ret = wipe_volume_headers(volume);
 
 	if (!ret)
-		ret = clear_tables(volume);
+		ret = clear_volume_tables(volume);
 	if (!ret)
 		ret = record_factory_blocks(volume, ftl);
 	if (!ret)
 		ret = aftl_volume_commit(volume);
 	if (!ret)
-		ret = write_state(volume);
+		ret = write_volume_state(volume);
 	if (!ret)
-		ret = write_state(volume);
+		ret = write_volume_state(volume);
 	if (!ret)
 		ret = volume_flush(volume);
 	return ret ? ret : write_headers(volume);
@@ -999,12 +1000,12 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_volume_he
 {
 	volume->header = *header;
 	volume->geo = ftl->geo;
-	if (!aftl_plp_alloc(volume) || !aftl_extents_alloc(volume))
+	if (!aftl_plp_alloc_slots(volume) || !aftl_extents_alloc(volume))
 		return -ENOMEM;
 	volume->nonce = aftl_volume_header_nonce(header);
 	volume->header.generation = 0;
 	memcpy(volume->state.policy, header->policy, sizeof(header->policy));
-	aftl_volume_set_time(volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	aftl_volume_set_time(volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_state_word(ftl));
 	return write_new_volume(volume, ftl);
 }
 
@@ -1035,7 +1036,7 @@ static int create_factory_device(struct aftl **out, const struct aftl_backing *b
 		aftl_fail(error, -EINVAL, "there is no policy \"%s\"", header->policy);
 		return -EINVAL;
 	}
-	aftl_shard_config(&own, &header->config, header->shard);
+	aftl_derive_shard_config(&own, &header->config, header->shard);
 	*ops = (struct aftl_host_ops){ .alloc = backing->alloc, .free = backing->free };
 	return aftl_create(out, &own, type, ops, backing->host, error);
 }
@@ -1077,7 +1078,7 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 /*
  * Return true if the write buffer has a newer version of the page, which is or will be persisted.
  */
-static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool newer_version_is_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));
 
@@ -1087,14 +1088,14 @@ static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 
 static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return ftl->geo.plp_entries && aftl_ppn_valid(&ftl->media, ppn) &&
-	       newer_version_buffered(ftl, ppn);
+	return ftl->geo.plp_entries && aftl_ppn_is_valid(&ftl->media, ppn) &&
+	       newer_version_is_buffered(ftl, ppn);
 }
 
 void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
 {
 	const struct aftl_media *media = &ftl->media;
-	const struct aftl_block *block = aftl_ppn_block(media, first);
+	const struct aftl_block *block = aftl_block_of_ppn(media, first);
 	u32 page = aftl_ppn_page(media, first);
 	u32 i;
 
@@ -1110,15 +1111,15 @@ void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl
 		.kind = block->kind,
 		.handle = block->handle,
 		.bits = block->bits,
-		.flip = aftl_block_flip(block),
+		.flip = aftl_block_first_colour(block),
 		.parity = block->parity,
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_ppn_t ppn = to_ppn(from_ppn(first) + i);
 
 		spare->hidden |= spare_hides_ppn(ftl, ppn) << i;
-		spare->mapped |= aftl_ppn_valid(media, ppn) << i;
-		spare->lost |= aftl_ppn_lost(media, ppn) << i;
+		spare->mapped |= aftl_ppn_is_valid(media, ppn) << i;
+		spare->lost |= aftl_ppn_is_marked_lost(media, ppn) << i;
 		spare->word[i] = *aftl_oob_lpn_word(media, ppn);
 		spare->origin[i] = aftl_origin(media, block, ppn);
 	}
@@ -1134,12 +1135,12 @@ void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct af
 		.erases = block->erases,
 		.wear = block->wear,
 		.bad = block->state == AFTL_BLOCK_BAD,
-		.flip = aftl_block_flip(block),
+		.flip = aftl_block_first_colour(block),
 		.dead = aftl_lun_dead(lun),
 	};
 }
 
-u64 aftl_policy_memory(const struct aftl *ftl)
+u64 aftl_policy_state_word(const struct aftl *ftl)
 {
 	return ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0;
 }

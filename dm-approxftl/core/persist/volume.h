@@ -208,7 +208,7 @@ int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_
 void aftl_volume_ignore_damage(struct aftl_volume *volume);
 
 /**
- * aftl_volume_repair() - write what was damaged and has been rebuilt by aftl_volume_load()
+ * aftl_volume_repair_entries() - write what was damaged and has been rebuilt by aftl_volume_load()
  * @volume: loaded, and after aftl_volume_set_time()
  *
  * aftl_volume_mark_in_use() does that, too, but leaves out a damaged header, of which one is
@@ -216,7 +216,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume);
  *
  * Return: 0 or an error of the backing device.
  */
-int __must_check aftl_volume_repair(struct aftl_volume *volume);
+int __must_check aftl_volume_repair_entries(struct aftl_volume *volume);
 
 /**
  * aftl_volume_mark_in_use() - the device is about to be used: the volume is not closed any more
@@ -311,7 +311,7 @@ int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
  *	all buffered data persisted
  * @error: takes the message on failure
  *
- * To go on with the device, call aftl_volume_mark_in_use() and aftl_unquiesce().
+ * To go on with the device, call aftl_volume_mark_in_use() and aftl_unquiesce_device().
  *
  * Return: 0, or an error of the backing device.
  */
@@ -322,7 +322,7 @@ int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 
 void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
 void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 block);
-u64 aftl_policy_memory(const struct aftl *ftl);
+u64 aftl_policy_state_word(const struct aftl *ftl);
 u64 aftl_age_ns(const struct aftl *ftl);
 
 #endif

@@ -76,38 +76,38 @@ static struct queue *agcr_lun_queue(const struct aftl_policy *policy, u32 lun)
 	return (struct queue *)policy->arrays[QUEUED] + lun;
 }
 
-static bool agcr_rewrites(const struct aftl_policy *policy)
+static bool agcr_has_rewrites(const struct aftl_policy *policy)
 {
 	return agcr_params(policy)->rewrite != REWRITE_OFF;
 }
 
-static u32 known_accesses(u8 entry)
+static u32 count_known_accesses(u8 entry)
 {
 	return (entry & ENTRY_KNOWN) >> ENTRY_KNOWN_SHIFT;
 }
 
 /* Return true if all known accesses are of one type. */
-static bool all_alike(u8 entry, bool write)
+static bool accesses_are_alike(u8 entry, bool write)
 {
-	u8 mask = BIT(known_accesses(entry)) - 1;
+	u8 mask = BIT(count_known_accesses(entry)) - 1;
 
 	return (entry & mask) == (write ? mask : 0);
 }
 
-static u8 push_access(const struct aftl_policy *policy, u8 entry, bool write)
+static u8 push_access_to_history(const struct aftl_policy *policy, u8 entry, bool write)
 {
 	u32 window = (u32)agcr_params(policy)->history;
-	u32 known = min(known_accesses(entry) + 1, window);
+	u32 known = min(count_known_accesses(entry) + 1, window);
 	u8 history = (u8)((entry << 1 | write) & (BIT(window) - 1));
 
 	return (entry & (ENTRY_LOW | ENTRY_QUEUED)) | (u8)(known << ENTRY_KNOWN_SHIFT) | history;
 }
 
-static void note_write(const struct aftl_policy *policy, u8 *entry)
+static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 {
-	u8 low = all_alike(*entry, true) ? ENTRY_LOW : 0;
+	u8 low = accesses_are_alike(*entry, true) ? ENTRY_LOW : 0;
 
-	*entry = push_access(policy, (*entry & ~ENTRY_LOW) | low, true);
+	*entry = push_access_to_history(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
 
 /* Update the history of each lpn of the request; requests have no stream. */
@@ -119,7 +119,7 @@ static u32 agcr_stream(struct aftl_policy *policy, const struct aftl_host_write 
 	if (aftl_policy_filling(policy))
 		return 0;
 	for (i = 0; i < write->units; i++)
-		note_write(policy, entry + i);
+		record_write_in_history(policy, entry + i);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static u32 agcr_lpn_lun(const struct aftl_policy *policy, aftl_lpn_t lpn)
 	return aftl_block_index(media, block) / media->geo->blocks_per_lun;
 }
 
-static bool wants_rewrite(const struct aftl_policy *policy, u32 mode)
+static bool agcr_wants_rewrite(const struct aftl_policy *policy, u32 mode)
 {
 	if (agcr_params(policy)->rewrite == REWRITE_LOW)
 		return mode == AFTL_MODE_COARSE;
@@ -144,7 +144,7 @@ static bool wants_rewrite(const struct aftl_policy *policy, u32 mode)
 }
 
 /* If the queue is full, the lpn is dropped; its next read tries again. */
-static void agcr_enqueue(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
+static void agcr_enqueue_rewrite(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
 	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));
 
@@ -158,13 +158,13 @@ static void agcr_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	u8 *entry = agcr_history_entry(policy, lpn);
 
-	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) && all_alike(*entry, false) &&
-	    wants_rewrite(policy, mode))
-		agcr_enqueue(policy, lpn, entry);
-	*entry = push_access(policy, *entry, false);
+	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) &&
+	    accesses_are_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
+		agcr_enqueue_rewrite(policy, lpn, entry);
+	*entry = push_access_to_history(policy, *entry, false);
 }
 
-static aftl_lpn_t agcr_dequeue(struct aftl_policy *policy, struct queue *queue)
+static aftl_lpn_t agcr_dequeue_rewrite(struct aftl_policy *policy, struct queue *queue)
 {
 	aftl_lpn_t lpn = to_lpn(queue->unit[queue->first]);
 
@@ -181,10 +181,10 @@ static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 	u32 index = aftl_lun_index(lun);
 
 	while (policy->arrays[QUEUED] && agcr_lun_queue(policy, index)->count) {
-		aftl_lpn_t lpn = agcr_dequeue(policy, agcr_lun_queue(policy, index));
+		aftl_lpn_t lpn = agcr_dequeue_rewrite(policy, agcr_lun_queue(policy, index));
 
-		if (!all_alike(*agcr_history_entry(policy, lpn), false) ||
-		    !wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
+		if (!accesses_are_alike(*agcr_history_entry(policy, lpn), false) ||
+		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
 		    agcr_lpn_lun(policy, lpn) != index)
 			continue;
 		chore->kind = AFTL_IDLE_TASK_REWRITE;
@@ -193,14 +193,14 @@ static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 	}
 }
 
-static u32 agcr_mode_cost(u32 mode)
+static u32 agcr_mode_to_cost(u32 mode)
 {
 	if (mode == AFTL_MODE_COARSE)
 		return LOW;
 	return mode == AFTL_MODE_FINE ? HIGH : MEDIUM;
 }
 
-static u32 agcr_cost_mode(u32 cost)
+static u32 agcr_cost_to_mode(u32 cost)
 {
 	static const u8 modes[COSTS] = {
 		[MEDIUM] = AFTL_MODE_NORMAL,
@@ -217,16 +217,16 @@ static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocati
 {
 	(void)policy;
 	(void)class;
-	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : agcr_mode_cost(move->mode);
+	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : agcr_mode_to_cost(move->mode);
 	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *stream;
 }
 
 static u32 agcr_mode(struct aftl_policy *policy, const struct aftl_program_request *need)
 {
 	if (need->cause == AFTL_CAUSE_HOST)
-		return agcr_cost_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
-				      LOW : MEDIUM);
-	return agcr_cost_mode(need->stream);
+		return agcr_cost_to_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
+					 LOW : MEDIUM);
+	return agcr_cost_to_mode(need->stream);
 }
 
 static int agcr_place(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -246,7 +246,7 @@ static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy))
 		cost = aftl_policy_queued(policy, lun) > need->units ? LOW : HIGH;
-	placement->mode = agcr_cost_mode(cost);
+	placement->mode = agcr_cost_to_mode(cost);
 	return ret;
 }
 
@@ -258,7 +258,7 @@ static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
 static void sanitize_history_entry(const struct aftl_policy *policy, u8 *entry)
 {
 	*entry &= ENTRY_KNOWN | ENTRY_HISTORY | ENTRY_LOW;
-	if (known_accesses(*entry) > agcr_params(policy)->history)
+	if (count_known_accesses(*entry) > agcr_params(policy)->history)
 		*entry &= ENTRY_LOW;
 }
 
@@ -298,7 +298,7 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.arrays = {
 		[UNITS] = { .count = 1, .width = sizeof(u8), .each = AFTL_PER_LPN },
 		[QUEUED] = { .count = sizeof(struct queue) / sizeof(u32), .width = sizeof(u32),
-			     .each = AFTL_PER_LUN, .wanted = agcr_rewrites },
+			     .each = AFTL_PER_LUN, .wanted = agcr_has_rewrites },
 	},
 	.params = { &group },
 	AFTL_OPEN_BLOCKS_METHODS,

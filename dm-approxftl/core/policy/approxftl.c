@@ -113,7 +113,7 @@ static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_
 }
 
 /* Blocks are opened as often as they are erased, so that opens serve as the period. */
-static void watch_wear(struct approxftl *state)
+static void approxftl_update_wear_limit(struct approxftl *state)
 {
 	if (state->opened++ % approxftl_params(&state->policy)->wear_period == 0)
 		state->wear_limit = find_wear_limit(&state->policy);
@@ -126,7 +126,7 @@ static struct aftl_block *approxftl_open_block(struct approxftl *state, struct a
 	enum aftl_order order = kind == PHASE1 ? AFTL_ORDER_TWO_PASS : AFTL_ORDER_SEQUENTIAL;
 	struct aftl_block *block;
 
-	watch_wear(state);
+	approxftl_update_wear_limit(state);
 	block = aftl_policy_open_block(&state->policy, lun, need, order, kind);
 	if (!block)
 		return NULL;
@@ -180,7 +180,7 @@ static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 }
 
 /* The first pass of a phase-1 block is complete: choose its second role. */
-static void convert_phase1(struct approxftl *state, struct pool *pool)
+static void convert_phase1_block(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
 
@@ -260,7 +260,7 @@ static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (aftl_is_last_program_step(geo, block))
 		approxftl_drop_full_block(state, pool, kind);
 	else if (kind == PHASE1 && first_pass_done(geo, block))
-		convert_phase1(state, pool);
+		convert_phase1_block(state, pool);
 	return 0;
 }
 

@@ -67,8 +67,8 @@ static void cubeftl_forget_leaders(struct aftl_policy *policy, u32 lun, u32 inde
 static bool is_word_line_written(const struct aftl_media *media, const struct aftl_block *block,
 				 u32 layer, u32 word_line)
 {
-	return aftl_page_programmed(media, block,
-				    aftl_word_line_page(media->geo, layer, word_line));
+	return aftl_page_is_programmed(media, block,
+				       aftl_word_line_page(media->geo, layer, word_line));
 }
 
 /*
@@ -177,8 +177,8 @@ static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *ac
 }
 
 /* The note of a block stores which of the active blocks it is, for adopt(). */
-static void cubeftl_open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need, u32 index)
+static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_lun *lun,
+					const struct aftl_program_request *need, u32 index)
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
@@ -221,7 +221,7 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	u32 i;
 
 	for (i = 0; i < ACTIVE; i++)
-		cubeftl_open_missing(policy, lun, need, i);
+		cubeftl_open_missing_blocks(policy, lun, need, i);
 	if (take_from_any(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
 	    take_from_any(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
 		return 0;
@@ -233,7 +233,7 @@ static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
 			       struct aftl_placement *placement)
 {
-	cubeftl_open_missing(policy, lun, need, 0);
+	cubeftl_open_missing_blocks(policy, lun, need, 0);
 	if (take_from_any(policy, aftl_lun_index(lun), 1, false, placement) ||
 	    take_from_any(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
@@ -288,7 +288,7 @@ static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (placement->mode == AFTL_MODE_FOLLOWER)
 		bad = aftl_is_misprogrammed(*shown, outcome);
 	else
-		*shown = aftl_leader_result(outcome);
+		*shown = aftl_leader_result_encode(outcome);
 	if (bad || is_last_of_layer(geo, placement->page))
 		*shown = 0;
 	return bad;
@@ -296,13 +296,13 @@ static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static u32 cubeftl_reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	return *aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page);
+	return *aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page);
 }
 
 static void cubeftl_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
 				    u32 page, u32 shift)
 {
-	*aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
+	*aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
 /* Shared by both policies, which differ in the order of word lines only. */

@@ -61,7 +61,7 @@ static void density_sanitize_arrays(struct aftl_policy *policy)
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
 		steps[lun] = min(steps[lun],
-				 aftl_block_program_steps(aftl_policy_geometry(policy)));
+				 aftl_programs_per_block(aftl_policy_geometry(policy)));
 }
 
 /* Placement */
@@ -106,7 +106,7 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
 								   sparse_bits(policy), SPARSE);
 	if (!mine->open[SPARSE])
-		*steps = aftl_block_program_steps(aftl_policy_geometry(policy));
+		*steps = aftl_programs_per_block(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];
 }
 

@@ -19,13 +19,13 @@ struct ages {
 	s64 invalidated_ns;
 };
 
-static struct ages *ages_of(const struct aftl_policy *policy, const struct aftl_block *block)
+static struct ages *block_ages_of(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return aftl_block_state(policy, AGES, struct ages, block);
 }
 
 /* Times of a snapshot may be in the future. */
-static u64 ns_since(const struct aftl_policy *policy, s64 ns)
+static u64 elapsed_ns_since(const struct aftl_policy *policy, s64 ns)
 {
 	s64 now_ns = aftl_policy_now(policy);
 
@@ -34,21 +34,21 @@ static u64 ns_since(const struct aftl_policy *policy, s64 ns)
 
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return ns_since(policy, ages_of(policy, block)->written_ns);
+	return elapsed_ns_since(policy, block_ages_of(policy, block)->written_ns);
 }
 
 u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return ns_since(policy, ages_of(policy, block)->invalidated_ns);
+	return elapsed_ns_since(policy, block_ages_of(policy, block)->invalidated_ns);
 }
 
 /* Update the mean for @units more pages; @block has not been programmed with them yet. */
-static void age_block(struct aftl_policy *policy, const struct aftl_block *block,
-		      const struct aftl_program_request *need)
+static void update_block_mean_age(struct aftl_policy *policy, const struct aftl_block *block,
+				  const struct aftl_program_request *need)
 {
 	u32 before = block->programmed * aftl_policy_geometry(policy)->page_units;
-	struct ages *ages = ages_of(policy, block);
-	s64 written_ns = need->from ? ages_of(policy, need->from)->written_ns :
+	struct ages *ages = block_ages_of(policy, block);
+	s64 written_ns = need->from ? block_ages_of(policy, need->from)->written_ns :
 				      aftl_policy_now(policy);
 	u32 all = before + need->units;
 
@@ -72,7 +72,7 @@ int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (ret || !ftl)
 		return ret;
 	if (ftl->block_ages)
-		age_block(policy, placement->block, need);
+		update_block_mean_age(policy, placement->block, need);
 	if (ftl->block_opened && !placement->block->programmed)
 		ftl->block_opened(policy, placement->block);
 	return 0;
@@ -121,7 +121,7 @@ static aftl_lpn_t first_valid_lpn(const struct aftl_media *media, const struct a
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 i = 0;
 
-	while (i != media->geo->page_units - 1 && !aftl_ppn_valid(media, to_ppn(first + i)))
+	while (i != media->geo->page_units - 1 && !aftl_ppn_is_valid(media, to_ppn(first + i)))
 		i++;
 	return aftl_ppn_lpn(media, to_ppn(first + i));
 }
@@ -158,7 +158,7 @@ static void ftl_invalidated(struct aftl_policy *policy, struct aftl_block *block
 
 	(void)page;
 	if (ftl->block_ages)
-		ages_of(policy, block)->invalidated_ns = aftl_policy_now(policy);
+		block_ages_of(policy, block)->invalidated_ns = aftl_policy_now(policy);
 	if (ftl->page_invalidated)
 		ftl->page_invalidated(policy, block);
 }

@@ -102,8 +102,8 @@ struct aftl_ftl_policy {
 	{ .count = DIV_ROUND_UP(sizeof(type), sizeof(number)), .width = sizeof(number),		\
 	  .each = scope }
 
-static inline void *aftl_block_state_at(const struct aftl_policy *policy, u32 index, size_t bytes,
-					const struct aftl_block *block)
+static inline void *aftl_block_state_ptr(const struct aftl_policy *policy, u32 index, size_t bytes,
+					 const struct aftl_block *block)
 {
 	return (u8 *)policy->arrays[index] +
 	       bytes * aftl_block_index(aftl_policy_media(policy), block);
@@ -113,7 +113,7 @@ static inline void *aftl_block_state_at(const struct aftl_policy *policy, u32 in
 #define aftl_lpn_state(policy, index, type, lpn)			\
 	((type *)(policy)->arrays[index] + from_lpn(lpn))
 #define aftl_block_state(policy, index, type, block)			\
-	((type *)aftl_block_state_at(policy, index, sizeof(type), block))
+	((type *)aftl_block_state_ptr(policy, index, sizeof(type), block))
 #define aftl_device_state(policy, index, type) ((type *)(policy)->arrays[index])
 
 /*

@@ -87,18 +87,18 @@ static struct hybrid *to_hybrid(struct aftl_policy *policy)
 	return container_of(policy, struct hybrid, policy);
 }
 
-static const struct hybrid *const_hybrid(const struct aftl_policy *policy)
+static const struct hybrid *to_const_hybrid(const struct aftl_policy *policy)
 {
 	return container_of(policy, struct hybrid, policy);
 }
 
-static struct own_blocks *own_blocks(struct aftl_policy *policy, u32 lun)
+static struct own_blocks *hybrid_own_open_blocks(struct aftl_policy *policy, u32 lun)
 {
 	return (struct own_blocks *)policy->luns + lun;
 }
 
 /* Program costs make sense only if read times depend on them. */
-static bool has_costs(const struct aftl_policy *policy)
+static bool has_program_costs(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 	const struct own *own = policy->params[0];
@@ -127,13 +127,13 @@ static bool hybrid_create(struct aftl_policy *policy)
 
 	return create_part(policy, own->hybrid_approx, &aftl_policy_approxftl, &state->approx) &&
 	       create_part(policy, own->hybrid_ressd, &aftl_policy_ressd, &state->ressd) &&
-	       create_part(policy, has_costs(policy), &aftl_policy_agcr, &state->agcr) &&
+	       create_part(policy, has_program_costs(policy), &aftl_policy_agcr, &state->agcr) &&
 	       create_part(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
 
 static u64 hybrid_save_word(const struct aftl_policy *policy)
 {
-	const struct hybrid *state = const_hybrid(policy);
+	const struct hybrid *state = to_const_hybrid(policy);
 
 	return state->approx ? aftl_policy_approxftl.save_word(state->approx) : 0;
 }
@@ -146,7 +146,7 @@ static void hybrid_restore_word(struct aftl_policy *policy, u64 memory)
 
 /* Which policy owns a write */
 
-static u32 stream_of_precise(struct hybrid *state, const struct aftl_host_write *write)
+static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_write *write)
 {
 	struct aftl_program_request need = { .lpn = write->lpn, .cause = AFTL_CAUSE_HOST };
 
@@ -166,13 +166,13 @@ static u32 stream_of_precise(struct hybrid *state, const struct aftl_host_write 
 static u32 hybrid_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
-					     stream_of_precise(to_hybrid(policy), write);
+					     choose_precise_stream(to_hybrid(policy), write);
 }
 
 static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
-	if (const_hybrid(policy)->agcr)
-		aftl_policy_agcr.prefetch_state(const_hybrid(policy)->agcr, lpn);
+	if (to_const_hybrid(policy)->agcr)
+		aftl_policy_agcr.prefetch_state(to_const_hybrid(policy)->agcr, lpn);
 }
 
 /* Rewriting does not speed up reads of approximate, short-lived or reprogrammed pages. */
@@ -186,16 +186,18 @@ static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mod
 
 /* Placement */
 
-static int place_plain(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_plain_mode(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_program_request *need,
+			    struct aftl_placement *placement)
 {
-	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 
 	return aftl_place_sequential(policy, lun, need, &own->plain, KIND_PRECISE, placement);
 }
 
-static int place_standard(struct hybrid *state, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_standard_mode(struct hybrid *state, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	struct aftl_program_request cold = *need;
 	int ret;
@@ -204,7 +206,7 @@ static int place_standard(struct hybrid *state, struct aftl_lun *lun,
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_plain(&state->policy, lun, need, placement);
+		ret = place_plain_mode(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -214,10 +216,11 @@ static int place_standard(struct hybrid *state, struct aftl_lun *lun,
 	return 0;
 }
 
-static int place_short(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_short_lived(struct aftl_policy *policy, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
-	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 	int ret = aftl_place_sequential(policy, lun, need, &own->brief, KIND_SHORT, placement);
 
 	if (ret)
@@ -242,8 +245,9 @@ static void hybrid_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Requests that share a program use the hotness class of the first lpn at this time. */
-static int place_updated(struct hybrid *state, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_updated_lpn(struct hybrid *state, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	struct aftl_host_write write = { .lpn = need->lpn, .units = need->units };
 	struct aftl_program_request hot = *need;
@@ -258,22 +262,23 @@ static int place_updated(struct hybrid *state, struct aftl_lun *lun,
 	return ret;
 }
 
-static bool is_reclaimed(const struct aftl_program_request *need)
+static bool ressd_is_reclaiming(const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_REWRITE && need->from->order == AFTL_ORDER_SUPER_LAYER;
 }
 
-static int place_by_part(struct hybrid *state, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_by_sub_policy(struct hybrid *state, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	bool host = need->cause == AFTL_CAUSE_HOST;
 
-	if (state->ressd && (host ? need->stream == STREAM_UPDATED : is_reclaimed(need)) &&
-	    !place_updated(state, lun, need, placement))
+	if (state->ressd && (host ? need->stream == STREAM_UPDATED : ressd_is_reclaiming(need)) &&
+	    !place_updated_lpn(state, lun, need, placement))
 		return 0;
 	if (host && need->stream == STREAM_SHORT)
-		return place_short(&state->policy, lun, need, placement);
-	return place_standard(state, lun, need, placement);
+		return place_short_lived(&state->policy, lun, need, placement);
+	return place_standard_mode(state, lun, need, placement);
 }
 
 /* Followers (cubeFTL) */
@@ -294,7 +299,7 @@ static u32 find_leader(const struct aftl_media *media, const struct aftl_block *
 	return page;
 }
 
-static bool may_follow(const struct hybrid *state, const struct aftl_block *block)
+static bool may_have_followers(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
@@ -312,7 +317,7 @@ static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct a
 	if (leader == page)
 		return 0;
 	outcome = aftl_policy_monitor_page(policy, block, leader);
-	return aftl_leader_result(&outcome);
+	return aftl_leader_result_encode(&outcome);
 }
 
 static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placement *placement)
@@ -336,9 +341,9 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
-	int ret = place_by_part(state, lun, need, placement);
+	int ret = place_by_sub_policy(state, lun, need, placement);
 
-	if (!ret && may_follow(state, placement->block))
+	if (!ret && may_have_followers(state, placement->block))
 		hybrid_follow_leader(policy, placement);
 	return ret;
 }
@@ -364,7 +369,7 @@ static u32 hybrid_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_program_request *need, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
-	u32 run = may_follow(state, block) ? followers_left(state, block) : U32_MAX;
+	u32 run = may_have_followers(state, block) ? followers_left(state, block) : U32_MAX;
 
 	if (run && state->approx)
 		run = min(run, aftl_policy_approxftl.fill_run(state->approx, lun, need, block));
@@ -384,7 +389,7 @@ static u32 hybrid_reference(struct aftl_policy *policy, const struct aftl_block 
 {
 	u16 *references = policy->arrays[0];
 
-	return references ? *aftl_reference_entry(policy, references, block, page) : 0;
+	return references ? *aftl_read_reference_entry(policy, references, block, page) : 0;
 }
 
 static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
@@ -393,35 +398,35 @@ static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl
 	u16 *references = policy->arrays[0];
 
 	if (references)
-		*aftl_reference_entry(policy, references, block, page) = (u16)shift;
+		*aftl_read_reference_entry(policy, references, block, page) = (u16)shift;
 }
 
 /* Relocation */
 
 /* If a program writes several units, rewriting a single unit would waste the others. */
-static bool programs_are_units(const struct aftl_policy *policy)
+static bool program_is_one_unit(const struct aftl_policy *policy)
 {
-	return aftl_program_units(aftl_policy_geometry(policy)) == 1;
+	return aftl_units_per_program(aftl_policy_geometry(policy)) == 1;
 }
 
 /* Return true if a rewrite was requested by AGCR, and not because of a misprogrammed page. */
-static bool wants_high_cost(const struct hybrid *state, const struct aftl_relocation *move)
+static bool wants_high_cost_mode(const struct hybrid *state, const struct aftl_relocation *move)
 {
-	return programs_are_units(&state->policy) && !move->bad;
+	return program_is_one_unit(&state->policy) && !move->bad;
 }
 
-static u32 stream_of_moved(const struct hybrid *state, const struct aftl_relocation *move)
+static u32 choose_moved_stream(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	if (!state->agcr)
 		return STREAM_NONE;
-	if (move->cause == AFTL_CAUSE_REWRITE && wants_high_cost(state, move))
+	if (move->cause == AFTL_CAUSE_REWRITE && wants_high_cost_mode(state, move))
 		return STREAM_HIGH;
 	if (move->mode == AFTL_MODE_COARSE)
 		return STREAM_LOW;
 	return move->mode == AFTL_MODE_FINE ? STREAM_HIGH : STREAM_NONE;
 }
 
-static u32 relocation_pass(u32 class, u32 stream)
+static u32 choose_reloc_pass(u32 class, u32 stream)
 {
 	if (class == AFTL_APPROX)
 		return PASS_APPROX;
@@ -441,8 +446,8 @@ static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_reloca
 		return aftl_policy_ressd.relocate(state->ressd, move, class, stream);
 	if (state->approx)
 		aftl_policy_approxftl.relocate(state->approx, move, class, stream);
-	*stream = *class == AFTL_APPROX ? STREAM_NONE : stream_of_moved(state, move);
-	return move->pass == relocation_pass(*class, *stream);
+	*stream = *class == AFTL_APPROX ? STREAM_NONE : choose_moved_stream(state, move);
+	return move->pass == choose_reloc_pass(*class, *stream);
 }
 
 static void hybrid_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
@@ -489,13 +494,13 @@ static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (state->ressd)
 		aftl_policy_ressd.idle_task(state->ressd, lun, chore);
-	if (state->agcr && chore->kind == AFTL_IDLE_TASK_NONE && programs_are_units(policy))
+	if (state->agcr && chore->kind == AFTL_IDLE_TASK_NONE && program_is_one_unit(policy))
 		aftl_policy_agcr.idle_task(state->agcr, lun, chore);
 }
 
 /* Restart */
 
-static bool adopt_own(struct aftl_block **open, struct aftl_block *block)
+static bool adopt_own_block(struct aftl_block **open, struct aftl_block *block)
 {
 	if (*open)
 		return false;
@@ -503,7 +508,7 @@ static bool adopt_own(struct aftl_block **open, struct aftl_block *block)
 	return true;
 }
 
-static bool adopt_ressd(struct hybrid *state, struct aftl_lun *lun, struct aftl_block *block)
+static bool adopt_ressd_block(struct hybrid *state, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool adopted;
 
@@ -519,16 +524,16 @@ static bool adopt_ressd(struct hybrid *state, struct aftl_lun *lun, struct aftl_
 
 static bool hybrid_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
+	struct own_blocks *own = hybrid_own_open_blocks(policy, aftl_lun_index(lun));
 	struct hybrid *state = to_hybrid(policy);
 
 	if (block->order == AFTL_ORDER_SUPER_LAYER || block->note & NOTE_RESSD)
-		return adopt_ressd(state, lun, block);
+		return adopt_ressd_block(state, lun, block);
 	if (block->kind == KIND_SHORT)
-		return adopt_own(&own->brief, block);
+		return adopt_own_block(&own->brief, block);
 	if (state->approx)
 		return aftl_policy_approxftl.adopt(state->approx, lun, block);
-	return block->kind == KIND_PRECISE && adopt_own(&own->plain, block);
+	return block->kind == KIND_PRECISE && adopt_own_block(&own->plain, block);
 }
 
 static void hybrid_closed(struct aftl_policy *policy, const struct aftl_block *block)
@@ -541,7 +546,7 @@ static void hybrid_closed(struct aftl_policy *policy, const struct aftl_block *b
 	if (state->ressd)
 		aftl_policy_ressd.closed(state->ressd, block);
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
-		struct own_blocks *own = own_blocks(policy, lun);
+		struct own_blocks *own = hybrid_own_open_blocks(policy, lun);
 
 		if (own->plain == block)
 			own->plain = NULL;

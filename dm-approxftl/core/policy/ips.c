@@ -65,7 +65,7 @@ static u32 ips_cache_limit(const struct aftl_policy *policy)
 	const struct aftl_config *config = aftl_policy_config(policy);
 
 	if (config->slc_static || config->slc_dynamic ||
-	    !aftl_switch_possible(aftl_policy_geometry(policy)))
+	    !aftl_switch_is_possible(aftl_policy_geometry(policy)))
 		return 0;
 	return (u32)ips_params(policy)->ips_blocks;
 }

@@ -18,20 +18,20 @@ static u32 reference_block_number(const struct aftl_policy *policy, const struct
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12
 
-u16 aftl_leader_result(const struct aftl_program_result *outcome)
+u16 aftl_leader_result_encode(const struct aftl_program_result *outcome)
 {
 	u32 errors = min(DIV_ROUND_UP(outcome->errors, SHOWN_STEP), SHOWN_ERRORS);
 
 	return (u16)(outcome->early << SHOWN_EARLY_SHIFT | errors);
 }
 
-static u32 leader_errors(u16 shown)
+static u32 leader_result_errors(u16 shown)
 {
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
 
 /* Interpolate between tenths of the spare margin; there is none below the first entry. */
-static u16 spare_margin_mv(const u16 *table, u32 tenths_q8)
+static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 {
 	u32 index = tenths_q8 >> 8;
 
@@ -45,11 +45,11 @@ static u16 spare_margin_mv(const u16 *table, u32 tenths_q8)
 
 struct aftl_ispp aftl_follower_ispp(u16 shown)
 {
-	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(leader_errors(shown), 1U);
+	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(leader_result_errors(shown), 1U);
 
 	return (struct aftl_ispp){
-		.start_mv = spare_margin_mv(aftl_cube_start_mv, tenths_q8),
-		.final_mv = spare_margin_mv(aftl_cube_final_mv, tenths_q8),
+		.start_mv = interpolate_spare_margin_mv(aftl_cube_start_mv, tenths_q8),
+		.final_mv = interpolate_spare_margin_mv(aftl_cube_final_mv, tenths_q8),
 		.skip = shown >> SHOWN_EARLY_SHIFT,
 	};
 }
@@ -67,11 +67,11 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
  */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {
-	return shown && outcome->errors > BAD_FACTOR * leader_errors(shown);
+	return shown && outcome->errors > BAD_FACTOR * leader_result_errors(shown);
 }
 
-u16 *aftl_reference_entry(const struct aftl_policy *policy, u16 *references,
-			  const struct aftl_block *block, u32 page)
+u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references,
+			       const struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 

@@ -21,16 +21,16 @@ static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy,
 	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
 
-static bool in_second_half(const struct aftl_policy *policy, u32 page)
+static bool page_in_second_half(const struct aftl_policy *policy, u32 page)
 {
-	return page >= aftl_lending_pages(aftl_policy_geometry(policy));
+	return page >= aftl_lending_first_half_pages(aftl_policy_geometry(policy));
 }
 
 static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			  struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
-	bool second = in_second_half(policy, block->frontier);
+	bool second = page_in_second_half(policy, block->frontier);
 
 	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
 		return false;
@@ -44,7 +44,7 @@ static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blo
 	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
 	u32 step = aftl_policy_geometry(policy)->program_pages;
 
-	if (!block || !in_second_half(policy, block->frontier + step))
+	if (!block || !page_in_second_half(policy, block->frontier + step))
 		return;
 	mine->open[BORROWERS] = NULL;
 	mine->open[role] = block;
@@ -86,7 +86,7 @@ static u32 lending_fill_run(struct aftl_policy *policy, struct aftl_lun *lun,
 		return 0;
 	if (kind != BORROWERS)
 		return U32_MAX;
-	return (aftl_lending_pages(geo) - block->frontier) / geo->program_pages - 1;
+	return (aftl_lending_first_half_pages(geo) - block->frontier) / geo->program_pages - 1;
 }
 
 static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,

@@ -8,7 +8,7 @@
 static u32 static_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u32 place = from_lpn(binding->lpn) / aftl_program_units(geo);
+	u32 place = from_lpn(binding->lpn) / aftl_units_per_program(geo);
 	u32 home = place % geo->luns;
 	u32 lun = aftl_lun_request_at(binding, home);
 	u32 tries;

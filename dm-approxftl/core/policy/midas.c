@@ -198,7 +198,7 @@ static u64 bin_start(u32 bin)
 	return ((u64)fractions_q16[bin % BINS_PER_OCTAVE] << (bin / BINS_PER_OCTAVE)) >> 16;
 }
 
-static void draw_curve(struct curve *curve, const u64 *updates, u64 all)
+static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 all)
 {
 	u64 total = 0;
 	u64 rest;
@@ -218,7 +218,7 @@ static void draw_curve(struct curve *curve, const u64 *updates, u64 all)
 }
 
 /* Value at @age between @at[bin] and @at[bin + 1]. */
-static u64 interpolate_at_age(u64 age, u32 bin, u64 low, u64 high)
+static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
 	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
 	u64 part = age - min(bin_start(bin), age);
@@ -228,20 +228,20 @@ static u64 interpolate_at_age(u64 age, u32 bin, u64 low, u64 high)
 			     low - ((low - high) * part_q16 >> 16);
 }
 
-static u64 tail_q16(const struct curve *curve, u64 age)
+static u64 survival_share_q16(const struct curve *curve, u64 age)
 {
 	u32 bin = interval_bin(max(age, 1ULL));
 
 	return age >= bin_start(BINS) ? 0 :
-	       interpolate_at_age(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
+	       interpolate_curve_at_age(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
 }
 
-static u64 area_below(const struct curve *curve, u64 age)
+static u64 survival_area_below(const struct curve *curve, u64 age)
 {
 	u32 bin = interval_bin(max(age, 1ULL));
 
 	return age >= bin_start(BINS) ? curve->area[BINS] :
-	       interpolate_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
+	       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
 
 /* Share of all host writes that is valid when it has been in the chain for @age. */
@@ -249,8 +249,8 @@ static u64 chain_tail_q16(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * tail_q16(&curves[0], age) +
-		curves[1].share_q16 * tail_q16(&curves[1], age + hot_stay)) >> 16;
+	return (curves[0].share_q16 * survival_share_q16(&curves[0], age) +
+		curves[1].share_q16 * survival_share_q16(&curves[1], age + hot_stay)) >> 16;
 }
 
 /* Valid ppns that have been in the chain for less than @age. */
@@ -258,16 +258,16 @@ static u64 chain_area(const struct midas *midas, u64 hot_stay, u64 age)
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * area_below(&curves[0], age) >> 16) +
-	       (curves[1].share_q16 * (area_below(&curves[1], age + hot_stay) -
-				       area_below(&curves[1], hot_stay)) >> 16);
+	return (curves[0].share_q16 * survival_area_below(&curves[0], age) >> 16) +
+	       (curves[1].share_q16 * (survival_area_below(&curves[1], age + hot_stay) -
+				       survival_area_below(&curves[1], hot_stay)) >> 16);
 }
 
 /*
  * ppns that data of the last group fills if it stays there for @stay and is then rewritten, again
  * and again; it enters at @age.
  */
-static u64 last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
+static u64 compute_last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
 {
 	u64 sum_q16 = 0;
 	u32 i;
@@ -289,20 +289,20 @@ static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 ag
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
-		if (last_group_fill(midas, hot_stay, age, stay + step) + fixed <= space)
+		if (compute_last_group_fill(midas, hot_stay, age, stay + step) + fixed <= space)
 			stay += step;
 	return stay ? div64_u64(space << 16, stay) : WAF_MAX_Q16;
 }
 
-static u64 group_space(const struct midas *midas, u64 blocks)
+static u64 compute_group_space(const struct midas *midas, u64 blocks)
 {
 	return div64_u64(midas->space * blocks, midas->lun_space);
 }
 
 /* Time for which data stays in HOT. */
-static u64 hot_stay_of(const struct midas *midas, const struct layout *layout)
+static u64 hot_group_stay(const struct midas *midas, const struct layout *layout)
 {
-	return div64_u64(group_space(midas, layout->blocks[HOT]) << 16,
+	return div64_u64(compute_group_space(midas, layout->blocks[HOT]) << 16,
 			 max(midas->curves[1].share_q16, 1U));
 }
 
@@ -316,14 +316,14 @@ static u64 hot_stay_of(const struct midas *midas, const struct layout *layout)
  */
 static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16)
 {
-	u64 hot_stay = hot_stay_of(midas, layout);
+	u64 hot_stay = hot_group_stay(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
-	u64 moves_q16 = hot_q16 * tail_q16(&midas->curves[1], hot_stay) >> 16;
+	u64 moves_q16 = hot_q16 * survival_share_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Half of an open block is empty, and a group exceeds its size by up to a block. */
-	u64 unused = group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
-	u64 space = midas->space - group_space(midas, layout->blocks[HOT]);
+	u64 unused = compute_group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
+	u64 space = midas->space - compute_group_space(midas, layout->blocks[HOT]);
 	u64 age = 0;
 	u64 held;
 	u32 i;
@@ -331,7 +331,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	if (valid_q16)
 		valid_q16[HOT] = div64_u64(moves_q16 << 16, max(hot_q16, 1ULL));
 	for (i = FIRST; i < layout->groups; i++) {
-		u64 group = group_space(midas, layout->blocks[i]);
+		u64 group = compute_group_space(midas, layout->blocks[i]);
 		u64 leaves_q16;
 
 		age += div64_u64(group << 16, max(enters_q16, 1ULL));
@@ -345,7 +345,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	space -= min(space, unused);
 	space -= layout->groups > FIRST ? space / MARGIN : 0;
 	held = chain_area(midas, hot_stay, age) +
-	       (hot_q16 * area_below(&midas->curves[1], hot_stay) >> 16);
+	       (hot_q16 * survival_area_below(&midas->curves[1], hot_stay) >> 16);
 	held = midas->valid - min(held, midas->valid - 1);
 	if (held + held / 64 >= space)
 		return U64_MAX;
@@ -353,7 +353,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 }
 
 /* The first group whose blocks have other valid data than predicted; GROUPS - 1 if none. */
-static u32 first_irregular(const struct midas *midas, const struct midas_state *state)
+static u32 find_first_irregular_group(const struct midas *midas, const struct midas_state *state)
 {
 	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
 	u64 predicted_q16[GROUPS] = { 0 };
@@ -373,7 +373,7 @@ static u32 first_irregular(const struct midas *midas, const struct midas_state *
 }
 
 /* The curves and the space for data follow from the saved state. */
-static void prepare_model(struct midas *midas)
+static void prepare_midas_model(struct midas *midas)
 {
 	const struct midas_state *state = midas_state(&midas->policy);
 	const struct aftl_geometry *geo = aftl_policy_geometry(&midas->policy);
@@ -383,7 +383,7 @@ static void prepare_model(struct midas *midas)
 	for (i = 0; i < BINS; i++)
 		all += state->history[0][i] + state->history[1][i];
 	for (i = 0; i < 2; i++)
-		draw_curve(&midas->curves[i], state->history[i], all);
+		compute_survival_curve(&midas->curves[i], state->history[i], all);
 	/* A free block, and one of the reserve. */
 	midas->lun_space = max((u32)state->search.usable / geo->luns, 3U) - 2;
 	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
@@ -413,7 +413,7 @@ static void midas_end_epoch(struct midas *midas)
 	state->search = (struct search){ .phase = SEARCH_COUNT, .most = GROUPS - 1 };
 }
 
-static void search_count_blocks(struct midas *midas, struct search *search)
+static void search_count_used_blocks(struct midas *midas, struct search *search)
 {
 	const struct aftl_media *media = aftl_policy_media(&midas->policy);
 	u64 end = min_t(u64, search->counted + COUNTED_BLOCKS, media->geo->blocks);
@@ -426,7 +426,7 @@ static void search_count_blocks(struct midas *midas, struct search *search)
 	}
 	if (end < media->geo->blocks)
 		return;
-	prepare_model(midas);
+	prepare_midas_model(midas);
 	search->phase = SEARCH_CHECK;
 }
 
@@ -441,7 +441,7 @@ static void search_begin_group(const struct midas *midas, struct search *search,
 }
 
 /* Try one size of the group; after the last one, go on to the next group, and then to HOT. */
-static void search_try_size(const struct midas *midas, struct search *search)
+static void search_try_group_size(const struct midas *midas, struct search *search)
 {
 	struct layout trial = search->base;
 	bool gain;
@@ -473,18 +473,18 @@ static void search_try_size(const struct midas *midas, struct search *search)
 }
 
 /* Age below which overwritten data is hot: that at which data leaves group 1. */
-static void set_hot_age(const struct midas *midas, struct midas_state *state)
+static void midas_set_hot_age(const struct midas *midas, struct midas_state *state)
 {
-	u64 hot_stay = hot_stay_of(midas, &state->layout);
+	u64 hot_stay = hot_group_stay(midas, &state->layout);
 
 	if (state->layout.groups > FIRST)
 		state->hot_age = hot_stay +
-			div64_u64(group_space(midas, state->layout.blocks[FIRST]) << 16,
+			div64_u64(compute_group_space(midas, state->layout.blocks[FIRST]) << 16,
 				  max(chain_tail_q16(midas, hot_stay, 0), 1ULL));
 }
 
 /* Without space for the configuration in use, take the best one, even if it does not fit either. */
-static void search_end(const struct midas *midas, struct midas_state *state)
+static void search_finish_layout(const struct midas *midas, struct midas_state *state)
 {
 	const struct search *search = &state->search;
 	u64 now_q16 = predict_waf_q16(midas, &state->layout, NULL);
@@ -495,25 +495,25 @@ static void search_end(const struct midas *midas, struct midas_state *state)
 		state->layout = search->best;
 		state->settled = false;
 	}
-	set_hot_age(midas, state);
+	midas_set_hot_age(midas, state);
 	memset(state->collected, 0, sizeof(state->collected));
 	memset(state->moved, 0, sizeof(state->moved));
 	state->search.phase = SEARCH_IDLE;
 }
 
 /* One step of the search: it evaluates the model for at most one configuration. */
-static void search_step(struct midas *midas)
+static void search_next_configuration(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
 	struct search *search = &state->search;
 
 	switch (search->phase) {
 	case SEARCH_COUNT:
-		search_count_blocks(midas, search);
+		search_count_used_blocks(midas, search);
 		break;
 	case SEARCH_CHECK:
 		if (state->settled)
-			search->most = first_irregular(midas, state);
+			search->most = find_first_irregular_group(midas, state);
 		search->phase = SEARCH_BASE;
 		break;
 	case SEARCH_BASE:
@@ -522,10 +522,10 @@ static void search_step(struct midas *midas)
 		search_begin_group(midas, search, search->most > FIRST ? FIRST : HOT);
 		break;
 	case SEARCH_SIZE:
-		search_try_size(midas, search);
+		search_try_group_size(midas, search);
 		break;
 	case SEARCH_END:
-		search_end(midas, state);
+		search_finish_layout(midas, state);
 		break;
 	default:
 		if (state->now >= state->epoch_ends)
@@ -533,7 +533,7 @@ static void search_step(struct midas *midas)
 	}
 }
 
-static u32 host_group(struct aftl_policy *policy, aftl_lpn_t lpn)
+static u32 midas_host_write_group(struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	struct midas_state *state = midas_state(policy);
 	u32 *stamp = aftl_lpn_state(policy, STAMPS, u32, lpn);
@@ -543,7 +543,7 @@ static u32 host_group(struct aftl_policy *policy, aftl_lpn_t lpn)
 	if (*stamp)
 		state->updates[*stamp >= STAMP_HOT][interval_bin(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
-	search_step(container_of(policy, struct midas, policy));
+	search_next_configuration(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
 }
 
@@ -554,7 +554,7 @@ static u32 midas_stream(struct aftl_policy *policy, const struct aftl_page_write
 	u8 *target;
 
 	if (!page->from)
-		return host_group(policy, page->lpn);
+		return midas_host_write_group(policy, page->lpn);
 	target = aftl_block_state(policy, TARGETS, u8, page->from);
 	if (!*target)
 		*target = min_t(u8, page->from->kind + 1, last);
@@ -616,7 +616,7 @@ static struct aftl_block *midas_victim(struct aftl_policy *policy,
 	return victim ? victim : group_victim(closed, (u32)layout->groups, true);
 }
 
-static void layout_restored(struct layout *layout)
+static void sanitize_loaded_layout(struct layout *layout)
 {
 	u32 i;
 
@@ -647,16 +647,16 @@ static void midas_restored(struct aftl_policy *policy)
 		state->collected[i] = min_t(u64, state->collected[i], U32_MAX / GROUPS);
 		state->moved[i] = min_t(u64, state->moved[i], U32_MAX);
 	}
-	layout_restored(&state->layout);
-	layout_restored(&search->base);
-	layout_restored(&search->best);
+	sanitize_loaded_layout(&state->layout);
+	sanitize_loaded_layout(&search->base);
+	sanitize_loaded_layout(&search->best);
 	search->counted = min_t(u64, search->counted, geo->blocks);
 	search->usable = min_t(u64, search->usable, geo->blocks);
 	search->valid = min_t(u64, search->valid, U32_MAX);
 	search->most = min_t(u64, search->most, GROUPS - 1);
 	search->group = min_t(u64, search->group, GROUPS - 2);
 	search->blocks = min_t(u64, search->blocks, geo->blocks);
-	prepare_model(container_of(policy, struct midas, policy));
+	prepare_midas_model(container_of(policy, struct midas, policy));
 }
 
 static const struct aftl_ftl_policy methods = {

@@ -451,7 +451,8 @@ static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
 	return block->programmed + aftl_block_step(geo, block) == aftl_block_pages(geo, block);
 }
 
-static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct aftl_block *block)
+static inline bool aftl_block_is_full(const struct aftl_geometry *geo,
+				      const struct aftl_block *block)
 {
 	return block->programmed == aftl_block_pages(geo, block);
 }

@@ -39,7 +39,7 @@ static const struct aftl_param_group *param_group_at(u32 i)
 }
 
 /* The group that contains parameter @own of the additional ones; @within takes its index there. */
-static const struct aftl_param_group *find_group(u32 own, u32 *within)
+static const struct aftl_param_group *find_param_group(u32 own, u32 *within)
 {
 	const struct aftl_param_group *group;
 	u32 i;
@@ -61,7 +61,7 @@ const struct aftl_param *aftl_param_at(unsigned int index)
 
 	if (index < AFTL_CORE_PARAMS)
 		return &aftl_core_params[index];
-	group = find_group(index - AFTL_CORE_PARAMS, &within);
+	group = find_param_group(index - AFTL_CORE_PARAMS, &within);
 	return group ? &group->params[within] : NULL;
 }
 
@@ -75,7 +75,7 @@ unsigned int aftl_param_count(void)
 }
 
 /* Return the index of @key in @group, or the number of its parameters. */
-static u32 find_in_group(const struct aftl_param_group *group, const char *key)
+static u32 find_param_in_group(const struct aftl_param_group *group, const char *key)
 {
 	u32 i;
 
@@ -93,7 +93,7 @@ int aftl_param_find(const char *key)
 
 	for (i = 0; core < 0 && i < ARRAY_SIZE(groups); i++) {
 		const struct aftl_param_group *group = param_group_at(i);
-		u32 within = group ? find_in_group(group, key) : 0;
+		u32 within = group ? find_param_in_group(group, key) : 0;
 
 		if (group && within < group->count)
 			return before + within;
@@ -115,7 +115,7 @@ int aftl_param_set(struct aftl_config *config, const char *key, const char *text
 				 key);
 	ret = aftl_param_parse(aftl_param_at(index), text, &value, error);
 	if (!ret)
-		*aftl_param_value(config, index) = value;
+		*aftl_config_param_ptr(config, index) = value;
 	return ret;
 }
 
@@ -125,7 +125,7 @@ enum aftl_change aftl_param_change(unsigned int index)
 
 	if (index < AFTL_CORE_PARAMS)
 		return aftl_core_param_change(index);
-	return find_group(index - AFTL_CORE_PARAMS, &within)->live ? AFTL_CHANGE_LIVE :
+	return find_param_group(index - AFTL_CORE_PARAMS, &within)->live ? AFTL_CHANGE_LIVE :
 								     AFTL_CHANGE_RELOAD;
 }
 
@@ -145,18 +145,18 @@ const void *aftl_param_group_values(const struct aftl_config *config,
 	return NULL;
 }
 
-void aftl_config_standard(struct aftl_config *config)
+void aftl_config_set_defaults(struct aftl_config *config)
 {
 	const struct aftl_param *param;
 	unsigned int i;
 
 	memset(config, 0, sizeof(*config));
 	for (i = 0; (param = aftl_param_at(i)); i++)
-		*aftl_param_value(config, i) = param->standard;
+		*aftl_config_param_ptr(config, i) = param->standard;
 }
 
 int aftl_profile_load(struct aftl_config *config, const char *name, struct aftl_error *error)
 {
-	aftl_config_standard(config);
+	aftl_config_set_defaults(config);
 	return aftl_profile_apply(config, name, error);
 }

@@ -47,7 +47,7 @@ const void *aftl_param_group_values(const struct aftl_config *config,
 				    const struct aftl_param_group *group);
 
 /* Set every parameter to its value in the profile "demo". */
-void aftl_config_standard(struct aftl_config *config);
+void aftl_config_set_defaults(struct aftl_config *config);
 
 /**
  * aftl_profile_load() - set all parameters from a named profile

@@ -71,7 +71,7 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 	u64 draw = aftl_hash64_pair(aftl_hash64_pair(core->config->seed ^ 0x71c71, past),
 				    (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
-	struct aftl_block *block = &first_victim_entry(closed)[aftl_scale_draw(draw, blocks)];
+	struct aftl_block *block = &first_victim_entry(closed)[aftl_scale_random(draw, blocks)];
 
 	return aftl_victim_candidates_has(closed, block) ? block : NULL;
 }
@@ -96,7 +96,7 @@ const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy,
 
 	if (!policy->core->services->find(policy->ftl, lpn, &ppn))
 		return NULL;
-	return aftl_ppn_block(aftl_policy_media(policy), ppn);
+	return aftl_block_of_ppn(aftl_policy_media(policy), ppn);
 }
 
 u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn)
@@ -112,7 +112,7 @@ u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn)
 struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *policy,
 						    const struct aftl_block *block, u32 page)
 {
-	if (!aftl_page_programmed(aftl_policy_media(policy), block, page))
+	if (!aftl_page_is_programmed(aftl_policy_media(policy), block, page))
 		return (struct aftl_program_result){ .errors = AFTL_CUBE_EP1_MAX_Q12 };
 	return aftl_chip_monitor(policy->core->chip, block, page);
 }

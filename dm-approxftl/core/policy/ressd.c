@@ -132,7 +132,7 @@ static struct level *ressd_block_level(struct aftl_policy *policy, const struct 
 	return &ressd_lun_at(policy, lun)->levels[(block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT];
 }
 
-static bool is_reprogrammable(const struct aftl_block *block)
+static bool block_is_reprogrammable(const struct aftl_block *block)
 {
 	return block->order == AFTL_ORDER_SUPER_LAYER;
 }
@@ -177,8 +177,8 @@ static struct aftl_word_line word_line_status(struct aftl_policy *policy,
 	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
 }
 
-static bool all_spent(struct aftl_policy *policy, const struct aftl_block *block, u32 line,
-		      u32 end)
+static bool lines_are_spent(struct aftl_policy *policy, const struct aftl_block *block, u32 line,
+			    u32 end)
 {
 	for (; line < end; line++)
 		if (word_line_status(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
@@ -187,14 +187,14 @@ static bool all_spent(struct aftl_policy *policy, const struct aftl_block *block
 }
 
 /* Find a word line of the super layer that can be reprogrammed; its end if there is none. */
-static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *block,
-			 const struct span *span, struct aftl_word_line *status)
+static u32 find_reusable_word_line(struct aftl_policy *policy, const struct aftl_block *block,
+				   const struct span *span, struct aftl_word_line *status)
 {
 	u32 line;
 
 	for (line = span->first; line < span->begun; line++) {
 		*status = word_line_status(policy, block, line);
-		if (aftl_word_line_reusable(status))
+		if (aftl_word_line_is_reusable(status))
 			return line;
 	}
 	return span->end;
@@ -204,7 +204,7 @@ static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *bl
  * Word lines to empty before @block can continue: its super layer or, with virtual layers, only the
  * lowest layer that is not used up.
  */
-static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
+static struct span find_span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct span span = super_layer_span(geo, block);
@@ -212,7 +212,7 @@ static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_b
 	if (ressd_params(policy)->virtual_layers == AFTL_OFF)
 		return span;
 	while (span.first + geo->word_lines < span.begun &&
-	       all_spent(policy, block, span.first, span.first + geo->word_lines))
+	       lines_are_spent(policy, block, span.first, span.first + geo->word_lines))
 		span.first += geo->word_lines;
 	span.begun = min(span.begun, span.first + geo->word_lines);
 	return span;
@@ -244,7 +244,7 @@ static u32 count_blocking_pages(struct aftl_policy *policy, struct aftl_block *b
 
 static u32 count_pages_to_move(struct aftl_policy *policy, struct aftl_block *block)
 {
-	struct span span = span_to_empty(policy, block);
+	struct span span = find_span_to_empty(policy, block);
 
 	return count_blocking_pages(policy, block, &span);
 }
@@ -277,7 +277,7 @@ static void add_candidate(struct level *level, struct aftl_block *block)
 	set_role(block, NOTE_CANDIDATE | index);
 }
 
-static void make_active(struct level *level, struct aftl_block *block, u32 role)
+static void set_active_block(struct level *level, struct aftl_block *block, u32 role)
 {
 	level->active = block;
 	set_role(block, role);
@@ -290,7 +290,7 @@ static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *blo
 	struct span span;
 	u32 line;
 
-	if (block->state != AFTL_BLOCK_OPEN || !is_reprogrammable(block) ||
+	if (block->state != AFTL_BLOCK_OPEN || !block_is_reprogrammable(block) ||
 	    !(block->note & NOTE_CANDIDATE))
 		return;
 	span = super_layer_span(aftl_policy_geometry(policy), block);
@@ -298,12 +298,12 @@ static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *blo
 	if (line < span.first)
 		return;
 	status = word_line_status(policy, block, line);
-	if (aftl_word_line_reusable(&status))
+	if (aftl_word_line_is_reusable(&status))
 		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
 /* Index of the candidate whose super layer has the least valid data; there is at least one. */
-static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *level)
+static u32 find_cheapest_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
 	u32 best = 0;
@@ -325,10 +325,10 @@ static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *le
 	return best;
 }
 
-static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
+static void pick_reclaim_candidate(struct aftl_policy *policy, struct level *level)
 {
-	make_active(level, remove_candidate(level, cheapest_candidate(policy, level)),
-		    NOTE_RECLAIM);
+	set_active_block(level, remove_candidate(level, find_cheapest_candidate(policy, level)),
+			 NOTE_RECLAIM);
 	if (ressd_params(policy)->virtual_layers == AFTL_ON)
 		level->active->note |= NOTE_VIRTUAL;
 }
@@ -357,8 +357,8 @@ static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun
 
 /* Placement */
 
-static void place_pages(struct aftl_block *block, u32 line, u32 bit, u32 pages,
-			struct aftl_placement *placement)
+static void fill_placement(struct aftl_block *block, u32 line, u32 bit, u32 pages,
+			   struct aftl_placement *placement)
 {
 	placement->block = block;
 	placement->page = line * AFTL_REPROGRAM_BITS + bit;
@@ -367,26 +367,27 @@ static void place_pages(struct aftl_block *block, u32 line, u32 bit, u32 pages,
 }
 
 /* Reprogram the invalid page of a word line; if both are invalid, the MSB page stays. */
-static void reprogram_line(struct aftl_block *block, u32 line,
-			   const struct aftl_word_line *status, struct aftl_placement *placement)
+static void reprogram_word_line(struct aftl_block *block, u32 line,
+				const struct aftl_word_line *status,
+				struct aftl_placement *placement)
 {
 	u32 bit = (status->valid & BIT(AFTL_LSB)) ? AFTL_MSB : AFTL_LSB;
 
-	place_pages(block, line, bit, 1, placement);
+	fill_placement(block, line, bit, 1, placement);
 }
 
 /* Return true if another layer exists and the super layer is used up far enough to begin it. */
 static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_block *block,
 				 const struct span *span)
 {
-	return span->begun < aftl_block_program_steps(aftl_policy_geometry(policy)) &&
-	       all_spent(policy, block, span->first, span->lower_end);
+	return span->begun < aftl_programs_per_block(aftl_policy_geometry(policy)) &&
+	       lines_are_spent(policy, block, span->first, span->lower_end);
 }
 
 static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block,
 			     const struct span *span)
 {
-	if (all_spent(policy, block, span->first, span->end))
+	if (lines_are_spent(policy, block, span->first, span->end))
 		block->note &= ~NOTE_VIRTUAL;
 	aftl_policy_restamp_block(policy, block);
 }
@@ -400,18 +401,18 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 	u32 line;
 
 	if (span.begun < span.end) {
-		place_pages(block, span.begun, 0, AFTL_MLC_PAGES, placement);
+		fill_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 		return true;
 	}
-	line = find_reusable(policy, block, &span, &status);
+	line = find_reusable_word_line(policy, block, &span, &status);
 	if (line < span.end) {
-		reprogram_line(block, line, &status, placement);
+		reprogram_word_line(block, line, &status, placement);
 		return true;
 	}
 	if (!may_begin_next_layer(policy, block, &span))
 		return false;
 	begin_next_layer(policy, block, &span);
-	place_pages(block, span.begun, 0, AFTL_MLC_PAGES, placement);
+	fill_placement(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 	return true;
 }
 
@@ -425,15 +426,15 @@ static void demote_active_block(struct aftl_policy *policy, struct level *level)
 	struct span span = super_layer_span(geo, block);
 
 	level->active = NULL;
-	if (span.begun == aftl_block_program_steps(geo) &&
-	    all_spent(policy, block, span.first, span.end))
+	if (span.begun == aftl_programs_per_block(geo) &&
+	    lines_are_spent(policy, block, span.first, span.end))
 		aftl_policy_close_block(policy, block);
 	else
 		add_candidate(level, block);
 }
 
-static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, struct level *level)
+static bool open_active_block(struct aftl_policy *policy, struct aftl_lun *lun,
+			      const struct aftl_program_request *need, struct level *level)
 {
 	struct aftl_block *block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
 							  KIND_REPROGRAMMABLE);
@@ -441,7 +442,7 @@ static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (!block)
 		return false;
 	block->note = (need->stream - 1) << NOTE_LEVEL_SHIFT;
-	make_active(level, block, 0);
+	set_active_block(level, block, 0);
 	return true;
 }
 
@@ -452,14 +453,14 @@ static bool activate_block(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (level->ready) {
 		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
 
-		make_active(level, remove_candidate(level, index), 0);
+		set_active_block(level, remove_candidate(level, index), 0);
 		return true;
 	}
-	if (level->count < to_ressd(policy)->limit && open_active(policy, lun, need, level))
+	if (level->count < to_ressd(policy)->limit && open_active_block(policy, lun, need, level))
 		return true;
 	if (!level->count)
 		return false;
-	reclaim_candidate(policy, level);
+	pick_reclaim_candidate(policy, level);
 	return true;
 }
 
@@ -483,8 +484,8 @@ static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lu
 	return true;
 }
 
-static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct aftl_placement *placement)
+static int place_hot_data(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct level *level = &ressd_lun_state(policy, lun)->levels[need->stream - 1];
 	int ret;
@@ -510,7 +511,7 @@ static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	if (need->cause != AFTL_CAUSE_HOST)
 		return aftl_open_blocks_place(policy, lun, need, kind, placement);
 	if (need->stream && to_ressd(policy)->reprograms)
-		return place_hot(policy, lun, need, placement);
+		return place_hot_data(policy, lun, need, placement);
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
@@ -525,14 +526,14 @@ static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocat
 
 	*class = AFTL_PRECISE;
 	*stream = AFTL_HOTNESS_COLD;
-	return move->cause != AFTL_CAUSE_REWRITE || !is_reprogrammable(move->from) ||
+	return move->cause != AFTL_CAUSE_REWRITE || !block_is_reprogrammable(move->from) ||
 	       word_line_status(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
 }
 
 /* Idle time */
 
 /* Relocation in idle time must not use one of the last free blocks. */
-static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
+static bool displaced_data_fit(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
@@ -543,16 +544,16 @@ static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
-static bool wants_reclaim(struct aftl_policy *policy, struct level *level)
+static bool is_reclaim_wanted(struct aftl_policy *policy, struct level *level)
 {
 	return !level->active && !level->ready && level->count &&
 	       level->count >= to_ressd(policy)->limit;
 }
 
-static bool offer_move(struct aftl_policy *policy, struct aftl_block *block,
-		       struct aftl_idle_task *chore)
+static bool offer_reclaim(struct aftl_policy *policy, struct aftl_block *block,
+			  struct aftl_idle_task *chore)
 {
-	struct span span = span_to_empty(policy, block);
+	struct span span = find_span_to_empty(policy, block);
 
 	if (!count_pages_to_move(policy, block))
 		return false;
@@ -569,15 +570,15 @@ static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
 
-	if (!fits_displaced(policy, lun))
+	if (!displaced_data_fit(policy, lun))
 		return;
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
 
-		if (wants_reclaim(policy, level))
-			reclaim_candidate(policy, level);
+		if (is_reclaim_wanted(policy, level))
+			pick_reclaim_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
-		    offer_move(policy, level->active, chore))
+		    offer_reclaim(policy, level->active, chore))
 			return;
 	}
 }
@@ -585,7 +586,7 @@ static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 /* Restart */
 
 /* Return true if the programmed word lines are the first ones and each has two pages. */
-static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
+static bool block_is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
@@ -617,7 +618,7 @@ static bool adopt_candidate(struct aftl_policy *policy, struct level *level,
 		return false;
 	level->candidates[index] = block;
 	level->count++;
-	if (find_reusable(policy, block, &span, &status) < span.end)
+	if (find_reusable_word_line(policy, block, &span, &status) < span.end)
 		level->ready |= 1ULL << index;
 	return true;
 }
@@ -628,7 +629,7 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 
 	if (!to_ressd(policy)->reprograms || block->kind != KIND_REPROGRAMMABLE ||
 	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
-	    !is_well_formed(policy, block))
+	    !block_is_well_formed(policy, block))
 		return false;
 	level = ressd_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)
@@ -641,7 +642,7 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 
 static bool ressd_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (is_reprogrammable(block))
+	if (block_is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
 	/* With reprograms, hot data has no normal open blocks. */
 	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
@@ -655,7 +656,7 @@ static void ressd_closed(struct aftl_policy *policy, const struct aftl_block *bl
 	struct level *level;
 
 	aftl_open_blocks_closed(policy, block);
-	if (!is_reprogrammable(block))
+	if (!block_is_reprogrammable(block))
 		return;
 	level = ressd_block_level(policy, block);
 	if (level->active == block)

@@ -51,12 +51,12 @@ static struct life *sepbit_life(const struct aftl_policy *policy)
 }
 
 /* Host writes since @then, which has the low bits of the time; right for 2^32 of them. */
-static u32 sepbit_age(const struct aftl_policy *policy, u32 then)
+static u32 sepbit_age_since(const struct aftl_policy *policy, u32 then)
 {
 	return (u32)sepbit_life(policy)->now - then;
 }
 
-static bool shorter_lived(const struct aftl_policy *policy, u32 age, u32 lifespans)
+static bool sepbit_lives_shorter(const struct aftl_policy *policy, u32 age, u32 lifespans)
 {
 	u64 mean = sepbit_life(policy)->mean;
 
@@ -66,18 +66,18 @@ static bool shorter_lived(const struct aftl_policy *policy, u32 age, u32 lifespa
 static u32 sepbit_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 *written = aftl_lpn_state(policy, WRITTEN, u32, page->lpn);
-	u32 age = sepbit_age(policy, *written);
+	u32 age = sepbit_age_since(policy, *written);
 	bool first = !*written;
 
 	if (page->cause != AFTL_CAUSE_HOST) {
 		if (page->from->kind == SHORT_LIVED && page->cause == AFTL_CAUSE_GC)
 			return SURVIVORS;
-		return shorter_lived(policy, age, YOUNG_LIFESPANS) ? YOUNG :
-		       shorter_lived(policy, age, MIDDLE_LIFESPANS) ? MIDDLE : OLD;
+		return sepbit_lives_shorter(policy, age, YOUNG_LIFESPANS) ? YOUNG :
+		       sepbit_lives_shorter(policy, age, MIDDLE_LIFESPANS) ? MIDDLE : OLD;
 	}
 	sepbit_life(policy)->now++;
 	*written = max_t(u32, sepbit_life(policy)->now, 1);
-	return !first && shorter_lived(policy, age, 1) ? SHORT_LIVED : LONG_LIVED;
+	return !first && sepbit_lives_shorter(policy, age, 1) ? SHORT_LIVED : LONG_LIVED;
 }
 
 static void sepbit_opened(struct aftl_policy *policy, const struct aftl_block *block)
@@ -91,7 +91,7 @@ static void sepbit_collected(struct aftl_policy *policy, const struct aftl_block
 
 	if (block->kind != SHORT_LIVED)
 		return;
-	life->sum += sepbit_age(policy, *aftl_block_state(policy, OPENED, u32, block));
+	life->sum += sepbit_age_since(policy, *aftl_block_state(policy, OPENED, u32, block));
 	if (++life->collected < COLLECTED_MAX)
 		return;
 	life->mean = div64_u64(life->sum, life->collected);

@@ -40,7 +40,7 @@ static u32 tvr_budget_hours(const struct aftl_policy *policy)
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
-static bool whole_device(const struct aftl_policy *policy)
+static bool tvr_has_whole_device(const struct aftl_policy *policy)
 {
 	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
@@ -57,7 +57,7 @@ static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_h
 {
 	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return whole_device(policy) || was_short_lived(policy, write->lpn);
+	return tvr_has_whole_device(policy) || was_short_lived(policy, write->lpn);
 }
 
 /* The age of data that preconditioning wrote is unknown. */
@@ -82,7 +82,7 @@ static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 			 u32 *stream)
 {
-	bool keeps = whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
+	bool keeps = tvr_has_whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
 
 	(void)class;

@@ -397,7 +397,7 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 	    fewer_bits(place->mode))
 		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
 			 given_up_mv(&place->ispp), place->ispp.skip);
-	if (must_overshoot(account, place) && !aftl_page_overprogrammed(attr))
+	if (must_overshoot(account, place) && !aftl_page_is_overprogrammed(attr))
 		complain(account, "steps of %u mV, %u fewer verifies, in mode %u do not overshoot",
 			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
 }
@@ -669,7 +669,7 @@ static u32 errors_as(const struct account *account, u32 block, u32 page, u16 att
 	u32 errors;
 
 	*at = attr;
-	errors = aftl_cell_read(&ftl->cell, ppn, aftl_hours(ftl)).raw;
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hours(ftl)).raw;
 	*at = kept;
 	return errors;
 }
@@ -684,7 +684,7 @@ static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
 		complain(account, "mode %u, class %u: %llu errors in 2^40, not %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
-	if (!aftl_page_reprograms(attr) && aftl_models_errors(&account->ftl->media) &&
+	if (!aftl_page_reprograms(attr) && aftl_has_error_model(&account->ftl->media) &&
 	    errors_as(account, block, page, attr) < errors_as(account, block, page, as_usual(attr)))
 		complain(account, "mode %u, class %u has fewer errors than the usual one",
 			 aftl_page_mode(attr), aftl_page_class(attr));

@@ -144,7 +144,7 @@ static bool may_program(struct shadow_store *store, u32 slot)
 
 	if (!store->slots[slot].programmed)
 		return true;
-	return aftl_ppn_block(media, to_ppn(slot))->order == AFTL_ORDER_SUPER_LAYER &&
+	return aftl_block_of_ppn(media, to_ppn(slot))->order == AFTL_ORDER_SUPER_LAYER &&
 	       is_dead(store, slot);
 }
 
@@ -180,7 +180,7 @@ static bool has_died(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
 
-	return aftl_ppn_block(media, to_ppn(slot))->state == AFTL_BLOCK_BAD;
+	return aftl_block_of_ppn(media, to_ppn(slot))->state == AFTL_BLOCK_BAD;
 }
 
 static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,

@@ -58,9 +58,9 @@ static void draw_placement(struct test_stream *stream, struct test_device *devic
 static void draw_queue(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.queue_weights)
-		device->queue = (u8)draw_stream_below(stream,
-						      aftl_weights(device->config.queue_weights) +
-						      1);
+		device->queue =
+			(u8)draw_stream_below(stream,
+					      aftl_weight_count(device->config.queue_weights) + 1);
 }
 
 /* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
@@ -344,7 +344,7 @@ void test_note_config(const struct test_device *device, const char *policy, u64 
 
 		if (value == aftl_param_at(i)->standard)
 			continue;
-		aftl_param_print(aftl_param_at(i), value, text);
+		aftl_param_format(aftl_param_at(i), value, text);
 		used += scnprintf(line + used, sizeof(line) - used, " %s=%s", aftl_param_at(i)->key,
 				  text);
 	}

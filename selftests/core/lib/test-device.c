@@ -255,7 +255,7 @@ u64 *test_own(struct aftl_config *config, const char *key)
 
 	if (index < 0)
 		tap_bail_out("no parameter %s", key);
-	return aftl_param_value(config, index);
+	return aftl_config_param_ptr(config, index);
 }
 
 void test_device_set(struct test_device *device, const char *key, const char *value)
@@ -741,7 +741,7 @@ aftl_ppn_t test_lookup(const struct test_device *device, u32 unit)
 
 struct aftl_block *test_block_of(struct test_device *device, u32 unit)
 {
-	return aftl_ppn_block(&device->ftl->media, test_lookup(device, unit));
+	return aftl_block_of_ppn(&device->ftl->media, test_lookup(device, unit));
 }
 
 u64 test_programmed_units(const struct test_device *device)

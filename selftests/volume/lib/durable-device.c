@@ -54,7 +54,7 @@ enum durable_kind {
  * @entry: erase entry of an erased or retired block
  * @now_ns: device time when it was queued
  * @age_ns: see aftl_age_ns()
- * @memory: see aftl_policy_memory()
+ * @memory: see aftl_policy_state_word()
  * @promised: number of units in a promise
  * @stamps: promised stamp of each unit
  */
@@ -142,7 +142,7 @@ static struct durable_op *queue_op(struct durable_device *durable, enum durable_
 	op->kind = kind;
 	op->now_ns = aftl_now(ftl);
 	op->age_ns = aftl_age_ns(ftl);
-	op->memory = aftl_policy_memory(ftl);
+	op->memory = aftl_policy_state_word(ftl);
 	if (durable->last)
 		durable->last->next = op;
 	else
@@ -866,8 +866,9 @@ static bool is_beyond_ecc(const struct durable_device *durable, const struct aft
 	const struct aftl *ftl = durable->device.ftl;
 
 	return read->source == AFTL_SOURCE_FLASH && read->ppn != AFTL_NO_PPN &&
-	       aftl_models_errors(&ftl->media) && !aftl_ppn_lost(&ftl->media, read->ppn) &&
-	       aftl_cell_read(&ftl->cell, read->ppn, aftl_hours(ftl)).lost;
+	       aftl_has_error_model(&ftl->media) &&
+	       !aftl_ppn_is_marked_lost(&ftl->media, read->ppn) &&
+	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_hours(ftl)).lost;
 }
 
 static void on_read(struct test_listener *self, struct test_request *request,
@@ -1086,7 +1087,7 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	name_policy(&durable->super, policy);
 	memcpy(durable->super.profile, "demo", 5);
 	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);
-	if (aftl_volume_header_lay_out(&durable->super, &geo, &error))
+	if (aftl_volume_header_set_layout(&durable->super, &geo, &error))
 		return -EINVAL;
 	test_device_init(&durable->device, "demo");
 	durable->device.level = AFTL_LEVELS;
@@ -1223,7 +1224,7 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 	test_audit(device);
 	durable_check(durable);
 	aftl_volume_set_time(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
-			     aftl_policy_memory(device->ftl));
+			     aftl_policy_state_word(device->ftl));
 	ret = aftl_volume_mark_in_use(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);
