@@ -38,7 +38,7 @@ static void random_access(enum app_io io)
 		else
 			CHECK(array_value(&array, at) == shadow[at]);
 		if (i % 5000 == 4999)
-			CHECK_EQ(array_settle(&array, &error), 0);
+			CHECK_EQ(array_write_back_all(&array, &error), 0);
 	}
 	CHECK_EQ(array_close(&array, &repaired, &error), 0);
 	CHECK_EQ(array_open(&array, &place, &shape, &setup, &error), 0);
@@ -73,7 +73,7 @@ TAP_TEST(pages_stay_valid_while_in_use)
 	for (page = 0; page < 32; page++)
 		array_put(&array, page * ARRAY_PAGE_WORDS, (double)page);
 	for (page = 0; page < 32; page++) {
-		held[page % ARRAY_HELD] = array_values(&array, page, false);
+		held[page % ARRAY_HELD] = array_page_values(&array, page, false);
 		for (i = 0; i < ARRAY_HELD && i <= page; i++)
 			CHECK(*held[(page - i) % ARRAY_HELD] == (double)(page - i));
 	}
@@ -125,7 +125,7 @@ TAP_TEST(headers_are_read_as_written)
 
 	for (i = 0; i < sizeof(tail) - 1; i++) {
 		header_make(header, MAGIC_PIXELS, &all, tail);
-		CHECK_EQ(header_parse(header, &found, &error), 0);
+		CHECK_EQ(app_header_parse(header, &found, &error), 0);
 		CHECK(!memcmp(&found, &all, sizeof(all)));
 		CHECK(!memcmp(header + HEADER_BYTES - i, tail, i));
 		tail[i] = 'x';
@@ -155,10 +155,10 @@ TAP_TEST(damaged_headers_are_refused_or_harmless)
 		for (j = 0; j <= i % 64; j++)
 			header[aftl_random_below(&random, i % 2 ? 200 : HEADER_BYTES)] =
 				(char)aftl_random_next(&random);
-		if (header_parse(header, &found, &error))
+		if (app_header_parse(header, &found, &error))
 			refused++;
 		else
-			CHECK_EQ(setup_check(&found, &error), 0);
+			CHECK_EQ(app_setup_check(&found, &error), 0);
 	}
 	CHECK_RANGE(refused, 500, 3500);
 }
@@ -195,7 +195,7 @@ static void damage_bytes(const struct app *app, const struct app_setup *with,
 			char byte = (char)aftl_random_next(random);
 			enum approxftl_class is = input->kind;
 
-			if (app_is_precise(app, with, at / FILE_UNIT * FILE_UNIT))
+			if (app_unit_is_precise(app, with, at / FILE_UNIT * FILE_UNIT))
 				is = APPROXFTL_PRECISE;
 			if (is == kind && !aftl_random_below(random, rarity))
 				CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
@@ -229,9 +229,9 @@ static void survives_damage(const struct app *app, const struct app_setup *with,
 	if (run_damaged(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
 		CHECK_CONTAINS(error.text, folder);
 	else
-		CHECK(!run_verified(&run) || !run.flips.damaged);
+		CHECK(!is_app_run_verified(&run) || !run.flips.damaged);
 	CHECK_MSG(!run_damaged(&run, &options, APPROXFTL_APPROXIMATE, rarity), "%s", error.text);
-	CHECK(run_verified(&run));
+	CHECK(is_app_run_verified(&run));
 	CHECK(run.flips.flipped > 0);
 	CHECK(isfinite(run.result.distance) && isfinite(run.result.squared));
 	CHECK(isfinite(run.result.absolute));

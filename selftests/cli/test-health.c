@@ -18,7 +18,7 @@ static void make_good(void)
 
 static void check_verdict(enum health_verdict verdict, const char *reason)
 {
-	health_judge(&health);
+	health_judge_device(&health);
 	CHECK_TEXT(health_verdict_words[health.verdict], health_verdict_words[verdict]);
 	CHECK_EQ(health.reason_count, 1);
 	CHECK_TEXT(health.reasons[0], reason);
@@ -27,7 +27,7 @@ static void check_verdict(enum health_verdict verdict, const char *reason)
 TAP_TEST(a_device_without_faults_is_good)
 {
 	make_good();
-	health_judge(&health);
+	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	CHECK_EQ(health.reason_count, 0);
 }
@@ -36,13 +36,13 @@ TAP_TEST(a_device_near_its_endurance_needs_attention)
 {
 	make_good();
 	health.endurance = 12;
-	CHECK_EQ(health_used(&health), 8333);
-	health_judge(&health);
+	CHECK_EQ(health_used_share(&health), 8333);
+	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_GOOD);
 	health.endurance = 11;
 	check_verdict(HEALTH_ATTENTION, "90 % of the endurance is used");
 	health.endurance = 0;
-	CHECK_EQ(health_used(&health), 0);
+	CHECK_EQ(health_used_share(&health), 0);
 }
 
 TAP_TEST(bad_blocks_do_not_count_as_wear)
@@ -50,9 +50,9 @@ TAP_TEST(bad_blocks_do_not_count_as_wear)
 	make_good();
 	health.endurance = 20;
 	health.survey.bad = 50;
-	CHECK_EQ(health_used(&health), 10000);
+	CHECK_EQ(health_used_share(&health), 10000);
 	health.survey.bad = 100;
-	CHECK_EQ(health_used(&health), 0);
+	CHECK_EQ(health_used_share(&health), 0);
 }
 
 TAP_TEST(each_fault_is_a_reason)
@@ -95,7 +95,7 @@ TAP_TEST(the_worst_reason_determines_the_health_state)
 	health.status.lost_units = 1;
 	memset(&health.counters, 1, sizeof(health.counters));
 	health.endurance = 1;
-	health_judge(&health);
+	health_judge_device(&health);
 	CHECK_EQ(health.verdict, HEALTH_FAILED);
 	CHECK_EQ(health.reason_count, 9);
 }

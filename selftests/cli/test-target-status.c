@@ -172,7 +172,7 @@ static void stats_difference(void)
 
 	make_stats(&before, 2);
 	make_stats(&stats, 5);
-	target_stats_since(&stats, &before);
+	target_stats_subtract(&stats, &before);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
 	for (i = 0; i < AFTL_STREAMS; i++) {
@@ -196,7 +196,7 @@ static void stats_after_reset(void)
 	make_stats(&after, 2);
 	after.since_ns = 9;
 	stats = after;
-	target_stats_since(&stats, &before);
+	target_stats_subtract(&stats, &before);
 	CHECK(!memcmp(&stats, &after, sizeof(after)));
 }
 
@@ -260,7 +260,7 @@ static void check_lost_runs(void)
 {
 	struct lost_runs runs;
 
-	lost_answer_read(&runs, "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
+	lost_runs_parse_answer(&runs, "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
 	CHECK_EQ(runs.count, 3);
 	CHECK_EQ(runs.first[0], 7);
 	CHECK_EQ(runs.units[0], 1);
@@ -268,14 +268,14 @@ static void check_lost_runs(void)
 	CHECK_EQ(runs.units[1], 3);
 	CHECK_EQ(runs.first[2], 5368709121);
 	CHECK_EQ(runs.units[2], 4096);
-	lost_answer_read(&runs, "");
+	lost_runs_parse_answer(&runs, "");
 	CHECK_EQ(runs.count, 0);
 }
 
 static void check_text(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
-	bool is_one = kernel_sentence(record, &found);
+	bool is_one = kernel_log_get_message(record, &found);
 
 	CHECK_MSG(is_one == !!wanted, "\"%s\"", record);
 	CHECK_TEXT(found.text, wanted ? wanted : "");

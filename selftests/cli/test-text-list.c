@@ -15,12 +15,12 @@ static const struct list_column columns[] = {
 
 static void put_row(struct text_list *list, const char *name, const u64 *size)
 {
-	list_row(list);
+	list_add_row(list);
 	if (size)
-		list_number(list, *size, 1, NULL);
+		list_add_number(list, *size, 1, NULL);
 	else
-		list_text(list, "%s", "");
-	list_text(list, "%s", name);
+		list_add_text(list, "%s", "");
+	list_add_text(list, "%s", name);
 }
 
 static void check_order(const char *sort, const char *wanted)

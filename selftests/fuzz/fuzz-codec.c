@@ -82,7 +82,7 @@ static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 
 		    struct aftl_error *error)
 {
 	for (*total = 0; *total < EXPANDED_MAX;) {
-		int ret = trace_input_fill(input, 1, error);
+		int ret = trace_input_fill_buffer(input, 1, error);
 		size_t left = trace_input_left(input), i;
 
 		if (ret || !left)

@@ -126,11 +126,11 @@ static bool take_setup(const struct app *app, struct app_setup *setup, struct af
 
 	ret = app_file_open(&file, &place, app->inputs[0].name, APPROXFTL_PRECISE, error);
 	if (!ret)
-		ret = app_file_setup(&file, setup, error);
+		ret = app_file_read_setup(&file, setup, error);
 	app_file_close(&file);
 	if (ret)
 		check_sentence(error);
-	return !ret && !app_is_foreign(app, setup) &&
+	return !ret && !is_app_file_foreign(app, setup) &&
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 

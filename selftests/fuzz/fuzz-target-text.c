@@ -47,7 +47,7 @@ int fuzz_input(const u8 *data, size_t size)
 	check_refusal(block_answer_add(&survey, text, &next, &error), &error);
 	demand(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
 	check_line(text, &error);
-	kernel_sentence(text, &error);
+	kernel_log_get_message(text, &error);
 	free(text);
 	return 0;
 }

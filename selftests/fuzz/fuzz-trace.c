@@ -32,7 +32,7 @@ static void take(struct trace_window *window, struct trace_pairing *pairing, u64
 {
 	const void *item;
 
-	for (; (item = trace_window_peek(window)); window->next++) {
+	for (; (item = trace_window_peek_item(window)); window->next++) {
 		const struct trace_event *event = item;
 
 		if (!pairing) {
@@ -56,13 +56,13 @@ static int read_all(struct trace_file *file, struct trace_window *window,
 
 	do {
 		u32 room;
-		void *out = trace_window_room(window, &room);
+		void *out = trace_window_item_room(window, &room);
 
-		ret = trace_file_fill(file, out, room, error);
+		ret = trace_file_fill_items(file, out, room, error);
 		if (ret < 0)
 			return ret;
 		demand((u32)ret <= room);
-		trace_window_filled(window, (u32)ret, !ret);
+		trace_window_add_items(window, (u32)ret, !ret);
 		take(window, pairing, &last_ns);
 	} while (ret);
 	demand(!trace_input_left(&file->input) || file->format->fill);
@@ -99,8 +99,8 @@ static void try_format(const char *name, const char *columns, bool strict, const
 	struct trace_input input;
 	struct trace_file file;
 
-	trace_input_of_memory(&input, "fuzz", data, size);
-	if (trace_file_adopt(&file, &input, &hints, &losses, &error)) {
+	trace_input_open_memory(&input, "fuzz", data, size);
+	if (trace_file_open_input(&file, &input, &hints, &losses, &error)) {
 		check_sentence(&error);
 	} else {
 		read_open(&file, size & 1, &error);

@@ -40,8 +40,8 @@ TAP_TEST(flipped_bits_of_a_unit_are_counted)
 			payload_fill(words, sizes[i], SEED, &some);
 			flip_payload_bit(bit);
 			flip_payload_bit((bit + 4001) % (sizes[i] * 8));
-			CHECK_EQ(payload_flips(words, sizes[i], SEED, &some), 2);
-			CHECK(payload_read(words, sizes[i], SEED, &found, &flips));
+			CHECK_EQ(payload_count_flips(words, sizes[i], SEED, &some), 2);
+			CHECK(payload_read_head(words, sizes[i], SEED, &found, &flips));
 			CHECK_EQ(flips, 2);
 			CHECK_EQ(found.unit, some.unit);
 			CHECK_EQ(found.sequence, some.sequence);
@@ -65,8 +65,8 @@ TAP_TEST(data_with_errors_are_recognised)
 		wrong++;
 	}
 	CHECK_RANGE(wrong, 250, 410);
-	CHECK_EQ(payload_flips(words, 4096, SEED, &some), wrong);
-	CHECK(payload_read(words, 4096, SEED, &found, &flips));
+	CHECK_EQ(payload_count_flips(words, 4096, SEED, &some), wrong);
+	CHECK(payload_read_head(words, 4096, SEED, &found, &flips));
 	CHECK_EQ(flips, wrong);
 }
 
@@ -76,11 +76,11 @@ TAP_TEST(unrelated_data_are_not_recognised)
 	u32 flips;
 
 	payload_fill(words, 4096, SEED, &some);
-	CHECK(!payload_read(words, 4096, SEED + 1, &found, &flips));
+	CHECK(!payload_read_head(words, 4096, SEED + 1, &found, &flips));
 	next.sequence++;
-	CHECK_RANGE(payload_flips(words, 4096, SEED, &next), 15000, 17800);
+	CHECK_RANGE(payload_count_flips(words, 4096, SEED, &next), 15000, 17800);
 	memset(words, 0, sizeof(words));
-	CHECK(!payload_read(words, 4096, SEED, &found, &flips));
+	CHECK(!payload_read_head(words, 4096, SEED, &found, &flips));
 }
 
 static void begin_expecting(void)
@@ -96,7 +96,7 @@ static bool begin_write(u64 unit, u32 sequence, bool keeps)
 {
 	const struct payload what = { .unit = unit, .sequence = sequence, .class = 1 };
 
-	return expected_write_begins(&expected, unit, 1, &what, keeps);
+	return expected_data_begin_write(&expected, unit, 1, &what, keeps);
 }
 
 static enum data_verdict verdict_of(u64 unit, u64 holds, u32 sequence, u32 floor)
@@ -113,7 +113,7 @@ static u32 floor_of(u64 unit)
 {
 	u32 floor;
 
-	expected_read_begins(&expected, unit, 1, &floor);
+	expected_data_begin_read(&expected, unit, 1, &floor);
 	return floor;
 }
 
@@ -123,11 +123,11 @@ TAP_TEST(overwritten_data_are_recognised_as_stale)
 	CHECK(begin_write(5, 1, true));
 	CHECK_EQ(floor_of(5), 0);
 	CHECK_EQ(verdict_of(5, 5, 1, 0), DATA_GOOD);
-	expected_write_ends(&expected, 5, 1, 1, true, false);
+	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK_EQ(floor_of(5), 1);
 	CHECK(begin_write(5, 2, true));
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
-	expected_write_ends(&expected, 5, 1, 2, true, false);
+	expected_data_end_write(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
 	CHECK_EQ(verdict_of(5, 6, 2, floor_of(5)), DATA_MISPLACED);
@@ -142,10 +142,10 @@ TAP_TEST(a_read_beside_a_write_may_return_old_or_new_data)
 
 	begin_expecting();
 	CHECK(begin_write(5, 1, true));
-	expected_write_ends(&expected, 5, 1, 1, true, false);
+	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK(begin_write(5, 2, true));
 	floor = floor_of(5);
-	expected_write_ends(&expected, 5, 1, 2, true, false);
+	expected_data_end_write(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor), DATA_GOOD);
 	CHECK_EQ(verdict_of(5, 5, 2, floor), DATA_GOOD);
 }
@@ -155,12 +155,12 @@ TAP_TEST(either_of_two_concurrent_writes_may_win)
 	begin_expecting();
 	CHECK(begin_write(5, 1, true));
 	CHECK(!begin_write(5, 2, true));
-	expected_write_ends(&expected, 5, 1, 2, false, false);
-	expected_write_ends(&expected, 5, 1, 1, true, false);
+	expected_data_end_write(&expected, 5, 1, 2, false, false);
+	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
 	CHECK(begin_write(5, 3, true));
-	expected_write_ends(&expected, 5, 1, 3, true, false);
+	expected_data_end_write(&expected, 5, 1, 3, true, false);
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
 }
 
@@ -171,16 +171,16 @@ TAP_TEST(discarded_data_are_not_checked)
 
 	begin_expecting();
 	CHECK(begin_write(5, 1, true));
-	expected_write_ends(&expected, 5, 1, 1, true, false);
+	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	memset(words, 0, sizeof(words));
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips), DATA_LOST);
 	CHECK(begin_write(5, 2, false));
-	expected_write_ends(&expected, 5, 1, 2, true, false);
+	expected_data_end_write(&expected, 5, 1, 2, true, false);
 	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips),
 		 DATA_FOREIGN);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
 	CHECK(begin_write(5, 3, true));
-	expected_write_ends(&expected, 5, 1, 3, true, false);
+	expected_data_end_write(&expected, 5, 1, 3, true, false);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
 }
 
@@ -188,9 +188,9 @@ TAP_TEST(data_of_a_failed_write_are_not_checked)
 {
 	begin_expecting();
 	CHECK(begin_write(5, 1, true));
-	expected_write_ends(&expected, 5, 1, 1, true, false);
+	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	CHECK(begin_write(5, 2, true));
-	expected_write_ends(&expected, 5, 1, 2, true, true);
+	expected_data_end_write(&expected, 5, 1, 2, true, true);
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
 }
 
@@ -242,14 +242,14 @@ TAP_TEST(a_log_is_read_as_written)
 	memset(&got, 0, sizeof(got));
 	close(mkstemp(path));
 	CHECK_EQ(replay_log_create(&log, path, &header, &error), 0);
-	replay_log_put(log, &entry);
+	replay_log_write_entry(log, &entry);
 	CHECK_EQ(replay_log_finish(log, &error), 0);
 	CHECK_EQ(replay_log_open(&log, path, &found, &error), 0);
 	CHECK_EQ(found.entries, 1);
 	CHECK_EQ(found.planned, 9);
-	CHECK_EQ(replay_log_next(log, &got, &error), 1);
+	CHECK_EQ(replay_log_next_entry(log, &got, &error), 1);
 	CHECK(!memcmp(&got, &entry, sizeof(got)));
-	CHECK_EQ(replay_log_next(log, &got, &error), 0);
+	CHECK_EQ(replay_log_next_entry(log, &got, &error), 0);
 	replay_log_close(log);
 	unlink(path);
 }

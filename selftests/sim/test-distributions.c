@@ -54,12 +54,12 @@ static void check_tags(void)
 {
 	struct tags state;
 
-	CHECK(!tags_init(&state, 9000, 2, draw_sequence(1, 1)));
-	CHECK(tags_init(&state, 9000, 10, draw_sequence(1, 1)));
-	CHECK(tags_init(&state, 0, 10, draw_sequence(1, 1)));
-	CHECK(!tags_draw(&state));
-	CHECK(tags_init(&state, SHARE_WHOLE, 10, draw_sequence(1, 1)));
-	CHECK(tags_draw(&state));
+	CHECK(!tag_runs_init(&state, 9000, 2, random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_init(&state, 9000, 10, random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_init(&state, 0, 10, random_sequence_of_purpose(1, 1)));
+	CHECK(!tag_runs_draw(&state));
+	CHECK(tag_runs_init(&state, SHARE_WHOLE, 10, random_sequence_of_purpose(1, 1)));
+	CHECK(tag_runs_draw(&state));
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64
 	struct settling settling;
 	u64 i;
 
-	settling_begin(&settling);
+	settling_init(&settling);
 	for (i = 0; i < count; i++)
 		settling_add(&settling, (i < until ? early : late) +
 			     aftl_random_below(&random, noise));
@@ -26,7 +26,7 @@ TAP_TEST(batches_hold_every_response)
 	u64 sum, i;
 	u32 k;
 
-	settling_begin(&settling);
+	settling_init(&settling);
 	for (i = 1; i <= 100000; i++) {
 		settling_add(&settling, i);
 		for (sum = settling.last_ns, k = 0; k < settling.count; k++)
@@ -48,17 +48,17 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 	u32 k;
 
 	for (k = 0; k < ARRAY_SIZE(counts); k++) {
-		settling_begin(&added);
+		settling_init(&added);
 		for (i = 0; i < ARRAY_SIZE(put); i++)
-			settling_begin(&put[i]);
+			settling_init(&put[i]);
 		for (i = 0; i < counts[k]; i++)
 			settling_add(&added, i * i);
 		for (i = 0; i < counts[k]; i++)
-			settling_put(&put[i % 5 % 3], counts[k] - 1 - i,
-				     (counts[k] - 1 - i) * (counts[k] - 1 - i));
-		settling_join(&put[0], &put[1]);
-		settling_join(&put[0], &put[2]);
-		settling_close(&put[0], counts[k]);
+			settling_add_numbered(&put[i % 5 % 3], counts[k] - 1 - i,
+					      (counts[k] - 1 - i) * (counts[k] - 1 - i));
+		settling_add_other(&put[0], &put[1]);
+		settling_add_other(&put[0], &put[2]);
+		settling_find_warmup(&put[0], counts[k]);
 		CHECK_EQ(put[0].batch, added.batch);
 		CHECK_EQ(put[0].count, added.count);
 		CHECK_EQ(put[0].in_last, added.in_last);
@@ -113,7 +113,7 @@ TAP_TEST(a_drifting_run_does_not_settle)
 	struct settling_verdict verdict;
 	u64 i;
 
-	settling_begin(&settling);
+	settling_init(&settling);
 	for (i = 0; i < 10000; i++)
 		settling_add(&settling, 1000000 + 100 * i);
 	verdict = settling_judge(&settling);

@@ -33,11 +33,11 @@ static void check_places(u32 members, u32 chunk)
 	for (unit = 0; unit < units; unit++) {
 		u32 member;
 
-		stripe_locate(&layout, unit, &row, &cell);
-		member = stripe_member(&layout, row, cell);
+		stripe_locate_unit(&layout, unit, &row, &cell);
+		member = cell_member(&layout, row, cell);
 		if (!CHECK(row < UNITS && cell < members - 1 && member < members))
 			break;
-		CHECK(member != stripe_member(&layout, row, members - 1));
+		CHECK(member != cell_member(&layout, row, members - 1));
 		CHECK_MSG(!used[member * UNITS + row]++, "unit %u shares its place", unit);
 	}
 	free(used);
@@ -66,7 +66,7 @@ TAP_TEST(parity_rotates_as_in_md)
 
 	for (row = 0; row < 3; row++)
 		for (cell = 0; cell < 3; cell++)
-			CHECK_EQ(stripe_member(&layout, row, cell), expected[row][cell]);
+			CHECK_EQ(cell_member(&layout, row, cell), expected[row][cell]);
 }
 
 /* Plans, checked with bytes, so that a wrong parity shows */
@@ -108,7 +108,7 @@ static u32 planned_parity(const struct stripe_plan *plan, u32 have, u32 dirty, u
 static void check_plan(u32 members, u32 dirty, u32 known)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = 64 };
-	struct stripe_plan plan = stripe_plan(&layout, dirty, known);
+	struct stripe_plan plan = stripe_make_plan(&layout, dirty, known);
 	u32 data = members - 1;
 	u32 modify = 0;
 	u32 reconstruct = 0;
@@ -283,7 +283,7 @@ TAP_TEST(hints_reach_the_members)
 	drain_cache();
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++)
-			CHECK_EQ(aftl_stats(array.members[stripe_member(&array.layout, 0, cell)])
+			CHECK_EQ(aftl_stats(array.members[cell_member(&array.layout, 0, cell)])
 					 ->stream_units[0][i] != 0, i == stream_of[cell]);
 	raid_array_release(&array);
 }
@@ -359,8 +359,8 @@ TAP_TEST(member_counters_equal_a_recount)
 		u32 row;
 		u32 cell;
 
-		stripe_locate(&layout, unit, &row, &cell);
-		plan = stripe_plan(&layout, 1U << cell, known[row]);
+		stripe_locate_unit(&layout, unit, &row, &cell);
+		plan = stripe_make_plan(&layout, 1U << cell, known[row]);
 		known[row] |= plan.read | plan.write;
 		reads += (u32)__builtin_popcount(plan.read);
 		write_units(unit, 1);

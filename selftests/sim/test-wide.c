@@ -54,7 +54,7 @@ TAP_TEST(shards_get_the_units_of_their_range)
 	};
 	struct shard_list lists[64] = { { NULL } };
 
-	shard_cut(lists, &layout, &request, 7, 0);
+	shard_lists_add_request(lists, &layout, &request, 7, 0);
 	CHECK_EQ(lists[62].count + lists[63].count + lists[0].count, 3);
 	CHECK_EQ(lists[62].work->request.unit, UNITS / 2 / 64 + 15);
 	CHECK_EQ(lists[63].work->request.unit, UNITS / 2 / 64);

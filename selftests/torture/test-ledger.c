@@ -22,7 +22,7 @@ static void reopen_ledger(void)
 	unlink(path);
 	if (ledger_create(&ledger, path, &header, false, &error))
 		tap_bail_out("%s", error.text);
-	ledger_all_zero(ledger);
+	ledger_set_all_zero(ledger);
 }
 
 /* Begin a change of some units. */
@@ -50,7 +50,7 @@ static bool may_hold(u64 unit, u32 generation)
 				     .name = { .device = 9, .seed = 7, .unit = unit,
 					       .generation = generation } };
 
-	return ledger_allows(ledger, unit, ledger_floor(ledger, unit), &found);
+	return ledger_allows_content(ledger, unit, ledger_floor(ledger, unit), &found);
 }
 
 TAP_TEST(the_last_write_must_be_found)
@@ -105,7 +105,7 @@ TAP_TEST(either_of_two_concurrent_writes_may_be_the_last)
 	before = complete_write(0, 4, false);
 	one = begin_change(0, 3, LEDGER_WRITE);
 	other = begin_change(1, 3, LEDGER_WRITE);
-	ledger_overlap(&other, &one);
+	ledger_mark_overlap(&other, &one);
 	ledger_done(ledger, &other, false);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation));
 	CHECK(!may_hold(3, before) && !may_hold(1, before));
@@ -129,7 +129,7 @@ TAP_TEST(a_flush_covers_completed_writes)
 	ledger_flush_done(ledger, covered);
 	third = complete_write(0, 2, false);
 	CHECK(!may_hold(0, first) && !may_hold(1, second));
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && !may_hold(1, 0));
 	CHECK(may_hold(0, first) && may_hold(1, first));
 	CHECK(may_hold(1, second) && may_hold(0, third) && may_hold(1, third));
@@ -148,7 +148,7 @@ TAP_TEST(concurrent_flushes_cover_different_writes)
 	ledger_flush_done(ledger, late);
 	ledger_flush_done(ledger, early);
 	complete_write(1, 1, false);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
 	CHECK(may_hold(1, 0));
 }
@@ -166,7 +166,7 @@ TAP_TEST(each_flush_covers_the_writes_before_it)
 	ledger_flush_done(ledger, one);
 	complete_write(2, 1, false);
 	ledger_flush_done(ledger, two);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, first) && !may_hold(0, 0));
 	CHECK(may_hold(1, second) && !may_hold(1, 0));
 	CHECK(may_hold(2, 0));
@@ -180,9 +180,9 @@ TAP_TEST(each_unit_has_its_own_oldest_valid_version)
 	reopen_ledger();
 	one = begin_change(0, 2, LEDGER_WRITE);
 	other = begin_change(1, 2, LEDGER_WRITE);
-	ledger_overlap(&other, &one);
+	ledger_mark_overlap(&other, &one);
 	ledger_done(ledger, &other, true);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation) && !may_hold(1, 0));
 	CHECK(!may_hold(2, one.generation) && may_hold(2, other.generation));
 	free(one.floors);
@@ -196,7 +196,7 @@ TAP_TEST(a_fua_write_covers_itself)
 	reopen_ledger();
 	beside = complete_write(5, 1, false);
 	forced = complete_write(6, 1, true);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(6, forced) && !may_hold(6, 0));
 	CHECK(may_hold(5, beside) && may_hold(5, 0));
 }
@@ -209,10 +209,10 @@ TAP_TEST(a_flush_during_a_power_failure_covers_nothing)
 	ledger_freeze(ledger);
 	forced = complete_write(0, 1, true);
 	ledger_flush_done(ledger, ledger_flush_begin(ledger));
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
 	forced = complete_write(0, 1, true);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
@@ -227,7 +227,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	ledger_freeze(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, forced));
 	ledger_settle(ledger, 0, &lost, true);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
@@ -244,7 +244,7 @@ TAP_TEST(zeroes_count_as_a_version)
 	CHECK(may_hold(0, 0) && !may_hold(0, before));
 	after = complete_write(0, 1, false);
 	CHECK(!may_hold(0, 0) && may_hold(0, after));
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, before) && may_hold(0, after));
 	free(change.floors);
 }
@@ -258,10 +258,10 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	change = begin_change(0, 1, LEDGER_ANYTHING);
 	ledger_done(ledger, &change, false);
 	CHECK(may_hold(0, 0) && may_hold(0, 1));
-	CHECK(ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
+	CHECK(ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
-	CHECK(!ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
+	CHECK(!ledger_allows_content(ledger, 0, ledger_floor(ledger, 0), &found));
 	complete_write(0, 1, false);
 	CHECK(!may_hold(0, 0));
 	free(change.floors);
@@ -276,11 +276,11 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	reopen_ledger();
 	first = complete_write(0, 1, false);
 	second = complete_write(0, 1, false);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
 	found.name.generation = first;
 	ledger_settle(ledger, 0, &found, true);
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
 }
 
@@ -298,7 +298,7 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	ledger_done(ledger, &change, false);
 	ledger_settle(ledger, 0, &zeroes, false);
 	CHECK(may_hold(0, 0) && !may_hold(0, first) && !may_hold(0, second));
-	ledger_power_failed(ledger);
+	ledger_apply_power_failure(ledger);
 	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
 	free(change.floors);
 }
@@ -314,7 +314,7 @@ TAP_TEST(approximate_data_may_have_flipped_bits)
 	CHECK_EQ(block_read(words, sizeof(words), 1).kind, BLOCK_FOREIGN);
 	CHECK_EQ(block_read(words, sizeof(words), 1).flips, 2);
 	CHECK_EQ(block_read(words, sizeof(words), 2).kind, BLOCK_ZEROES);
-	block_fill(words, sizeof(words), &name);
+	block_fill_content(words, sizeof(words), &name);
 	words[0] ^= 1;
 	words[9] ^= 0x30;
 	CHECK_EQ(block_read(words, sizeof(words), 3).kind, BLOCK_WHOLE);

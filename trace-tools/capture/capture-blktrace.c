@@ -20,7 +20,7 @@
 #define PATIENCE_MS 10000
 #define LOOK_MS 10
 
-static bool is_in_path(const char *program)
+static bool is_command_in_path(const char *program)
 {
 	const char *list = getenv("PATH");
 	char path[PATH_MAX];
@@ -36,9 +36,9 @@ static bool is_in_path(const char *program)
 	return false;
 }
 
-int blktrace_possible(struct aftl_error *error)
+int check_blktrace_possible(struct aftl_error *error)
 {
-	if (!is_in_path("blktrace"))
+	if (!is_command_in_path("blktrace"))
 		return aftl_fail(error, -ENOENT,
 				 "there is no blktrace in PATH; install the package blktrace");
 	if (geteuid())
@@ -53,8 +53,8 @@ int blktrace_possible(struct aftl_error *error)
 }
 
 /* Run blktrace in a process group of its own: Ctrl-C must reach the traced program first. */
-static void become_blktrace(const struct capture_device *device, const char *directory,
-			    u64 buffer_kib, u64 buffers)
+static void exec_blktrace(const struct capture_device *device, const char *directory,
+			  u64 buffer_kib, u64 buffers)
 {
 	char log[PATH_MAX], size[24], count[24];
 	int fd;
@@ -73,7 +73,7 @@ static void become_blktrace(const struct capture_device *device, const char *dir
 }
 
 /* Report the first line of blktrace's log as the cause of the failure. */
-static int blame_blktrace(const struct blktrace_run *run, struct aftl_error *error)
+static int report_blktrace_failure(const struct blktrace_run *run, struct aftl_error *error)
 {
 	char path[PATH_MAX], line[160] = "";
 	FILE *log;
@@ -88,7 +88,7 @@ static int blame_blktrace(const struct blktrace_run *run, struct aftl_error *err
 			 *line ? line : "no word of it");
 }
 
-static bool has_files(const struct blktrace_run *run)
+static bool has_blktrace_files(const struct blktrace_run *run)
 {
 	DIR *directory = opendir(run->directory);
 	const struct dirent *entry;
@@ -103,7 +103,7 @@ static bool has_files(const struct blktrace_run *run)
 }
 
 /* Check whether blktrace has ended, and reap it. */
-static bool has_ended(struct blktrace_run *run)
+static bool has_blktrace_ended(struct blktrace_run *run)
 {
 	if (waitpid(run->pid, NULL, WNOHANG) != run->pid)
 		return false;
@@ -111,7 +111,7 @@ static bool has_ended(struct blktrace_run *run)
 	return true;
 }
 
-static void pause_ms(long ms)
+static void sleep_ms(long ms)
 {
 	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
 
@@ -123,19 +123,19 @@ static void pause_ms(long ms)
  * follows. This call starts the trace as well: the kernel refuses a second start, so the trace
  * runs after this call in either case.
  */
-static int await_start(struct blktrace_run *run, struct aftl_error *error)
+static int wait_for_blktrace_start(struct blktrace_run *run, struct aftl_error *error)
 {
-	for (int ms = 0; !has_files(run); ms += LOOK_MS) {
-		if (has_ended(run))
-			return blame_blktrace(run, error);
+	for (int ms = 0; !has_blktrace_files(run); ms += LOOK_MS) {
+		if (has_blktrace_ended(run))
+			return report_blktrace_failure(run, error);
 		if (ms >= PATIENCE_MS)
 			return aftl_fail(error, -ETIMEDOUT, "blktrace does not begin");
-		pause_ms(LOOK_MS);
+		sleep_ms(LOOK_MS);
 	}
-	pause_ms(10L * LOOK_MS);
+	sleep_ms(10L * LOOK_MS);
 	if (ioctl(run->device, BLKTRACESTART) && errno != EINVAL)
 		return aftl_fail(error, -errno, "cannot start the trace: %s", strerror(errno));
-	return has_ended(run) ? blame_blktrace(run, error) : 0;
+	return has_blktrace_ended(run) ? report_blktrace_failure(run, error) : 0;
 }
 
 /* Return: blktrace's status as from waitpid(); 0 if it was reaped before. */
@@ -154,7 +154,7 @@ static int end_blktrace(struct blktrace_run *run)
 }
 
 /* Refuse a device that is being traced: a second blktrace would fail and end the first trace. */
-static int check_untraced(const struct capture_device *device, struct aftl_error *error)
+static int check_device_not_traced(const struct capture_device *device, struct aftl_error *error)
 {
 	char path[PATH_MAX];
 
@@ -171,7 +171,7 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 	int ret;
 
 	*run = (struct blktrace_run){ .directory = directory };
-	ret = check_untraced(device, error);
+	ret = check_device_not_traced(device, error);
 	if (ret)
 		return ret;
 	run->device = open(device->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -180,16 +180,16 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 				 strerror(errno));
 	run->pid = fork();
 	if (!run->pid)
-		become_blktrace(device, directory, buffer_kib, buffers);
+		exec_blktrace(device, directory, buffer_kib, buffers);
 	ret = run->pid < 0 ? aftl_fail(error, -errno, "no new process: %s", strerror(errno)) :
-			     await_start(run, error);
+			     wait_for_blktrace_start(run, error);
 	if (ret)
 		end_blktrace(run);
 	return ret;
 }
 
 /* Parse the totals in the log: "Total: 12 events (dropped 0), 1 KiB data". */
-static void read_totals(struct blktrace_run *run)
+static void read_blktrace_totals(struct blktrace_run *run)
 {
 	unsigned long long events, dropped;
 	char path[PATH_MAX], line[160];
@@ -209,11 +209,11 @@ static void read_totals(struct blktrace_run *run)
 
 int blktrace_stop(struct blktrace_run *run, struct aftl_error *error)
 {
-	bool ended = has_ended(run);
+	bool ended = has_blktrace_ended(run);
 	int status = end_blktrace(run);
 
-	read_totals(run);
+	read_blktrace_totals(run);
 	if (!ended && WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
-	return blame_blktrace(run, error);
+	return report_blktrace_failure(run, error);
 }

@@ -29,11 +29,11 @@ struct blktrace_run {
 };
 
 /**
- * blktrace_possible() - check in advance whether this machine can trace
+ * check_blktrace_possible() - check in advance whether this machine can trace
  *
  * Return: 0, or a negative error number with a message that names the remedy.
  */
-int __must_check blktrace_possible(struct aftl_error *error);
+int __must_check check_blktrace_possible(struct aftl_error *error);
 
 /**
  * blktrace_start() - start blktrace; returns when events are being recorded

@@ -51,7 +51,7 @@ static int find_name(struct capture_device *device, const char *path, struct aft
 }
 
 /* Find the mount point in mountinfo, "36 35 98:0 /root /mount/point options ..." */
-static void find_mount(struct capture_device *device)
+static void find_mount_point(struct capture_device *device)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	unsigned int major, minor;
@@ -91,7 +91,7 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 		return ret;
 	if (read_attribute(device, "size", text, sizeof(text)))
 		device->size_bytes = strtoull(text, NULL, 10) * TARGET_SECTOR;
-	find_mount(device);
+	find_mount_point(device);
 	/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
 	device->emulated = read_attribute(device, "dm/name", name, sizeof(name)) &&
 			   !dm_device_find(&device->dm, name, &unused);
@@ -106,10 +106,10 @@ int capture_state_read(struct capture_state *state, const struct capture_device 
 	*state = (struct capture_state){ NULL, NULL, NULL };
 	if (!device->emulated)
 		return 0;
-	ret = dm_device_text(device->dm.name, DM_DEVICE_TEXT_TABLE, &state->table, error);
+	ret = dm_device_get_text(device->dm.name, DM_DEVICE_TEXT_TABLE, &state->table, error);
 	if (!ret)
-		ret = dm_device_text(device->dm.name, DM_DEVICE_TEXT_STATUS, &state->status,
-				     error);
+		ret = dm_device_get_text(device->dm.name, DM_DEVICE_TEXT_STATUS, &state->status,
+					 error);
 	return ret ? ret : dm_device_message(&device->dm, "stats", &state->stats, error);
 }
 
@@ -134,7 +134,7 @@ void capture_device_sync(const struct capture_device *device)
 }
 
 /* Parse lines "name value". */
-static void json_stats(struct json_writer *json, const char *stats)
+static void write_stats_json(struct json_writer *json, const char *stats)
 {
 	char name[64];
 	unsigned long long value;
@@ -148,18 +148,18 @@ static void json_stats(struct json_writer *json, const char *stats)
 	json_end_object(json);
 }
 
-static void json_state(struct json_writer *json, const char *key,
-		       const struct capture_state *state)
+static void write_state_json(struct json_writer *json, const char *key,
+			     const struct capture_state *state)
 {
 	json_object(json, key);
 	json_string(json, "table", state->table);
 	json_string(json, "status", state->status);
-	json_stats(json, state->stats);
+	write_stats_json(json, state->stats);
 	json_end_object(json);
 }
 
 /* Write the parameters that a simulation of the same device needs. */
-static void json_target(struct json_writer *json, const struct capture_state *state)
+static void write_target_json(struct json_writer *json, const struct capture_state *state)
 {
 	struct target_line *line = memory_zeroed(1, sizeof(*line));
 	char timing[AFTL_VALUE_SIZE];
@@ -167,7 +167,7 @@ static void json_target(struct json_writer *json, const struct capture_state *st
 
 	target_line_init(line);
 	if (!target_line_parse(line, state->table, &unused)) {
-		target_line_timing(line, timing);
+		target_line_format_timing(line, timing);
 		json_object(json, "target");
 		json_string(json, "store", line->store);
 		json_string(json, "profile", line->profile);
@@ -196,7 +196,7 @@ void capture_device_json(const struct capture_device *device, const struct captu
 		json_string(json, "kernel", machine.release);
 	if (!device->emulated)
 		return;
-	json_target(json, before);
-	json_state(json, "before", before);
-	json_state(json, "after", after);
+	write_target_json(json, before);
+	write_state_json(json, "before", before);
+	write_state_json(json, "after", after);
 }

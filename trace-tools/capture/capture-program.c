@@ -17,7 +17,7 @@
 /* Process id of the program, for the signal handler. */
 static atomic_int running;
 
-static u64 clock_ns(clockid_t clock)
+static u64 capture_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -25,7 +25,7 @@ static u64 clock_ns(clockid_t clock)
 	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
 }
 
-static void hand_on(int number)
+static void forward_signal(int number)
 {
 	int pid = atomic_load(&running);
 
@@ -34,18 +34,18 @@ static void hand_on(int number)
 }
 
 /* Ignore SIGINT, which the terminal also sends to the program; forward SIGTERM to the program. */
-static void leave_signals_to_program(void)
+static void ignore_signals_for_program(void)
 {
 	struct sigaction action = { .sa_handler = SIG_IGN };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	action.sa_handler = hand_on;
+	action.sa_handler = forward_signal;
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static void become_program(char **argv, int failure)
+static void exec_program(char **argv, int failure)
 {
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
 
@@ -59,7 +59,7 @@ static void become_program(char **argv, int failure)
 	_exit(127);
 }
 
-static void await_program(struct capture_program *program)
+static void wait_for_program(struct capture_program *program)
 {
 	while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
 		;
@@ -70,35 +70,35 @@ static int launch_program(struct capture_program *program, int failure[2], struc
 {
 	int code;
 
-	leave_signals_to_program();
+	ignore_signals_for_program();
 	program->pid = fork();
 	if (!program->pid)
-		become_program(program->argv, failure[1]);
+		exec_program(program->argv, failure[1]);
 	close(failure[1]);
 	if (program->pid < 0)
 		return aftl_fail(error, -errno, "no new process: %s", strerror(errno));
 	atomic_store(&running, program->pid);
 	if (read(failure[0], &code, sizeof(code)) != sizeof(code))
 		return 0;
-	await_program(program);
+	wait_for_program(program);
 	return aftl_fail(error, -code, "%.120s: cannot run: %s", program->argv[0], strerror(code));
 }
 
 int capture_program_run(struct capture_program *program, struct aftl_error *error)
 {
-	u64 begin = clock_ns(CLOCK_MONOTONIC);
+	u64 begin = capture_clock_ns(CLOCK_MONOTONIC);
 	int failure[2];
 	int ret;
 
 	if (pipe2(failure, O_CLOEXEC))
 		return aftl_fail(error, -errno, "no pipe: %s", strerror(errno));
-	program->begin_ns = clock_ns(CLOCK_REALTIME);
+	program->begin_ns = capture_clock_ns(CLOCK_REALTIME);
 	ret = launch_program(program, failure, error);
 	close(failure[0]);
 	if (ret)
 		return ret;
-	await_program(program);
-	program->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin;
+	wait_for_program(program);
+	program->elapsed_ns = capture_clock_ns(CLOCK_MONOTONIC) - begin;
 	return 0;
 }
 

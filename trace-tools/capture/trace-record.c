@@ -85,14 +85,14 @@ static const struct command_line command = {
 	.ends = true,
 };
 
-static void print_help(void)
+static void print_record_help(void)
 {
 	puts("Usage: approxftl trace record [OPTION ...] DEVICE|DIRECTORY -- PROGRAM [ARG ...]\n"
 	     "\n"
 	     "Runs a program while blktrace watches a block device, or the one that a directory\n"
 	     "is on, and leaves a directory with the trace and all about device and program.\n"
 	     "The exit status is the program's.\n");
-	command_line_help(&command);
+	command_line_print_help(&command);
 }
 
 static int parse_capture(struct capture *capture, int argc, char **argv, struct aftl_error *error)
@@ -114,20 +114,20 @@ static int parse_capture(struct capture *capture, int argc, char **argv, struct 
 
 /* Output directory */
 
-static int complain_output(const struct capture *capture, struct aftl_error *error)
+static int report_capture_output_error(const struct capture *capture, struct aftl_error *error)
 {
 	return aftl_fail(error, -errno, "%.120s: cannot create: %s%s", capture->output,
 			 strerror(errno), errno == EEXIST ? "; name another by --output" : "");
 }
 
 /* Refuse a directory on the traced device: the trace would contain its own writes. */
-static int check_place(const struct capture *capture, struct aftl_error *error)
+static int check_output_not_on_device(const struct capture *capture, struct aftl_error *error)
 {
 	const struct capture_device *device = &capture->device;
 	struct stat found;
 
 	if (stat(capture->output, &found))
-		return complain_output(capture, error);
+		return report_capture_output_error(capture, error);
 	if (found.st_dev != makedev(device->major, device->minor))
 		return 0;
 	rmdir(capture->output);
@@ -136,8 +136,8 @@ static int check_place(const struct capture *capture, struct aftl_error *error)
 			 capture->output);
 }
 
-static int make_output(struct capture *capture, char *standard, size_t size,
-		       struct aftl_error *error)
+static int create_output_directory(struct capture *capture, char *standard, size_t size,
+				   struct aftl_error *error)
 {
 	const struct capture_device *device = &capture->device;
 
@@ -147,8 +147,8 @@ static int make_output(struct capture *capture, char *standard, size_t size,
 		capture->output = standard;
 	}
 	if (mkdir(capture->output, 0777))
-		return complain_output(capture, error);
-	return check_place(capture, error);
+		return report_capture_output_error(capture, error);
+	return check_output_not_on_device(capture, error);
 }
 
 /**
@@ -163,8 +163,8 @@ struct document {
 	struct json_writer json;
 };
 
-static int open_document(struct document *document, const struct capture *capture,
-			 const char *name, struct aftl_error *error)
+static int open_json_document(struct document *document, const struct capture *capture,
+			      const char *name, struct aftl_error *error)
 {
 	int ret;
 
@@ -176,17 +176,17 @@ static int open_document(struct document *document, const struct capture *captur
 	return ret;
 }
 
-static int close_document(struct document *document, struct aftl_error *error)
+static int close_json_document(struct document *document, struct aftl_error *error)
 {
 	json_envelope_end(&document->json);
 	return output_file_close(&document->file, error);
 }
 
-static int write_device(const struct capture *capture, struct aftl_error *error)
+static int write_device_json(const struct capture *capture, struct aftl_error *error)
 {
 	struct document document;
 	struct json_writer *json = &document.json;
-	int ret = open_document(&document, capture, "device.json", error);
+	int ret = open_json_document(&document, capture, "device.json", error);
 
 	if (ret)
 		return ret;
@@ -196,25 +196,25 @@ static int write_device(const struct capture *capture, struct aftl_error *error)
 	json_u64(json, "dropped_events", capture->blktrace.dropped);
 	json_u64(json, "hidden_write_sectors", capture->hidden_sectors);
 	json_end_object(json);
-	return close_document(&document, error);
+	return close_json_document(&document, error);
 }
 
-static int write_program(const struct capture *capture, struct aftl_error *error)
+static int write_program_json(const struct capture *capture, struct aftl_error *error)
 {
 	struct document document;
-	int ret = open_document(&document, capture, "program.json", error);
+	int ret = open_json_document(&document, capture, "program.json", error);
 
 	if (ret)
 		return ret;
 	json_object(&document.json, "program");
 	capture_program_json(&capture->program, &document.json);
 	json_end_object(&document.json);
-	return close_document(&document, error);
+	return close_json_document(&document, error);
 }
 
 /* Capture */
 
-static int run_watched(struct capture *capture, struct aftl_error *error)
+static int run_program_under_trace(struct capture *capture, struct aftl_error *error)
 {
 	struct aftl_error later;
 	int ret, end;
@@ -237,7 +237,7 @@ static int run_watched(struct capture *capture, struct aftl_error *error)
  * Compare the trace with the kernel's counters. Skip this if events were dropped, which explains a
  * difference. The capture is kept if the comparison fails.
  */
-static void find_hidden(struct capture *capture)
+static void find_untraced_sectors(struct capture *capture)
 {
 	struct aftl_error error;
 	u64 traced = 0;
@@ -252,35 +252,35 @@ static void find_hidden(struct capture *capture)
 		capture->hidden_sectors = capture->written_sectors - traced;
 }
 
-static int fill_output(struct capture *capture, struct aftl_error *error)
+static int fill_output_directory(struct capture *capture, struct aftl_error *error)
 {
 	int ret = capture_state_read(&capture->before, &capture->device, error);
 
 	if (!ret)
-		ret = run_watched(capture, error);
+		ret = run_program_under_trace(capture, error);
 	if (!ret)
 		ret = capture_state_read(&capture->after, &capture->device, error);
 	if (ret)
 		return ret;
-	find_hidden(capture);
-	ret = write_device(capture, error);
+	find_untraced_sectors(capture);
+	ret = write_device_json(capture, error);
 	if (!ret)
-		ret = write_program(capture, error);
+		ret = write_program_json(capture, error);
 	return ret;
 }
 
 static int record_trace(struct capture *capture, struct aftl_error *error)
 {
 	char standard[CAPTURE_NAME_SIZE + 8];
-	int ret = blktrace_possible(error);
+	int ret = check_blktrace_possible(error);
 
 	if (!ret)
 		ret = capture_device_find(&capture->device, capture->device_path, error);
 	if (!ret)
-		ret = make_output(capture, standard, sizeof(standard), error);
+		ret = create_output_directory(capture, standard, sizeof(standard), error);
 	if (ret)
 		return ret;
-	ret = fill_output(capture, error);
+	ret = fill_output_directory(capture, error);
 	if (ret)
 		rmdir(capture->output); /* fails if it has files: keep them */
 	else
@@ -290,7 +290,7 @@ static int record_trace(struct capture *capture, struct aftl_error *error)
 }
 
 /* Exit with the program's status; report problems of the capture that the program cannot see. */
-static int final_status(const struct capture *capture)
+static int choose_exit_status(const struct capture *capture)
 {
 	int status = capture_program_exit(&capture->program);
 
@@ -314,7 +314,7 @@ static int run_capture(struct capture *capture)
 	capture_state_free(&capture->before);
 	capture_state_free(&capture->after);
 	if (!ret)
-		return final_status(capture);
+		return choose_exit_status(capture);
 	return complain_failed(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
@@ -332,7 +332,7 @@ enum exit_code trace_record_main(int argc, char **argv)
 		complain_of(VERB, "%s", error.text);
 		code = EXIT_USAGE;
 	} else if (capture->help) {
-		print_help();
+		print_record_help();
 	} else {
 		code = (enum exit_code)run_capture(capture);
 	}

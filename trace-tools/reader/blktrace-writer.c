@@ -79,7 +79,7 @@ static void put_event(struct trace_output *output, const struct trace_request *r
 		fwrite(extra, size, 1, output->file);
 }
 
-static u32 kind_of(const struct trace_request *request)
+static u32 blktrace_kind_of_request(const struct trace_request *request)
 {
 	static const u32 kinds[AFTL_OPS] = {
 		[AFTL_OP_READ] = BLKTRACE_IS(0),
@@ -92,12 +92,12 @@ static u32 kind_of(const struct trace_request *request)
 	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
 }
 
-static bool ends_earlier(const struct completion *a, const struct completion *b)
+static bool completes_earlier(const struct completion *a, const struct completion *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
 }
 
-static void push_completion(struct blktrace_out *out, const struct completion *completion)
+static void push_pending_completion(struct blktrace_out *out, const struct completion *completion)
 {
 	size_t at = out->waiting++;
 
@@ -105,21 +105,21 @@ static void push_completion(struct blktrace_out *out, const struct completion *c
 		out->room = out->room ? 2 * out->room : 256;
 		out->heap = memory_grown(out->heap, out->room, sizeof(*out->heap));
 	}
-	for (; at && ends_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && completes_earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];
 	out->heap[at] = *completion;
 }
 
-static void drop_first(struct blktrace_out *out)
+static void pop_first_completion(struct blktrace_out *out)
 {
 	struct completion last = out->heap[--out->waiting];
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < out->waiting) {
 		if (child + 1 < out->waiting &&
-		    ends_earlier(&out->heap[child + 1], &out->heap[child]))
+		    completes_earlier(&out->heap[child + 1], &out->heap[child]))
 			child++;
-		if (!ends_earlier(&out->heap[child], &last))
+		if (!completes_earlier(&out->heap[child], &last))
 			break;
 		out->heap[at] = out->heap[child];
 		at = child;
@@ -127,19 +127,19 @@ static void drop_first(struct blktrace_out *out)
 	out->heap[at] = last;
 }
 
-static void put_completions(struct trace_output *output, u64 until_ns)
+static void write_completions_until(struct trace_output *output, u64 until_ns)
 {
 	struct blktrace_out *out = output->state;
 
 	while (out->waiting && out->heap[0].t_ns <= until_ns) {
 		put_event(output, &out->heap[0].request, out->heap[0].t_ns,
 			  BLKTRACE_COMPLETE | BLKTRACE_IS_COMPLETE |
-			  kind_of(&out->heap[0].request), NULL, 0);
-		drop_first(out);
+			  blktrace_kind_of_request(&out->heap[0].request), NULL, 0);
+		pop_first_completion(out);
 	}
 }
 
-static void put_name(struct trace_output *output, const struct trace_request *request)
+static void write_process_name(struct trace_output *output, const struct trace_request *request)
 {
 	struct blktrace_out *out = output->state;
 	const char *name = NULL;
@@ -155,7 +155,7 @@ static void put_name(struct trace_output *output, const struct trace_request *re
 		  sizeof(bytes));
 }
 
-static u8 level_of(const struct trace_output *output, u32 class)
+static u8 level_digit_of_class(const struct trace_output *output, u32 class)
 {
 	u8 level = TRACE_PRECISE;
 
@@ -164,10 +164,10 @@ static u8 level_of(const struct trace_output *output, u32 class)
 	return level;
 }
 
-static void put_class(struct trace_output *output, const struct trace_request *request)
+static void write_class_note(struct trace_output *output, const struct trace_request *request)
 {
 	static const char *const levels[TRACE_CLASSES] = { "", "", " 2", " 3" };
-	u8 level = level_of(output, request->class);
+	u8 level = level_digit_of_class(output, request->class);
 	char note[NOTE_SIZE];
 	int length;
 
@@ -184,7 +184,7 @@ static void put_class(struct trace_output *output, const struct trace_request *r
 }
 
 /* blktrace stores whole sectors, and sizes in 32 bits; other requests cannot be written. */
-static bool fits_blktrace(const struct trace_request *request)
+static bool can_blktrace_store(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&
 	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
@@ -195,17 +195,17 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 {
 	struct blktrace_out *out = output->state;
 
-	if (!fits_blktrace(request)) {
+	if (!can_blktrace_store(request)) {
 		output->unfit[request->op]++;
 		return 0;
 	}
-	put_completions(output, request->t_ns);
-	put_name(output, request);
+	write_completions_until(output, request->t_ns);
+	write_process_name(output, request);
 	put_event(output, request, request->t_ns,
-		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | kind_of(request), NULL, 0);
-	put_class(output, request);
+		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | blktrace_kind_of_request(request), NULL, 0);
+	write_class_note(output, request);
 	if (request->latency_ns)
-		push_completion(out, &(struct completion){
+		push_pending_completion(out, &(struct completion){
 			.t_ns = request->t_ns + request->latency_ns,
 			.order = out->requests,
 			.request = *request,
@@ -218,7 +218,7 @@ int blktrace_finish(struct trace_output *output, struct aftl_error *error __mayb
 {
 	struct blktrace_out *out = output->state;
 
-	put_completions(output, U64_MAX);
+	write_completions_until(output, U64_MAX);
 	free(out->heap);
 	process_names_free(out->named);
 	free(out);

@@ -10,8 +10,8 @@ u64 fixed_record_number(const u8 *at, u32 bytes)
 	return value;
 }
 
-static int lose_record(struct trace_file *file, size_t bytes, const char *cause,
-		       struct aftl_error *error)
+static int count_lost_record(struct trace_file *file, size_t bytes, const char *cause,
+			     struct aftl_error *error)
 {
 	u64 at = file->input.offset;
 
@@ -32,7 +32,7 @@ int fixed_records_fill(struct trace_file *file, struct trace_request *requests, 
 	u32 done = 0;
 
 	while (done < room) {
-		int ret = trace_input_fill(&file->input, record_bytes, error);
+		int ret = trace_input_fill_buffer(&file->input, record_bytes, error);
 		size_t left = trace_input_left(&file->input);
 		enum trace_line_verdict verdict;
 
@@ -41,12 +41,12 @@ int fixed_records_fill(struct trace_file *file, struct trace_request *requests, 
 		if (!left)
 			break;
 		if (left < record_bytes) {
-			ret = lose_record(file, left, "the file ends inside a record", error);
+			ret = count_lost_record(file, left, "the file ends inside a record", error);
 			return ret ? ret : (int)done;
 		}
 		verdict = parse(file, trace_input_at(&file->input), &requests[done], &cause);
 		if (verdict == TRACE_LINE_WRONG)
-			ret = lose_record(file, record_bytes, cause, error);
+			ret = count_lost_record(file, record_bytes, cause, error);
 		else
 			trace_input_take(&file->input, record_bytes);
 		if (ret)

@@ -21,12 +21,12 @@ struct aft {
 	u64 records;
 };
 
-static bool is_aft(const u8 *head, size_t size)
+static bool is_aft_format(const u8 *head, size_t size)
 {
 	return size >= AFTL_RECORD_MAGIC_BYTES && aftl_record_has_magic(head);
 }
 
-static int open_aft(struct trace_file *file, struct aftl_error *error)
+static int open_aft_file(struct trace_file *file, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	struct aft *aft = memory_zeroed(1, sizeof(*aft));
@@ -45,7 +45,7 @@ static int open_aft(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static void to_request(const struct aftl_record *record, struct trace_request *request)
+static void record_to_request(const struct aftl_record *record, struct trace_request *request)
 {
 	*request = (struct trace_request){
 		.t_ns = record->t_ns,
@@ -67,7 +67,7 @@ static int blame_byte(const struct trace_file *file, const char *cause, struct a
 			 (unsigned long long)file->input.offset, cause);
 }
 
-static int check_end(const struct trace_file *file, struct aftl_error *error)
+static int check_record_file_end(const struct trace_file *file, struct aftl_error *error)
 {
 	const struct aft *aft = file->state;
 
@@ -89,24 +89,24 @@ static int fill_from_aft(struct trace_file *file, void *out, u32 room, struct af
 	if (aft->header.records)
 		room = (u32)min((u64)room, aft->header.records - aft->records);
 	while (done < room) {
-		int ret = trace_input_fill(&file->input, AFTL_RECORD_BYTES, error);
+		int ret = trace_input_fill_buffer(&file->input, AFTL_RECORD_BYTES, error);
 
 		if (ret)
 			return ret;
 		if (trace_input_left(&file->input) < AFTL_RECORD_BYTES) {
-			ret = check_end(file, error);
+			ret = check_record_file_end(file, error);
 			return ret ? ret : (int)done;
 		}
 		if (aftl_record_decode(&aft->header, &record, trace_input_at(&file->input), &cause))
 			return blame_byte(file, cause.text, error);
 		trace_input_take(&file->input, AFTL_RECORD_BYTES);
-		to_request(&record, &requests[done++]);
+		record_to_request(&record, &requests[done++]);
 		aft->records++;
 	}
 	return (int)done;
 }
 
-static int begin_aft(struct trace_output *output, struct aftl_error *error)
+static int begin_aft_file(struct trace_output *output, struct aftl_error *error)
 {
 	struct aftl_record_header header;
 	struct record_writer *writer;
@@ -126,7 +126,7 @@ static int begin_aft(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static u32 to_lat(u64 latency_ns)
+static u32 latency_to_record_units(u64 latency_ns)
 {
 	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
 
@@ -156,14 +156,14 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
-		.lat_100ns = to_lat(request->latency_ns),
+		.lat_100ns = latency_to_record_units(request->latency_ns),
 		.pid = request->pid,
 	};
 	return count;
 }
 
-static int put_aft(struct trace_output *output, const struct trace_request *request,
-		   struct aftl_error *error)
+static int write_aft_request(struct trace_output *output, const struct trace_request *request,
+			     struct aftl_error *error)
 {
 	struct aftl_record records[2];
 	u32 count = trace_request_records(request, records);
@@ -174,7 +174,7 @@ static int put_aft(struct trace_output *output, const struct trace_request *requ
 	return ret;
 }
 
-static int finish_aft(struct trace_output *output, struct aftl_error *error)
+static int finish_aft_file(struct trace_output *output, struct aftl_error *error)
 {
 	struct record_writer *writer = output->state;
 
@@ -187,11 +187,11 @@ const struct trace_format trace_format_aft = {
 	.title = "record file of approxftl",
 	.units = "times in ns, latencies in 100 ns, sectors of 512 bytes",
 	.time_unit_ns = 1,
-	.open = open_aft,
-	.known = is_aft,
+	.open = open_aft_file,
+	.known = is_aft_format,
 	.fill = fill_from_aft,
 	.own_file = true,
-	.begin = begin_aft,
-	.put = put_aft,
-	.finish = finish_aft,
+	.begin = begin_aft_file,
+	.put = write_aft_request,
+	.finish = finish_aft_file,
 };

@@ -46,34 +46,34 @@ struct fields {
 	bool sized;
 };
 
-static bool take_device(struct text_cursor *text, u32 *device)
+static bool parse_device_field(struct text_cursor *text, u32 *device)
 {
 	u64 major, minor;
 
-	if (!text_below(text, 4095, &major) || !text_is(text, ',') || !text_blanks(text) ||
-	    !text_below(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
+	if (!text_get_below(text, 4095, &major) || !text_is(text, ',') || !text_skip_blanks(text) ||
+	    !text_get_below(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
 		return false;
 	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
 	return true;
 }
 
-static bool take_small(struct text_cursor *text, u64 most, u64 *number)
+static bool parse_small_number(struct text_cursor *text, u64 most, u64 *number)
 {
-	return text_below(text, most, number);
+	return text_get_below(text, most, number);
 }
 
-static bool take_size(struct text_cursor *text, u64 unit, struct fields *fields)
+static bool parse_size_field(struct text_cursor *text, u64 unit, struct fields *fields)
 {
 	u64 count;
 
-	if (!text_below(text, U32_MAX, &count))
+	if (!text_get_below(text, U32_MAX, &count))
 		return false;
 	fields->sized = true;
 	fields->sectors = DIV_ROUND_UP(count * unit, TRACE_SECTOR);
 	return true;
 }
 
-static void keep_name(const struct trace_file *file, u32 pid, struct text_cursor name)
+static void record_process_name(const struct trace_file *file, u32 pid, struct text_cursor name)
 {
 	char text[PROCESS_NAME_SIZE];
 
@@ -93,43 +93,44 @@ static bool take_field(struct trace_file *file, struct text_cursor *text, char f
 
 	switch (field) {
 	case 'D':
-		return take_device(text, &event->device);
+		return parse_device_field(text, &event->device);
 	case 'M':
-		right = take_small(text, 4095, &number);
+		right = parse_small_number(text, 4095, &number);
 		event->device |= (u32)number << TRACE_DEVICE_MINOR_BITS;
 		return right;
 	case 'm':
-		right = take_small(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &number);
+		right = parse_small_number(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &number);
 		event->device |= (u32)number;
 		return right;
 	case 'c':
-		right = take_small(text, UINT16_MAX, &number);
+		right = parse_small_number(text, UINT16_MAX, &number);
 		event->cpu = (u16)number;
 		return right;
 	case 'T':
-		return take_small(text, U64_MAX / SECOND_NS - 1, &fields->seconds);
+		return parse_small_number(text, U64_MAX / SECOND_NS - 1, &fields->seconds);
 	case 't':
-		return take_small(text, SECOND_NS - 1, &event->t_ns);
+		return parse_small_number(text, SECOND_NS - 1, &event->t_ns);
 	case 'p':
-		right = take_small(text, U32_MAX, &number);
+		right = parse_small_number(text, U32_MAX, &number);
 		event->pid = (u32)number;
 		return right;
 	case 'S':
-		return text_u64(text, &event->sector);
+		return text_get_u64(text, &event->sector);
 	case 'U':
-		return text_u64(text, &event->detail);
+		return text_get_u64(text, &event->detail);
 	case 'n':
-		return take_size(text, TRACE_SECTOR, fields);
+		return parse_size_field(text, TRACE_SECTOR, fields);
 	case 'N':
-		return take_size(text, 1, fields);
+		return parse_size_field(text, 1, fields);
 	}
-	word = stop && stop != ' ' && stop != '%' ? text_until(text, stop) : text_word(text);
+	word = stop && stop != ' ' && stop != '%' ? text_get_until(text, stop) :
+						    text_get_word(text);
 	if (field == 'a')
 		fields->action = word;
 	else if (field == 'd')
 		fields->kind = word;
 	else if (field == 'C')
-		keep_name(file, event->pid, word);
+		record_process_name(file, event->pid, word);
 	return word.end > word.at;
 }
 
@@ -139,7 +140,7 @@ static bool take_spec(struct trace_file *file, struct text_cursor *text, const c
 {
 	while (*spec) {
 		if (*spec == ' ' || *spec == '\t') {
-			text_blanks(text);
+			text_skip_blanks(text);
 			spec++;
 			continue;
 		}
@@ -153,7 +154,7 @@ static bool take_spec(struct trace_file *file, struct text_cursor *text, const c
 			continue;
 		}
 		spec += 1 + strspn(spec + 1, "-0123456789");
-		text_blanks(text);
+		text_skip_blanks(text);
 		if (!*spec || !take_field(file, text, *spec, spec[1], fields))
 			return false;
 		spec++;
@@ -161,7 +162,7 @@ static bool take_spec(struct trace_file *file, struct text_cursor *text, const c
 	return true;
 }
 
-static bool set_act(struct fields *fields)
+static bool set_action_of_fields(struct fields *fields)
 {
 	static const struct {
 		const char *action;
@@ -180,7 +181,7 @@ static bool set_act(struct fields *fields)
 }
 
 /* RWBS letters of blkparse: F before the operation is a preflush, F behind it is FUA. */
-static bool set_op(struct fields *fields)
+static bool set_operation_of_fields(struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 	struct text_cursor kind = fields->kind;
@@ -207,52 +208,52 @@ static bool take_rest(struct trace_file *file, struct text_cursor *text, struct 
 {
 	struct trace_event *event = &fields->event;
 
-	text_blanks(text);
+	text_skip_blanks(text);
 	if (text->at < text->end && text_is_digit(text->at)) {
-		if (!text_u64(text, &event->sector))
+		if (!text_get_u64(text, &event->sector))
 			return false;
-		text_blanks(text);
+		text_skip_blanks(text);
 		if (text_is(text, '+')) {
-			text_blanks(text);
-			if (!take_size(text, TRACE_SECTOR, fields))
+			text_skip_blanks(text);
+			if (!parse_size_field(text, TRACE_SECTOR, fields))
 				return false;
 		} else if (text_is(text, '/')) {
-			text_blanks(text);
-			if (!text_u64(text, &event->detail))
+			text_skip_blanks(text);
+			if (!text_get_u64(text, &event->detail))
 				return false;
 			fields->sized = true;
 			fields->sectors = 1;
 		}
-		text_blanks(text);
+		text_skip_blanks(text);
 	}
 	if (event->act != TRACE_ACT_COMPLETE && text_is(text, '['))
-		keep_name(file, event->pid, text_until(text, ']'));
+		record_process_name(file, event->pid, text_get_until(text, ']'));
 	return true;
 }
 
-static enum trace_line_verdict take_message(struct trace_file *file, struct text_cursor text,
-					    struct fields *fields)
+static enum trace_line_verdict parse_message_line(struct trace_file *file, struct text_cursor text,
+						  struct fields *fields)
 {
-	text_blanks(&text);
+	text_skip_blanks(&text);
 	file->notes++;
-	return trace_note(file, text, &fields->event) ? TRACE_LINE_DONE : TRACE_LINE_EMPTY;
+	return trace_parse_note(file, text, &fields->event) ? TRACE_LINE_DONE : TRACE_LINE_EMPTY;
 }
 
-static enum trace_line_verdict take_event(struct trace_file *file, struct text_cursor text,
-					  struct fields *fields)
+static enum trace_line_verdict parse_event_line(struct trace_file *file, struct text_cursor text,
+						struct fields *fields)
 {
 	const struct blkparse *state = file->state;
 
 	fields->event.t_ns += fields->seconds * SECOND_NS;
 	if (state->usual && text_equals(fields->action, "m"))
-		return take_message(file, text, fields);
-	if (!set_act(fields)) {
+		return parse_message_line(file, text, fields);
+	if (!set_action_of_fields(fields)) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
 	if (state->usual && !take_rest(file, &text, fields))
 		return TRACE_LINE_WRONG;
-	if (!set_op(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
+	if (!set_operation_of_fields(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
@@ -260,7 +261,7 @@ static enum trace_line_verdict take_event(struct trace_file *file, struct text_c
 	return TRACE_LINE_DONE;
 }
 
-static bool is_end(struct text_cursor text)
+static bool is_summary_line(struct text_cursor text)
 {
 	return (text.end - text.at >= 3 && !memcmp(text.at, "CPU", 3)) ||
 	       (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7));
@@ -275,13 +276,13 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 
 	if (state->over || text_at_end(&text))
 		return TRACE_LINE_EMPTY;
-	if (is_end(text)) {
+	if (is_summary_line(text)) {
 		state->over = true;
 		return TRACE_LINE_EMPTY;
 	}
 	if (!take_spec(file, &text, state->spec, &fields))
 		return TRACE_LINE_WRONG;
-	verdict = take_event(file, text, &fields);
+	verdict = parse_event_line(file, text, &fields);
 	if (verdict == TRACE_LINE_DONE)
 		memcpy(out, &fields.event, sizeof(fields.event));
 	return verdict;
@@ -302,20 +303,21 @@ static int open_blkparse(struct trace_file *file, struct aftl_error *error)
 }
 
 /* Detect blkparse output by its first line: device, CPU, number, time with nine decimals. */
-static bool is_blkparse(const u8 *head, size_t size)
+static bool is_blkparse_format(const u8 *head, size_t size)
 {
 	const char *end = memchr(head, '\n', size);
 	struct text_cursor text = { (const char *)head, end ? end : (const char *)head + size };
 	u64 number;
 	u32 device;
 
-	text_blanks(&text);
-	if (!take_device(&text, &device) || !text_gap(&text) || !text_u64(&text, &number) ||
-	    !text_gap(&text) || !text_u64(&text, &number) || !text_gap(&text) ||
-	    !text_u64(&text, &number) || !text_is(&text, '.'))
+	text_skip_blanks(&text);
+	if (!parse_device_field(&text, &device) || !text_skip_gap(&text) ||
+	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
+	    !text_get_u64(&text, &number) || !text_skip_gap(&text) ||
+	    !text_get_u64(&text, &number) || !text_is(&text, '.'))
 		return false;
 	end = text.at;
-	return text_u64(&text, &number) && text.at == end + 9 && text_gap(&text);
+	return text_get_u64(&text, &number) && text.at == end + 9 && text_skip_gap(&text);
 }
 
 const struct trace_format trace_format_blkparse = {
@@ -324,7 +326,7 @@ const struct trace_format trace_format_blkparse = {
 	.units = "times in s, sectors of 512 bytes",
 	.events = true,
 	.time_unit_ns = 1,
-	.known = is_blkparse,
+	.known = is_blkparse_format,
 	.open = open_blkparse,
 	.line = read_blkparse_line,
 };

@@ -66,25 +66,25 @@ static inline u16 load_u16(const u8 *at, bool swapped)
 	return swapped ? __builtin_bswap16(value) : value;
 }
 
-static u64 load_be64(const u8 *at)
+static u64 load_big_endian_u64(const u8 *at)
 {
 	return load_u64(at, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 }
 
-static bool magic_known(u32 magic)
+static bool is_magic_known(u32 magic)
 {
 	return magic == (BLKTRACE_MAGIC | BLKTRACE_V7) || magic == (BLKTRACE_MAGIC | BLKTRACE_V8);
 }
 
-static bool is_blktrace(const u8 *head, size_t size)
+static bool is_blktrace_format(const u8 *head, size_t size)
 {
 	return size >= sizeof(u32) &&
-	       (magic_known(load_u32(head, false)) || magic_known(load_u32(head, true)));
+	       (is_magic_known(load_u32(head, false)) || is_magic_known(load_u32(head, true)));
 }
 
-static void set_version(struct blktrace *trace, const u8 *at)
+static void set_blktrace_version(struct blktrace *trace, const u8 *at)
 {
-	trace->swapped = !magic_known(load_u32(at, false));
+	trace->swapped = !is_magic_known(load_u32(at, false));
 	trace->version = load_u32(at, trace->swapped) & 0xff;
 	trace->header_bytes = trace->version == BLKTRACE_V7 ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES;
 }
@@ -94,11 +94,11 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	struct blktrace *trace = memory_zeroed(1, sizeof(*trace));
 
 	file->state = trace;
-	if (!is_blktrace(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_blktrace_format(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
 				 file->input.name);
-	set_version(trace, trace_input_at(&file->input));
+	set_blktrace_version(trace, trace_input_at(&file->input));
 	return 0;
 }
 
@@ -127,8 +127,8 @@ static inline void load_event(const struct blktrace *trace, const u8 *at, struct
 }
 
 /* Detect lost events by gaps in the sequence numbers of a CPU. Notes have no numbers. */
-static int check_sequence(struct trace_file *file, const struct raw_event *raw,
-			  struct aftl_error *error)
+static int check_event_sequence(struct trace_file *file, const struct raw_event *raw,
+				struct aftl_error *error)
 {
 	struct blktrace *trace = file->state;
 	u32 *last, missing;
@@ -150,8 +150,8 @@ static int check_sequence(struct trace_file *file, const struct raw_event *raw,
 				 raw->cpu);
 }
 
-static bool take_note(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
-		      u32 size, struct trace_event *event)
+static bool parse_note_event(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
+			     u32 size, struct trace_event *event)
 {
 	struct text_cursor text = { (const char *)extra, (const char *)extra + size };
 
@@ -163,14 +163,14 @@ static bool take_note(struct trace_file *file, const struct raw_event *raw, cons
 		memcpy(event->name, extra, min((size_t)size, sizeof(event->name)));
 		return true;
 	case BLKTRACE_NOTE_MESSAGE:
-		return trace_note(file, text, event);
+		return trace_parse_note(file, text, event);
 	default:
 		return false;
 	}
 }
 
 /* Get the operation of an event; false if the event neither transfers nor flushes data. */
-static bool op_of(const struct raw_event *raw, struct trace_event *event)
+static bool operation_of_event(const struct raw_event *raw, struct trace_event *event)
 {
 	event->fua = raw->action & BLKTRACE_IS_FUA;
 	event->preflush = raw->action & BLKTRACE_IS_FLUSH;
@@ -198,17 +198,17 @@ static bool take_act(struct trace_file *file, const struct raw_event *raw, const
 	switch (action) {
 	case BLKTRACE_QUEUE:
 		event->act = TRACE_ACT_QUEUE;
-		return op_of(raw, event);
+		return operation_of_event(raw, event);
 	case BLKTRACE_ISSUE:
 		event->act = TRACE_ACT_ISSUE;
-		return op_of(raw, event);
+		return operation_of_event(raw, event);
 	case BLKTRACE_COMPLETE:
 		event->act = TRACE_ACT_COMPLETE;
-		return op_of(raw, event);
+		return operation_of_event(raw, event);
 	case BLKTRACE_SPLIT:
 		event->act = TRACE_ACT_SPLIT;
-		event->detail = size >= sizeof(u64) ? load_be64(extra) : 0;
-		return op_of(raw, event) && event->detail;
+		event->detail = size >= sizeof(u64) ? load_big_endian_u64(extra) : 0;
+		return operation_of_event(raw, event) && event->detail;
 	default:
 		return false;
 	}
@@ -231,7 +231,7 @@ static bool convert_event(struct trace_file *file, const struct raw_event *raw, 
 		.error = raw->error,
 	};
 	if (raw->action & BLKTRACE_IS_NOTE)
-		used = take_note(file, raw, extra + skipped, raw->extra - skipped, event);
+		used = parse_note_event(file, raw, extra + skipped, raw->extra - skipped, event);
 	else
 		used = take_act(file, raw, extra + skipped, raw->extra - skipped, event);
 	file->other_events += !used;
@@ -251,7 +251,7 @@ static size_t find_event(const struct trace_file *file, size_t from)
 	return from;
 }
 
-static int skip_damage(struct trace_file *file, struct aftl_error *error)
+static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 {
 	u64 begin = file->input.offset;
 	size_t skipped;
@@ -260,7 +260,7 @@ static int skip_damage(struct trace_file *file, struct aftl_error *error)
 	do {
 		skipped = find_event(file, 1);
 		trace_input_take(&file->input, min(skipped, trace_input_left(&file->input)));
-		ret = trace_input_fill(&file->input, BLKTRACE_V8_BYTES, error);
+		ret = trace_input_fill_buffer(&file->input, BLKTRACE_V8_BYTES, error);
 		if (ret)
 			return ret;
 	} while (trace_input_left(&file->input) >= sizeof(u32) && find_event(file, 0));
@@ -272,7 +272,7 @@ static int skip_damage(struct trace_file *file, struct aftl_error *error)
 				 (unsigned long long)(file->input.offset - begin));
 }
 
-static int lose_end(struct trace_file *file, struct aftl_error *error)
+static int count_lost_end(struct trace_file *file, struct aftl_error *error)
 {
 	size_t left = trace_input_left(&file->input);
 	u64 begin = file->input.offset;
@@ -284,8 +284,8 @@ static int lose_end(struct trace_file *file, struct aftl_error *error)
 }
 
 /* Slow path: handle the end of the file, damaged bytes, or a buffer that needs refilling. */
-static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw,
-		       struct aftl_error *error)
+static int wait_for_whole_event(struct trace_file *file, u32 *size, struct raw_event *raw,
+				struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;
 	struct trace_input *input = &file->input;
@@ -293,23 +293,23 @@ static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw
 
 	*size = 0;
 	if (trace_input_left(input) < BLKTRACE_V8_BYTES) {
-		ret = trace_input_fill(input, BLKTRACE_V8_BYTES, error);
+		ret = trace_input_fill_buffer(input, BLKTRACE_V8_BYTES, error);
 		if (ret || !trace_input_left(input))
 			return ret;
 	}
 	if (trace_input_left(input) < trace->header_bytes)
-		return lose_end(file, error);
+		return count_lost_end(file, error);
 	if (load_u32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
-		return skip_damage(file, error);
+		return skip_damaged_bytes(file, error);
 	load_event(trace, trace_input_at(input), raw, trace->swapped);
 	*size = trace->header_bytes + raw->extra;
 	if (trace_input_left(input) >= *size)
 		return 0;
-	ret = trace_input_fill(input, *size, error);
+	ret = trace_input_fill_buffer(input, *size, error);
 	if (ret || trace_input_left(input) >= *size)
 		return ret;
 	*size = 0;
-	return lose_end(file, error);
+	return count_lost_end(file, error);
 }
 
 /* Event kinds whose trailing data are not needed, as enum trace_act + 1; 0 for others. */
@@ -323,7 +323,7 @@ static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	(BLKTRACE_IS_NOTE | BLKTRACE_IS_DISCARD | BLKTRACE_IS_PASSTHROUGH |            \
 	 BLKTRACE_IS_ZONE_MANAGEMENT | BLKTRACE_IS_WRITE_ZEROES)
 
-static inline bool is_plain(const struct blktrace *trace, const struct raw_event *raw)
+static inline bool is_plain_event(const struct blktrace *trace, const struct raw_event *raw)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 
@@ -333,8 +333,8 @@ static inline bool is_plain(const struct blktrace *trace, const struct raw_event
 }
 
 /* The kind of event is unpredictable, so this function avoids branches that depend on it. */
-static inline u32 take_plain(struct trace_file *file, const struct raw_event *raw,
-			     struct trace_event *event)
+static inline u32 decode_plain_event(struct trace_file *file, const struct raw_event *raw,
+				     struct trace_event *event)
 {
 	u32 action = raw->action & BLKTRACE_ACT_MASK;
 	u32 used = !!plain_acts[action];
@@ -359,7 +359,7 @@ static inline u32 take_plain(struct trace_file *file, const struct raw_event *ra
  * Fast path for most events: native byte order, no gap in the numbers, completely buffered. Stops
  * at the first event that needs the slow path.
  */
-static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 room)
+static u32 fill_from_plain_events(struct trace_file *file, struct trace_event *events, u32 room)
 {
 	struct blktrace *trace = file->state;
 	const u8 *begin = trace_input_at(&file->input), *at = begin;
@@ -373,10 +373,10 @@ static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 r
 
 		load_event(trace, at, &raw, false);
 		size = trace->header_bytes + raw.extra;
-		if (size > (size_t)(end - at) || !is_plain(trace, &raw))
+		if (size > (size_t)(end - at) || !is_plain_event(trace, &raw))
 			break;
 		trace->sequences[raw.cpu] = raw.sequence;
-		done += take_plain(file, &raw, &events[done]);
+		done += decode_plain_event(file, &raw, &events[done]);
 		at += size;
 	}
 	trace_input_take(&file->input, (size_t)(at - begin));
@@ -384,17 +384,18 @@ static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 r
 }
 
 /* Read one event of any kind. Return: 1 if it says something about requests. */
-static int fill_one(struct trace_file *file, struct trace_event *event, struct aftl_error *error)
+static int fill_from_event(struct trace_file *file, struct trace_event *event,
+			   struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;
 	struct raw_event raw;
 	u32 size;
-	int ret = await_event(file, &size, &raw, error);
+	int ret = wait_for_whole_event(file, &size, &raw, error);
 
 	if (ret || !size)
 		return ret;
 	if (!(raw.action & BLKTRACE_IS_NOTE))
-		ret = check_sequence(file, &raw, error);
+		ret = check_event_sequence(file, &raw, error);
 	if (ret)
 		return ret;
 	ret = convert_event(file, &raw, trace_input_at(&file->input) + trace->header_bytes, event);
@@ -411,10 +412,10 @@ static int fill_from_blktrace(struct trace_file *file, void *out, u32 room,
 	while (done < room) {
 		int ret;
 
-		done += fill_plain(file, events + done, room - done);
+		done += fill_from_plain_events(file, events + done, room - done);
 		if (done == room)
 			break;
-		ret = fill_one(file, events + done, error);
+		ret = fill_from_event(file, events + done, error);
 		if (ret < 0)
 			return ret;
 		done += (u32)ret;
@@ -431,7 +432,7 @@ const struct trace_format trace_format_blktrace = {
 	.events = true,
 	.time_unit_ns = 1,
 	.open = open_blktrace,
-	.known = is_blktrace,
+	.known = is_blktrace_format,
 	.fill = fill_from_blktrace,
 	.begin = blktrace_begin,
 	.put = blktrace_put,

@@ -44,19 +44,20 @@ struct trace_columns {
 	bool lacks_op;
 };
 
-static bool is_heading(const struct trace_columns *columns, struct text_cursor text)
+static bool is_column_heading(const struct trace_columns *columns, struct text_cursor text)
 {
 	if (!columns->heading)
 		return false;
-	return strchr(columns->heading, ',') ? text_equals(text, columns->heading) :
-					       text_says(text_until(&text, ','), columns->heading);
+	return strchr(columns->heading, ',') ?
+		       text_equals(text, columns->heading) :
+		       text_says(text_get_until(&text, ','), columns->heading);
 }
 
-static bool take_scaled(struct text_cursor *text, u64 unit, u64 *bytes)
+static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 {
 	u64 count;
 
-	return text_u64(text, &count) && trace_bytes(count, unit, bytes);
+	return text_get_u64(text, &count) && trace_bytes(count, unit, bytes);
 }
 
 /* @op_known: set to false if the column has no known operation. */
@@ -67,33 +68,33 @@ static bool take_column(const struct trace_file *file, enum column column, struc
 
 	switch (column) {
 	case COLUMN_TIME:
-		return text_scaled(text, file->time_unit_ns, &request->t_ns);
+		return text_get_scaled(text, file->time_unit_ns, &request->t_ns);
 	case COLUMN_LATENCY:
 		return (text->at < text->end && *text->at == ',') ||
-		       text_scaled(text, file->time_unit_ns, &request->latency_ns);
+		       text_get_scaled(text, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_STREAM:
-		if (!text_below(text, TRACE_STREAMS - 1, &number))
+		if (!text_get_below(text, TRACE_STREAMS - 1, &number))
 			return false;
 		request->stream = (u16)number;
 		return true;
 	case COLUMN_OFFSET:
-		return text_u64(text, &request->offset);
+		return text_get_u64(text, &request->offset);
 	case COLUMN_SECTOR:
-		return take_scaled(text, TRACE_SECTOR, &request->offset);
+		return parse_scaled_bytes(text, TRACE_SECTOR, &request->offset);
 	case COLUMN_BYTES:
-		return text_u64(text, &request->bytes);
+		return text_get_u64(text, &request->bytes);
 	case COLUMN_SECTORS:
-		return take_scaled(text, TRACE_SECTOR, &request->bytes);
+		return parse_scaled_bytes(text, TRACE_SECTOR, &request->bytes);
 	case COLUMN_OP:
-		*op_known = trace_word_op(text_until(text, ','), &request->op);
+		*op_known = trace_parse_operation(text_get_until(text, ','), &request->op);
 		return true;
 	case COLUMN_TYPE:
-		if (!text_below(text, 1, &number))
+		if (!text_get_below(text, 1, &number))
 			return false;
 		request->op = number ? AFTL_OP_WRITE : AFTL_OP_READ;
 		return true;
 	default:
-		text_until(text, ',');
+		text_get_until(text, ',');
 		return true;
 	}
 }
@@ -106,7 +107,7 @@ static enum trace_line_verdict read_columns_line(struct trace_file *file, struct
 	bool op_known = true;
 
 	*request = (struct trace_request){ 0 };
-	if (is_heading(columns, text))
+	if (is_column_heading(columns, text))
 		return TRACE_LINE_EMPTY;
 	for (u32 i = 0; columns->columns[i]; i++) {
 		if (i && !text_is(&text, ',')) {
@@ -126,8 +127,8 @@ static enum trace_line_verdict read_columns_line(struct trace_file *file, struct
 	return TRACE_LINE_WRONG;
 }
 
-static int put_msr(struct trace_output *output, const struct trace_request *request,
-		   struct aftl_error *error __maybe_unused)
+static int write_msr_request(struct trace_output *output, const struct trace_request *request,
+			     struct aftl_error *error __maybe_unused)
 {
 	if (request->op > AFTL_OP_WRITE) {
 		output->unfit[request->op]++;
@@ -153,7 +154,7 @@ const struct trace_format trace_format_msr = {
 		.heading = "Timestamp",
 		.lacks_latency = true,
 	},
-	.put = put_msr,
+	.put = write_msr_request,
 };
 
 const struct trace_format trace_format_spc = {

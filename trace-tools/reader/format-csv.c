@@ -51,15 +51,15 @@ struct csv {
 	int scsi;
 };
 
-static bool is_csv(const u8 *head, size_t size)
+static bool is_csv_format(const u8 *head, size_t size)
 {
 	return size >= sizeof(header) && !memcmp(head, header, sizeof(header) - 1);
 }
 
 /* Parse one word of --columns. */
-static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
+static bool set_column_by_word(struct csv *csv, struct text_cursor word, u32 *found)
 {
-	struct text_cursor key = text_until(&word, '=');
+	struct text_cursor key = text_get_until(&word, '=');
 	u64 number;
 	u32 i;
 
@@ -77,7 +77,7 @@ static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
 		csv->scsi = text_equals(word, "16") ? 16 : 10;
 		return csv->scsi == 16 || text_equals(word, "10");
 	}
-	if (!text_below(&word, WIDTH, &number) || !number || !text_at_end(&word))
+	if (!text_get_below(&word, WIDTH, &number) || !number || !text_at_end(&word))
 		return false;
 	for (i = 0; i < COLUMNS; i++)
 		if (text_equals(key, names[i]))
@@ -89,16 +89,16 @@ static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
 	return true;
 }
 
-static int set_columns(struct csv *csv, const char *map, struct aftl_error *error)
+static int set_csv_columns(struct csv *csv, const char *map, struct aftl_error *error)
 {
 	u32 needed = BIT(COLUMN_TIME) | BIT(COLUMN_OP) | BIT(COLUMN_OFFSET) | BIT(COLUMN_BYTES);
 	struct text_cursor text = { map, map + strlen(map) };
 	u32 found = 0;
 
 	do {
-		struct text_cursor word = text_until(&text, ',');
+		struct text_cursor word = text_get_until(&text, ',');
 
-		if (!set_word(csv, word, &found))
+		if (!set_column_by_word(csv, word, &found))
 			return aftl_fail(error, -EINVAL,
 					 "--columns: \"%.*s\" is not understood; approxftl-trace(1) explains it",
 					 (int)min_t(size_t, word.end - word.at, 40), word.at);
@@ -108,7 +108,7 @@ static int set_columns(struct csv *csv, const char *map, struct aftl_error *erro
 	return 0;
 }
 
-static int check_units(const struct trace_file *file, struct aftl_error *error)
+static int check_csv_units(const struct trace_file *file, struct aftl_error *error)
 {
 	if (!file->hints->time_unit_ns)
 		return aftl_fail(error, -EINVAL,
@@ -121,11 +121,11 @@ static int check_units(const struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error *error)
+static int open_headed_csv(struct trace_file *file, struct csv *csv, struct aftl_error *error)
 {
 	struct trace_line title;
 
-	if (!is_csv(trace_input_at(&file->input), trace_input_left(&file->input)))
+	if (!is_csv_format(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s: the columns are not known; say them with --columns",
 				 file->input.name);
@@ -133,10 +133,10 @@ static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error 
 		csv->meaning[i] = (u8)i;
 	file->time_unit_ns = 1;
 	file->offset_unit = 1;
-	return trace_input_line(&file->input, &title, error) < 0 ? -EIO : 0;
+	return trace_input_next_line(&file->input, &title, error) < 0 ? -EIO : 0;
 }
 
-static int open_csv(struct trace_file *file, struct aftl_error *error)
+static int open_csv_file(struct trace_file *file, struct aftl_error *error)
 {
 	struct csv *csv = memory_zeroed(1, sizeof(*csv));
 	int ret;
@@ -146,12 +146,12 @@ static int open_csv(struct trace_file *file, struct aftl_error *error)
 	csv->reads = -1;
 	memset(csv->meaning, NO_COLUMN, sizeof(csv->meaning));
 	if (!file->hints->columns)
-		return open_own(file, csv, error);
-	ret = set_columns(csv, file->hints->columns, error);
-	return ret ? ret : check_units(file, error);
+		return open_headed_csv(file, csv, error);
+	ret = set_csv_columns(csv, file->hints->columns, error);
+	return ret ? ret : check_csv_units(file, error);
 }
 
-static bool take_scsi(const struct csv *csv, struct text_cursor word, u8 *op)
+static bool parse_scsi_operation(const struct csv *csv, struct text_cursor word, u8 *op)
 {
 	char text[8], *end;
 	unsigned long code;
@@ -163,21 +163,21 @@ static bool take_scsi(const struct csv *csv, struct text_cursor word, u8 *op)
 	return end > text && !*end && trace_scsi_op(code, op);
 }
 
-static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
+static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, u8 *op)
 {
 	if (csv->reads >= 0) {
 		u64 number;
 
 		*op = AFTL_OP_READ;
-		if (!text_below(&word, 1, &number) || !text_at_end(&word))
+		if (!text_get_below(&word, 1, &number) || !text_at_end(&word))
 			return false;
 		if ((int)number != csv->reads)
 			*op = AFTL_OP_WRITE;
 		return true;
 	}
 	if (csv->scsi)
-		return take_scsi(csv, word, op);
-	if (trace_word_op(word, op))
+		return parse_scsi_operation(csv, word, op);
+	if (trace_parse_operation(word, op))
 		return true;
 	for (*op = AFTL_OP_FLUSH; *op < AFTL_OPS; (*op)++)
 		if (text_says(word, trace_op_names[*op]))
@@ -185,7 +185,7 @@ static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
 	return false;
 }
 
-static bool take_class(struct text_cursor word, u8 *class)
+static bool parse_csv_class(struct text_cursor word, u8 *class)
 {
 	char name[AFTL_RECORD_NAME_SIZE];
 
@@ -193,44 +193,44 @@ static bool take_class(struct text_cursor word, u8 *class)
 	return aftl_record_level(name, class) || text_at_end(&word);
 }
 
-static bool take_number(struct text_cursor *word, u64 most, u64 *number)
+static bool parse_csv_number(struct text_cursor *word, u64 most, u64 *number)
 {
-	return text_below(word, most, number) && text_at_end(word);
+	return text_get_below(word, most, number) && text_at_end(word);
 }
 
-static bool take_scaled(struct text_cursor *word, u64 unit, u64 *number)
+static bool parse_csv_scaled_number(struct text_cursor *word, u64 unit, u64 *number)
 {
-	return text_scaled(word, unit, number) && text_at_end(word);
+	return text_get_scaled(word, unit, number) && text_at_end(word);
 }
 
-static bool take_csv_field(const struct trace_file *file, u8 column, struct text_cursor word,
-			   struct trace_request *request)
+static bool parse_csv_field(const struct trace_file *file, u8 column, struct text_cursor word,
+			    struct trace_request *request)
 {
 	u64 number = 0;
 	bool right = true;
 
 	switch (column) {
 	case COLUMN_TIME:
-		return take_scaled(&word, file->time_unit_ns, &request->t_ns);
+		return parse_csv_scaled_number(&word, file->time_unit_ns, &request->t_ns);
 	case COLUMN_OP:
-		return take_op(file->state, word, &request->op);
+		return parse_csv_operation(file->state, word, &request->op);
 	case COLUMN_OFFSET:
-		return take_scaled(&word, file->offset_unit, &request->offset);
+		return parse_csv_scaled_number(&word, file->offset_unit, &request->offset);
 	case COLUMN_BYTES:
-		return take_scaled(&word, file->offset_unit, &request->bytes);
+		return parse_csv_scaled_number(&word, file->offset_unit, &request->bytes);
 	case COLUMN_LATENCY:
 		return text_at_end(&word) ||
-		       take_scaled(&word, file->time_unit_ns, &request->latency_ns);
+		       parse_csv_scaled_number(&word, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_PID:
-		right = text_at_end(&word) || take_number(&word, U32_MAX, &number);
+		right = text_at_end(&word) || parse_csv_number(&word, U32_MAX, &number);
 		request->pid = (u32)number;
 		return right;
 	case COLUMN_STREAM:
-		right = take_number(&word, TRACE_STREAMS - 1, &number);
+		right = parse_csv_number(&word, TRACE_STREAMS - 1, &number);
 		request->stream = (u16)number;
 		return right;
 	case COLUMN_CLASS:
-		return take_class(word, &request->class);
+		return parse_csv_class(word, &request->class);
 	default:
 		return true;
 	}
@@ -252,14 +252,14 @@ static enum trace_line_verdict read_csv_line(struct trace_file *file, struct tex
 
 	*request = (struct trace_request){ 0 };
 	for (i = 0; i < WIDTH; i++) {
-		struct text_cursor word = text_until(&text, csv->separator);
+		struct text_cursor word = text_get_until(&text, csv->separator);
 
 		while (word.at < word.end && *word.at == ' ')
 			word.at++;
 		while (word.at < word.end && word.end[-1] == ' ')
 			word.end--;
 		if (csv->meaning[i] != NO_COLUMN) {
-			if (!take_csv_field(file, csv->meaning[i], word, request)) {
+			if (!parse_csv_field(file, csv->meaning[i], word, request)) {
 				*cause = names[csv->meaning[i]];
 				return is_title(file, csv->meaning[i], word) ? TRACE_LINE_EMPTY :
 									       TRACE_LINE_WRONG;
@@ -276,14 +276,14 @@ static enum trace_line_verdict read_csv_line(struct trace_file *file, struct tex
 	return trace_check_request(request, cause);
 }
 
-static int begin_csv(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int begin_csv_file(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	fprintf(output->file, "%s\n", header);
 	return 0;
 }
 
-static int put_csv(struct trace_output *output, const struct trace_request *request,
-		   struct aftl_error *error __maybe_unused)
+static int write_csv_request(struct trace_output *output, const struct trace_request *request,
+			     struct aftl_error *error __maybe_unused)
 {
 	const char *class = request->class < output->classes ?
 		output->class_names[request->class] : "";
@@ -302,9 +302,9 @@ const struct trace_format trace_format_csv = {
 	.title = "CSV with --columns, or as written by this program",
 	.units = "as told; written: times in ns, offsets in bytes",
 	.time_unit_ns = 1,
-	.known = is_csv,
-	.open = open_csv,
+	.known = is_csv_format,
+	.open = open_csv_file,
 	.line = read_csv_line,
-	.begin = begin_csv,
-	.put = put_csv,
+	.begin = begin_csv_file,
+	.put = write_csv_request,
 };

@@ -36,28 +36,28 @@ struct iolog {
 
 static const char title[] = "fio version ";
 
-static bool is_iolog(const u8 *head, size_t size)
+static bool is_iolog_format(const u8 *head, size_t size)
 {
 	return size >= sizeof(title) && !memcmp(head, title, sizeof(title) - 1);
 }
 
-static int open_iolog(struct trace_file *file, struct aftl_error *error)
+static int open_iolog_trace(struct trace_file *file, struct aftl_error *error)
 {
 	struct iolog *iolog;
 	struct trace_line first;
 	struct text_cursor text;
 	u64 version;
-	int ret = trace_input_line(&file->input, &first, error);
+	int ret = trace_input_next_line(&file->input, &first, error);
 
 	if (ret < 0)
 		return ret;
 	text = ret ? (struct text_cursor){ first.at, first.end } : (struct text_cursor){ 0 };
-	if (!ret || !is_iolog((const u8 *)text.at, (size_t)(text.end - text.at)))
+	if (!ret || !is_iolog_format((const u8 *)text.at, (size_t)(text.end - text.at)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: line 1: not \"fio version 2 iolog\" nor 3",
 				 file->input.name);
 	text.at += sizeof(title) - 1;
-	if (!text_u64(&text, &version) || version < 2 || version > 3)
+	if (!text_get_u64(&text, &version) || version < 2 || version > 3)
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: line 1: only versions 2 and 3 of fio's log are known",
 				 file->input.name);
@@ -67,7 +67,7 @@ static int open_iolog(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static void close_iolog(struct trace_file *file)
+static void close_iolog_trace(struct trace_file *file)
 {
 	struct iolog *iolog = file->state;
 
@@ -75,7 +75,7 @@ static void close_iolog(struct trace_file *file)
 		free(iolog->names);
 }
 
-static u32 add_name(struct iolog *iolog, struct text_cursor name)
+static u32 add_file_name(struct iolog *iolog, struct text_cursor name)
 {
 	size_t length = (size_t)(name.end - name.at);
 
@@ -87,7 +87,7 @@ static u32 add_name(struct iolog *iolog, struct text_cursor name)
 }
 
 /* Map a file name to a stream number; files are numbered from 0 as they appear. */
-static bool stream_of(struct iolog *iolog, struct text_cursor name, u16 *stream)
+static bool stream_of_file_name(struct iolog *iolog, struct text_cursor name, u16 *stream)
 {
 	u32 number = 0;
 	size_t at = 0;
@@ -101,16 +101,16 @@ static bool stream_of(struct iolog *iolog, struct text_cursor name, u16 *stream)
 	if (number >= TRACE_STREAMS)
 		return false;
 	if (at == iolog->names_size)
-		add_name(iolog, name);
+		add_file_name(iolog, name);
 	iolog->last = number;
 	iolog->last_at = at;
 	*stream = (u16)number;
 	return true;
 }
 
-static bool op_of(struct text_cursor action, u8 *op)
+static bool operation_of_action(struct text_cursor action, u8 *op)
 {
-	if (trace_word_op(action, op))
+	if (trace_parse_operation(action, op))
 		return true;
 	*op = AFTL_OP_FLUSH;
 	if (text_equals(action, "sync") || text_equals(action, "datasync"))
@@ -119,13 +119,13 @@ static bool op_of(struct text_cursor action, u8 *op)
 	return text_equals(action, "trim");
 }
 
-static enum trace_line_verdict wait_for(struct trace_file *file, struct text_cursor *text)
+static enum trace_line_verdict parse_wait_line(struct trace_file *file, struct text_cursor *text)
 {
 	struct iolog *iolog = file->state;
 	u64 ns;
 
-	if (iolog->version != 2 || !text_gap(text) ||
-	    !text_scaled(text, file->time_unit_ns, &ns) ||
+	if (iolog->version != 2 || !text_skip_gap(text) ||
+	    !text_get_scaled(text, file->time_unit_ns, &ns) ||
 	    __builtin_add_overflow(iolog->now_ns, ns, &iolog->now_ns))
 		return TRACE_LINE_WRONG;
 	return TRACE_LINE_EMPTY;
@@ -135,8 +135,8 @@ static bool parse_iolog_range(struct text_cursor *text, struct trace_request *re
 {
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
-	return text_gap(text) && text_u64(text, &request->offset) && text_gap(text) &&
-	       text_u64(text, &request->bytes) && text_blanks(text) && text_at_end(text);
+	return text_skip_gap(text) && text_get_u64(text, &request->offset) && text_skip_gap(text) &&
+	       text_get_u64(text, &request->bytes) && text_skip_blanks(text) && text_at_end(text);
 }
 
 static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct text_cursor text,
@@ -148,19 +148,19 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 
 	*request = (struct trace_request){ .t_ns = iolog->now_ns };
 	if (iolog->version == 3 &&
-	    (!text_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_gap(&text)))
+	    (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_skip_gap(&text)))
 		return TRACE_LINE_WRONG;
-	name = text_word(&text);
-	text_gap(&text);
-	action = text_word(&text);
+	name = text_get_word(&text);
+	text_skip_gap(&text);
+	action = text_get_word(&text);
 	if (text_equals(action, "add") || text_equals(action, "open") ||
 	    text_equals(action, "close"))
 		return TRACE_LINE_EMPTY;
 	if (text_equals(action, "wait"))
-		return wait_for(file, &text);
-	if (!op_of(action, &request->op) || !parse_iolog_range(&text, request))
+		return parse_wait_line(file, &text);
+	if (!operation_of_action(action, &request->op) || !parse_iolog_range(&text, request))
 		return TRACE_LINE_WRONG;
-	if (!stream_of(iolog, name, &request->stream)) {
+	if (!stream_of_file_name(iolog, name, &request->stream)) {
 		*cause = "more than 65536 files";
 		return TRACE_LINE_WRONG;
 	}
@@ -168,7 +168,7 @@ static enum trace_line_verdict read_iolog_line(struct trace_file *file, struct t
 }
 
 /* Write a file name that is unique for each stream. */
-static void put_name(FILE *file, u32 stream)
+static void write_file_name(FILE *file, u32 stream)
 {
 	fputs("device", file);
 	if (stream)
@@ -176,7 +176,7 @@ static void put_name(FILE *file, u32 stream)
 }
 
 /* fio requires add and open lines before a file is used. */
-static int begin_iolog(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int begin_iolog_file(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	output->state = memory_zeroed(TRACE_STREAMS, sizeof(bool));
 	fputs("fio version 3 iolog\n", output->file);
@@ -190,14 +190,14 @@ static void open_iolog_file(struct trace_output *output, const struct trace_requ
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(actions) && !opened[request->stream]; i++) {
 		fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
-		put_name(output->file, request->stream);
+		write_file_name(output->file, request->stream);
 		fprintf(output->file, " %s\n", actions[i]);
 	}
 	opened[request->stream] = true;
 }
 
-static int put_iolog(struct trace_output *output, const struct trace_request *request,
-		     struct aftl_error *error __maybe_unused)
+static int write_iolog_request(struct trace_output *output, const struct trace_request *request,
+			       struct aftl_error *error __maybe_unused)
 {
 	static const char *const actions[AFTL_OPS] = {
 		[AFTL_OP_READ] = "read",
@@ -212,13 +212,13 @@ static int put_iolog(struct trace_output *output, const struct trace_request *re
 	}
 	open_iolog_file(output, request);
 	fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
-	put_name(output->file, request->stream);
+	write_file_name(output->file, request->stream);
 	fprintf(output->file, " %s %llu %llu\n", actions[request->op],
 		(unsigned long long)request->offset, (unsigned long long)request->bytes);
 	return 0;
 }
 
-static int finish_iolog(struct trace_output *output, struct aftl_error *error __maybe_unused)
+static int finish_iolog_file(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	free(output->state);
 	output->state = NULL;
@@ -230,11 +230,11 @@ const struct trace_format trace_format_iolog = {
 	.title = "fio's log of requests (read 2 and 3, written 3)",
 	.units = "times in us, offsets and sizes in bytes",
 	.time_unit_ns = US_NS,
-	.open = open_iolog,
-	.close = close_iolog,
-	.known = is_iolog,
+	.open = open_iolog_trace,
+	.close = close_iolog_trace,
+	.known = is_iolog_format,
 	.line = read_iolog_line,
-	.begin = begin_iolog,
-	.put = put_iolog,
-	.finish = finish_iolog,
+	.begin = begin_iolog_file,
+	.put = write_iolog_request,
+	.finish = finish_iolog_file,
 };

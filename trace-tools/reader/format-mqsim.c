@@ -14,16 +14,16 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	struct text_cursor time;
 
 	*request = (struct trace_request){ 0 };
-	text_blanks(&text);
+	text_skip_blanks(&text);
 	time = text;
-	if (!text_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_gap(&text) ||
-	    !text_below(&text, TRACE_STREAMS - 1, &device) || !text_gap(&text) ||
-	    !text_u64(&text, &sector) || !trace_bytes(sector, TRACE_SECTOR, &request->offset) ||
-	    !text_gap(&text) || !text_u64(&text, &sectors) ||
-	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_gap(&text) ||
-	    !text_below(&text, 1, &type) || !text_blanks(&text) || !text_at_end(&text))
+	if (!text_get_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_skip_gap(&text) ||
+	    !text_get_below(&text, TRACE_STREAMS - 1, &device) || !text_skip_gap(&text) ||
+	    !text_get_u64(&text, &sector) || !trace_bytes(sector, TRACE_SECTOR, &request->offset) ||
+	    !text_skip_gap(&text) || !text_get_u64(&text, &sectors) ||
+	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_skip_gap(&text) ||
+	    !text_get_below(&text, 1, &type) || !text_skip_blanks(&text) || !text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* Format detection has no input: open_mqsim() will ask for the unit of such times. */
+	/* Format detection has no input: open_mqsim_trace() will ask for the unit of such times. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";
@@ -35,14 +35,14 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 }
 
 /* The first line decides the unit; later lines with decimals are dropped as unreadable. */
-static int open_mqsim(struct trace_file *file, struct aftl_error *error)
+static int open_mqsim_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_at(&file->input);
 	struct text_cursor text = { head, head + trace_input_left(&file->input) };
-	struct text_cursor first = text_until(&text, '\n');
+	struct text_cursor first = text_get_until(&text, '\n');
 
-	text_blanks(&first);
-	first = text_word(&first);
+	text_skip_blanks(&first);
+	first = text_get_word(&first);
 	if (file->hints->time_unit_ns || !memchr(first.at, '.', (size_t)(first.end - first.at)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
@@ -50,8 +50,8 @@ static int open_mqsim(struct trace_file *file, struct aftl_error *error)
 			 file->input.name);
 }
 
-static int put_mqsim(struct trace_output *output, const struct trace_request *request,
-		     struct aftl_error *error __maybe_unused)
+static int write_mqsim_request(struct trace_output *output, const struct trace_request *request,
+			       struct aftl_error *error __maybe_unused)
 {
 	u64 first = request->offset / TRACE_SECTOR;
 	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
@@ -71,7 +71,7 @@ const struct trace_format trace_format_mqsim = {
 	.title = "ASCII of the simulators MQSim and SSDSim",
 	.units = "times in ns, sectors of 512 bytes",
 	.time_unit_ns = 1,
-	.open = open_mqsim,
+	.open = open_mqsim_trace,
 	.line = read_mqsim_line,
-	.put = put_mqsim,
+	.put = write_mqsim_request,
 };

@@ -9,8 +9,9 @@
 #define RECORD_BYTES 24
 #define SECOND_NS 1000000000
 
-static enum trace_line_verdict parse_oracle(const struct trace_file *file, const u8 *at,
-					    struct trace_request *request, const char **cause)
+static enum trace_line_verdict parse_oracle_record(const struct trace_file *file, const u8 *at,
+						   struct trace_request *request,
+						   const char **cause)
 {
 	u64 unit = file->hints->offset_unit ? file->hints->offset_unit : 1;
 
@@ -27,7 +28,7 @@ static enum trace_line_verdict parse_oracle(const struct trace_file *file, const
 
 static int fill_from_oracle(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
-	return fixed_records_fill(file, out, room, RECORD_BYTES, parse_oracle, error);
+	return fixed_records_fill(file, out, room, RECORD_BYTES, parse_oracle_record, error);
 }
 
 const struct trace_format trace_format_oracle = {

@@ -31,7 +31,7 @@ static int start_converter(struct parquet *parquet, int input, int output, struc
 	posix_spawn_file_actions_t actions;
 	int ret;
 
-	sibling_program(name, program, sizeof(program));
+	find_sibling_program(name, program, sizeof(program));
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
@@ -44,7 +44,7 @@ static int start_converter(struct parquet *parquet, int input, int output, struc
  * Start the converter. It gets a descriptor, not a file name, so that it cannot create the file
  * again after this process has died and cleaned up.
  */
-static int start_into(struct trace_output *output, int input, struct aftl_error *error)
+static int start_into_output(struct trace_output *output, int input, struct aftl_error *error)
 {
 	int fd, ret;
 
@@ -59,13 +59,13 @@ static int start_into(struct trace_output *output, int input, struct aftl_error 
 	return ret;
 }
 
-static int open_pipe(struct trace_output *output, struct aftl_error *error)
+static int open_converter_pipe(struct trace_output *output, struct aftl_error *error)
 {
 	int ends[2], ret;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return aftl_fail(error, -errno, "cannot create a pipe: %s", strerror(errno));
-	ret = start_into(output, ends[0], error);
+	ret = start_into_output(output, ends[0], error);
 	close(ends[0]);
 	output->file = ret ? NULL : fdopen(ends[1], "w");
 	if (!output->file)
@@ -73,14 +73,14 @@ static int open_pipe(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static int begin_parquet(struct trace_output *output, struct aftl_error *error)
+static int begin_parquet_file(struct trace_output *output, struct aftl_error *error)
 {
 	int ret;
 
 	output->state = memory_zeroed(1, sizeof(struct parquet));
-	/* If the converter exits early, writes fail with EPIPE; finish_parquet() says why. */
+	/* If the converter exits early, writes fail with EPIPE; finish_parquet_file() says why. */
 	signal(SIGPIPE, SIG_IGN);
-	ret = open_pipe(output, error);
+	ret = open_converter_pipe(output, error);
 	if (!ret)
 		return trace_format_csv.begin(output, error);
 	free(output->state);
@@ -88,14 +88,14 @@ static int begin_parquet(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static int put_parquet(struct trace_output *output, const struct trace_request *request,
-		       struct aftl_error *error)
+static int write_parquet_request(struct trace_output *output, const struct trace_request *request,
+				 struct aftl_error *error)
 {
 	return trace_format_csv.put(output, request, error);
 }
 
 /* The converter has already printed its own error messages. */
-static int finish_parquet(struct trace_output *output, struct aftl_error *error)
+static int finish_parquet_file(struct trace_output *output, struct aftl_error *error)
 {
 	struct parquet *parquet = output->state;
 	int status = 0;
@@ -119,7 +119,7 @@ const struct trace_format trace_format_parquet = {
 	.time_unit_ns = 1,
 	.told_only = true,
 	.own_file = true,
-	.begin = begin_parquet,
-	.put = put_parquet,
-	.finish = finish_parquet,
+	.begin = begin_parquet_file,
+	.put = write_parquet_request,
+	.finish = finish_parquet_file,
 };

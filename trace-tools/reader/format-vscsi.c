@@ -33,7 +33,7 @@ static const struct layout {
 };
 
 /* Detect the version from the first two records: one byte alone may match by chance. */
-static const struct layout *layout_of(const u8 *head, size_t size)
+static const struct layout *detect_vscsi_layout(const u8 *head, size_t size)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(layouts); i++) {
 		const struct layout *layout = &layouts[i];
@@ -48,21 +48,21 @@ static const struct layout *layout_of(const u8 *head, size_t size)
 	return NULL;
 }
 
-static bool is_vscsi(const u8 *head, size_t size)
+static bool is_vscsi_format(const u8 *head, size_t size)
 {
-	return layout_of(head, size);
+	return detect_vscsi_layout(head, size);
 }
 
-static int open_vscsi(struct trace_file *file, struct aftl_error *error)
+static int open_vscsi_trace(struct trace_file *file, struct aftl_error *error)
 {
 	const struct layout *layout;
 	struct layout *kept = memory_zeroed(1, sizeof(*kept));
-	int ret = trace_input_fill(&file->input, 2 * layouts[1].bytes, error);
+	int ret = trace_input_fill_buffer(&file->input, 2 * layouts[1].bytes, error);
 
 	file->state = kept;
 	if (ret)
 		return ret;
-	layout = layout_of(trace_input_at(&file->input), trace_input_left(&file->input));
+	layout = detect_vscsi_layout(trace_input_at(&file->input), trace_input_left(&file->input));
 	if (!layout)
 		return aftl_fail(error, -EINVAL, "%.80s: neither version 1 nor version 2 of vscsi",
 				 file->input.name);
@@ -70,8 +70,8 @@ static int open_vscsi(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static enum trace_line_verdict parse_vscsi(const struct trace_file *file, const u8 *at,
-					   struct trace_request *request, const char **cause)
+static enum trace_line_verdict parse_vscsi_record(const struct trace_file *file, const u8 *at,
+						  struct trace_request *request, const char **cause)
 {
 	const struct layout *layout = file->state;
 	const u8 *block = at + layout->block;
@@ -92,7 +92,7 @@ static int fill_from_vscsi(struct trace_file *file, void *out, u32 room, struct 
 {
 	const struct layout *layout = file->state;
 
-	return fixed_records_fill(file, out, room, layout->bytes, parse_vscsi, error);
+	return fixed_records_fill(file, out, room, layout->bytes, parse_vscsi_record, error);
 }
 
 const struct trace_format trace_format_vscsi = {
@@ -100,7 +100,7 @@ const struct trace_format trace_format_vscsi = {
 	.title = "vscsi of CloudPhysics, versions 1 and 2",
 	.units = "times and latencies in us, blocks of 512 bytes, sizes in bytes",
 	.time_unit_ns = MICROSECOND_NS,
-	.open = open_vscsi,
-	.known = is_vscsi,
+	.open = open_vscsi_trace,
+	.known = is_vscsi_format,
 	.fill = fill_from_vscsi,
 };

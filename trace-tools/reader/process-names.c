@@ -50,7 +50,7 @@ void process_names_free(struct process_names *names)
 	free(names);
 }
 
-static struct process *find_pid(const struct process_names *names, u32 pid)
+static struct process *find_process_by_pid(const struct process_names *names, u32 pid)
 {
 	u32 place = (u32)(pid * 0x9e3779b9U) & (names->room - 1);
 
@@ -59,7 +59,7 @@ static struct process *find_pid(const struct process_names *names, u32 pid)
 	return &names->table[place];
 }
 
-static void grow_names(struct process_names *names)
+static void grow_process_names(struct process_names *names)
 {
 	struct process *old = names->table;
 	u32 room = names->room, i;
@@ -68,11 +68,11 @@ static void grow_names(struct process_names *names)
 	names->table = memory_zeroed(names->room, sizeof(*old));
 	for (i = 0; i < room; i++)
 		if (old[i].number)
-			*find_pid(names, old[i].pid) = old[i];
+			*find_process_by_pid(names, old[i].pid) = old[i];
 	free(old);
 }
 
-static u32 number_of(struct process_names *names, const char *name)
+static u32 number_of_process_name(struct process_names *names, const char *name)
 {
 	u32 i;
 
@@ -92,23 +92,23 @@ void process_names_set(struct process_names *names, u32 pid, const char *name)
 	if (!name[0])
 		return;
 	if (2 * names->used >= names->room)
-		grow_names(names);
-	process = find_pid(names, pid);
+		grow_process_names(names);
+	process = find_process_by_pid(names, pid);
 	names->used += !process->number;
 	process->pid = pid;
 	if (!process->number || strncmp(names->texts[process->number - 1], name,
 					PROCESS_NAME_SIZE - 1) != 0)
-		process->number = number_of(names, name);
+		process->number = number_of_process_name(names, name);
 }
 
 u32 process_names_number(const struct process_names *names, u32 pid)
 {
-	return find_pid(names, pid)->number;
+	return find_process_by_pid(names, pid)->number;
 }
 
 const char *process_names_get(const struct process_names *names, u32 pid)
 {
-	u32 number = find_pid(names, pid)->number;
+	u32 number = find_process_by_pid(names, pid)->number;
 
 	return number ? names->texts[number - 1] : NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "reader-account.h"
 
-struct trace_classes trace_reader_classes(const struct trace_reader *reader)
+struct trace_classes trace_reader_get_classes(const struct trace_reader *reader)
 {
 	static const char usual[][AFTL_RECORD_NAME_SIZE] = {
 		"precise", "approximate", "approximate_2", "approximate_3",
@@ -29,7 +29,7 @@ static const char *const action_names[] = {
 	"driver",
 };
 
-static void put_actions(struct json_writer *json, const struct trace_file *file)
+static void write_actions_json(struct json_writer *json, const struct trace_file *file)
 {
 	json_record(json, "actions");
 	for (u32 i = 0; i < ARRAY_SIZE(action_names); i++)
@@ -39,7 +39,7 @@ static void put_actions(struct json_writer *json, const struct trace_file *file)
 	json_u64(json, "notes", file->notes);
 }
 
-void trace_reader_describe_json(const struct trace_reader *reader, struct json_writer *json)
+void trace_reader_write_json(const struct trace_reader *reader, struct json_writer *json)
 {
 	json_array(json, "files");
 	for (u32 i = 0; i < reader->merge.count; i++) {
@@ -54,41 +54,41 @@ void trace_reader_describe_json(const struct trace_reader *reader, struct json_w
 		if (file->interrupted)
 			json_bool(json, "interrupted", true);
 		if (file->format->events)
-			put_actions(json, file);
+			write_actions_json(json, file);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
 /* Print a count and its description unless the count is 0. */
-static void put_loss(FILE *out, u64 count, const char *what)
+static void print_loss(FILE *out, u64 count, const char *what)
 {
 	if (count)
 		fprintf(out, "%llu %s\n", (unsigned long long)count, what);
 }
 
-void trace_reader_losses(const struct trace_reader *reader, FILE *out)
+void trace_reader_print_losses(const struct trace_reader *reader, FILE *out)
 {
 	const struct trace_losses *losses = &reader->losses;
 	const struct trace_pairing_counts *counts;
 
-	put_loss(out, losses->lines, "lines were dropped");
-	put_loss(out, losses->skipped_bytes, "bytes are no event and were skipped");
-	put_loss(out, losses->missing_events, "events are missing by their numbers");
-	put_loss(out, losses->late, "items were too far out of order; their times were raised");
+	print_loss(out, losses->lines, "lines were dropped");
+	print_loss(out, losses->skipped_bytes, "bytes are no event and were skipped");
+	print_loss(out, losses->missing_events, "events are missing by their numbers");
+	print_loss(out, losses->late, "items were too far out of order; their times were raised");
 	if (losses->told > TRACE_LOSSES_SHOWN && !losses->list)
-		put_loss(out, losses->told - TRACE_LOSSES_SHOWN,
-			 "complaints were not printed; --dropped FILE lists all");
+		print_loss(out, losses->told - TRACE_LOSSES_SHOWN,
+			   "complaints were not printed; --dropped FILE lists all");
 	if (!reader->pairing)
 		return;
 	counts = trace_pairing_counts(reader->pairing);
-	put_loss(out, counts->unfinished, "requests without a completion");
-	put_loss(out, counts->unbegun, "completions without a request");
-	put_loss(out, counts->failed, "requests ended with an error");
-	put_loss(out, counts->untagged, "notes of a class without a write");
+	print_loss(out, counts->unfinished, "requests without a completion");
+	print_loss(out, counts->unbegun, "completions without a request");
+	print_loss(out, counts->failed, "requests ended with an error");
+	print_loss(out, counts->untagged, "notes of a class without a write");
 }
 
-void trace_reader_losses_json(const struct trace_reader *reader, struct json_writer *json)
+void trace_reader_write_losses_json(const struct trace_reader *reader, struct json_writer *json)
 {
 	const struct trace_losses *losses = &reader->losses;
 	const struct trace_pairing_counts *counts;

@@ -15,14 +15,14 @@ struct trace_classes {
 };
 
 /* Get the classes of the trace. */
-struct trace_classes trace_reader_classes(const struct trace_reader *reader);
+struct trace_classes trace_reader_get_classes(const struct trace_reader *reader);
 
 /* Print the format and the units of each file, one line per file. */
 void trace_reader_describe(const struct trace_reader *reader, FILE *out);
-void trace_reader_describe_json(const struct trace_reader *reader, struct json_writer *json);
+void trace_reader_write_json(const struct trace_reader *reader, struct json_writer *json);
 
 /* Print everything that was lost, missing or inconsistent. */
-void trace_reader_losses(const struct trace_reader *reader, FILE *out);
-void trace_reader_losses_json(const struct trace_reader *reader, struct json_writer *json);
+void trace_reader_print_losses(const struct trace_reader *reader, FILE *out);
+void trace_reader_write_losses_json(const struct trace_reader *reader, struct json_writer *json);
 
 #endif

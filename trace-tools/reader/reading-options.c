@@ -13,7 +13,7 @@ static const struct unit time_units[] = {
 
 static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_SECTOR } };
 
-static u64 find_unit(const struct unit *units, size_t count, const char *name)
+static u64 find_unit_by_name(const struct unit *units, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(units[i].name, name))
@@ -21,25 +21,25 @@ static u64 find_unit(const struct unit *units, size_t count, const char *name)
 	return 0;
 }
 
-static int set_time_unit(const char *name, u64 *unit, struct aftl_error *error)
+static int set_time_unit_option(const char *name, u64 *unit, struct aftl_error *error)
 {
-	*unit = find_unit(time_units, ARRAY_SIZE(time_units), name);
+	*unit = find_unit_by_name(time_units, ARRAY_SIZE(time_units), name);
 	return *unit ? 0 : aftl_fail(error, -EINVAL,
 				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
 }
 
-static int set_offset_unit(const char *name, u64 *unit, struct aftl_error *error)
+static int set_offset_unit_option(const char *name, u64 *unit, struct aftl_error *error)
 {
 	struct text_cursor text = { name, name + strlen(name) };
 
-	*unit = find_unit(offset_units, ARRAY_SIZE(offset_units), name);
-	if (*unit || (text_below(&text, 1 << 20, unit) && *unit && text_at_end(&text)))
+	*unit = find_unit_by_name(offset_units, ARRAY_SIZE(offset_units), name);
+	if (*unit || (text_get_below(&text, 1 << 20, unit) && *unit && text_at_end(&text)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
 }
 
-static int set_device(const char *name, u32 *device, struct aftl_error *error)
+static int set_device_option(const char *name, u32 *device, struct aftl_error *error)
 {
 	struct text_cursor text = { name, name + strlen(name) };
 	u64 major, minor;
@@ -47,8 +47,9 @@ static int set_device(const char *name, u32 *device, struct aftl_error *error)
 	*device = TRACE_ALL_DEVICES;
 	if (!strcmp(name, "all"))
 		return 0;
-	if (!text_below(&text, 4095, &major) || !text_is(&text, ':') ||
-	    !text_below(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) || !text_at_end(&text))
+	if (!text_get_below(&text, 4095, &major) || !text_is(&text, ':') ||
+	    !text_get_below(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
+	    !text_at_end(&text))
 		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",
 				 name);
 	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
@@ -70,8 +71,8 @@ int reading_format_check(const char *option, const char *name, struct aftl_error
 			 option, name);
 }
 
-int reading_options_wish(const struct reading_options *options, struct trace_wish *wish,
-			 struct aftl_error *error)
+int reading_options_to_wish(const struct reading_options *options, struct trace_wish *wish,
+			    struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -82,10 +83,10 @@ int reading_options_wish(const struct reading_options *options, struct trace_wis
 	if (options->from)
 		ret = reading_format_check("from", options->from, error);
 	if (!ret && options->time_unit)
-		ret = set_time_unit(options->time_unit, &wish->hints.time_unit_ns, error);
+		ret = set_time_unit_option(options->time_unit, &wish->hints.time_unit_ns, error);
 	if (!ret && options->offset_unit)
-		ret = set_offset_unit(options->offset_unit, &wish->hints.offset_unit, error);
+		ret = set_offset_unit_option(options->offset_unit, &wish->hints.offset_unit, error);
 	if (!ret && options->device)
-		ret = set_device(options->device, &wish->device, error);
+		ret = set_device_option(options->device, &wish->device, error);
 	return ret;
 }

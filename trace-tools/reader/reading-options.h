@@ -20,8 +20,8 @@ struct reading_options {
 };
 
 /* Convert the options to a struct trace_wish. @return: 0, or -EINVAL with a sentence. */
-int __must_check reading_options_wish(const struct reading_options *options,
-				      struct trace_wish *wish, struct aftl_error *error);
+int __must_check reading_options_to_wish(const struct reading_options *options,
+					 struct trace_wish *wish, struct aftl_error *error);
 
 /* Check that format @name exists; @option is named in the message. @return: 0, or -EINVAL. */
 int __must_check reading_format_check(const char *option, const char *name,

@@ -23,7 +23,7 @@ static inline bool text_is_digit(const char *at)
 }
 
 /* Parse a decimal number of 64 bits. */
-static inline bool text_u64(struct text_cursor *text, u64 *value)
+static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 {
 	const char *at = text->at;
 	u64 number = 0;
@@ -44,13 +44,13 @@ static inline bool text_u64(struct text_cursor *text, u64 *value)
 }
 
 /* Parse a number that is not greater than @most. */
-static inline bool text_below(struct text_cursor *text, u64 most, u64 *value)
+static inline bool text_get_below(struct text_cursor *text, u64 most, u64 *value)
 {
-	return text_u64(text, value) && *value <= most;
+	return text_get_u64(text, value) && *value <= most;
 }
 
 /* Parse digits behind a decimal point, in units of 1 / @unit; smaller digits are cut off. */
-static inline u64 text_decimals(struct text_cursor *text, u64 unit)
+static inline u64 text_get_decimals(struct text_cursor *text, u64 unit)
 {
 	u64 value = 0, divisor = 1;
 
@@ -64,15 +64,15 @@ static inline u64 text_decimals(struct text_cursor *text, u64 unit)
 }
 
 /* Parse a number, with or without decimals, and multiply it by @unit. */
-static inline bool text_scaled(struct text_cursor *text, u64 unit, u64 *value)
+static inline bool text_get_scaled(struct text_cursor *text, u64 unit, u64 *value)
 {
 	u64 whole;
 
-	if (!text_u64(text, &whole) || __builtin_mul_overflow(whole, unit, value))
+	if (!text_get_u64(text, &whole) || __builtin_mul_overflow(whole, unit, value))
 		return false;
 	if (text->at < text->end && *text->at == '.') {
 		text->at++;
-		return !__builtin_add_overflow(*value, text_decimals(text, unit), value);
+		return !__builtin_add_overflow(*value, text_get_decimals(text, unit), value);
 	}
 	return true;
 }
@@ -91,7 +91,7 @@ static inline bool text_at_end(const struct text_cursor *text)
 }
 
 /* Skip blanks and tabs, if there are any. */
-static inline bool text_blanks(struct text_cursor *text)
+static inline bool text_skip_blanks(struct text_cursor *text)
 {
 	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
 		text->at++;
@@ -99,16 +99,16 @@ static inline bool text_blanks(struct text_cursor *text)
 }
 
 /* Skip blanks and tabs; at least one is required. */
-static inline bool text_gap(struct text_cursor *text)
+static inline bool text_skip_gap(struct text_cursor *text)
 {
 	const char *before = text->at;
 
-	text_blanks(text);
+	text_skip_blanks(text);
 	return text->at > before;
 }
 
 /* Take the text up to @stop, which stays unread, or up to the end of the line. */
-static inline struct text_cursor text_until(struct text_cursor *text, char stop)
+static inline struct text_cursor text_get_until(struct text_cursor *text, char stop)
 {
 	const char *found = memchr(text->at, stop, (size_t)(text->end - text->at));
 	struct text_cursor word = { text->at, found ? found : text->end };
@@ -118,7 +118,7 @@ static inline struct text_cursor text_until(struct text_cursor *text, char stop)
 }
 
 /* Take the text up to the next blank. */
-static inline struct text_cursor text_word(struct text_cursor *text)
+static inline struct text_cursor text_get_word(struct text_cursor *text)
 {
 	struct text_cursor word = { text->at, text->at };
 

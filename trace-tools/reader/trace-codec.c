@@ -49,7 +49,7 @@ struct trace_codec {
 };
 
 /* Initialise the library for a stream; this can only fail without memory. */
-static void begin_stream(struct trace_codec *codec)
+static void begin_codec_stream(struct trace_codec *codec)
 {
 	static const lzma_stream nothing = LZMA_STREAM_INIT;
 	bool failed = true;
@@ -81,7 +81,7 @@ static struct trace_codec *create_codec(enum compression kind, const u8 *bytes, 
 	codec->at_start = true;
 	codec->end = size;
 	memcpy(codec->packed, bytes, size);
-	begin_stream(codec);
+	begin_codec_stream(codec);
 	return codec;
 }
 
@@ -107,7 +107,7 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 	return 0;
 }
 
-static void end_stream(struct trace_codec *codec)
+static void end_codec_stream(struct trace_codec *codec)
 {
 	switch (codec->kind) {
 	case GZIP:
@@ -129,7 +129,7 @@ void trace_codec_free(struct trace_codec *codec)
 {
 	if (!codec)
 		return;
-	end_stream(codec);
+	end_codec_stream(codec);
 	free(codec);
 }
 
@@ -157,8 +157,8 @@ bool trace_codec_over(const struct trace_codec *codec)
 	return codec->ended && codec->at_start;
 }
 
-static ssize_t expand_zstd(struct trace_codec *codec, u8 *out, size_t room,
-			   struct aftl_error *error)
+static ssize_t decompress_zstd(struct trace_codec *codec, u8 *out, size_t room,
+			       struct aftl_error *error)
 {
 	ZSTD_inBuffer in = { codec->packed, codec->end, codec->begin };
 	ZSTD_outBuffer bytes = { out, room, 0 };
@@ -172,8 +172,8 @@ static ssize_t expand_zstd(struct trace_codec *codec, u8 *out, size_t room,
 	return (ssize_t)bytes.pos;
 }
 
-static ssize_t expand_gzip(struct trace_codec *codec, u8 *out, size_t room,
-			   struct aftl_error *error)
+static ssize_t decompress_gzip(struct trace_codec *codec, u8 *out, size_t room,
+			       struct aftl_error *error)
 {
 	z_stream *gzip = &codec->gzip;
 	int ret;
@@ -196,8 +196,8 @@ static ssize_t expand_gzip(struct trace_codec *codec, u8 *out, size_t room,
 /* Prepare for another compressed stream behind the one that has ended. */
 static void restart_codec(struct trace_codec *codec)
 {
-	end_stream(codec);
-	begin_stream(codec);
+	end_codec_stream(codec);
+	begin_codec_stream(codec);
 	codec->at_start = true;
 }
 
@@ -225,8 +225,8 @@ static ssize_t expand_xz(struct trace_codec *codec, u8 *out, size_t room, struct
 	return (ssize_t)room;
 }
 
-static ssize_t expand_bzip2(struct trace_codec *codec, u8 *out, size_t room,
-			    struct aftl_error *error)
+static ssize_t decompress_bzip2(struct trace_codec *codec, u8 *out, size_t room,
+				struct aftl_error *error)
 {
 	bz_stream *bzip2 = &codec->bzip2;
 	int ret;
@@ -246,18 +246,18 @@ static ssize_t expand_bzip2(struct trace_codec *codec, u8 *out, size_t room,
 	return (ssize_t)room;
 }
 
-static ssize_t expand_stream(struct trace_codec *codec, u8 *out, size_t room,
-			     struct aftl_error *error)
+static ssize_t decompress_stream(struct trace_codec *codec, u8 *out, size_t room,
+				 struct aftl_error *error)
 {
 	switch (codec->kind) {
 	case GZIP:
-		return expand_gzip(codec, out, room, error);
+		return decompress_gzip(codec, out, room, error);
 	case ZSTD:
-		return expand_zstd(codec, out, room, error);
+		return decompress_zstd(codec, out, room, error);
 	case XZ:
 		return expand_xz(codec, out, room, error);
 	case BZIP2:
-		return expand_bzip2(codec, out, room, error);
+		return decompress_bzip2(codec, out, room, error);
 	}
 	return -EINVAL;
 }
@@ -271,7 +271,7 @@ ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 		return 0;
 	if (codec->failed)
 		return aftl_fail(error, -ENOMEM, "there is no memory to expand the data in");
-	got = expand_stream(codec, out, room, error);
+	got = decompress_stream(codec, out, room, error);
 	if (!got && codec->ended && !codec->at_start)
 		return aftl_fail(error, -EINVAL, "the compressed data end too early");
 	return got;

@@ -45,7 +45,7 @@ size_t trace_item_bytes(const struct trace_format *format)
 	return format->events ? sizeof(struct trace_event) : sizeof(struct trace_request);
 }
 
-bool trace_word_op(struct text_cursor word, u8 *op)
+bool trace_parse_operation(struct text_cursor word, u8 *op)
 {
 	*op = AFTL_OP_READ;
 	if (text_says(word, "r") || text_says(word, "read"))
@@ -98,7 +98,7 @@ union trace_item {
 };
 
 /* Decide whether the first lines have this format; an unterminated last line does not count. */
-static bool probe_text(struct trace_file *file, const u8 *head, size_t size)
+static bool probe_text_format(struct trace_file *file, const u8 *head, size_t size)
 {
 	const char *at = (const char *)head, *end = at + size, *stop;
 	u32 lines = 0, wrong = 0, done = 0;
@@ -137,10 +137,10 @@ static bool probe_format(const struct trace_file *file, const struct trace_forma
 		return false;
 	if (format->known)
 		return format->known(head, size);
-	return format->line && probe_text(&trial, head, size);
+	return format->line && probe_text_format(&trial, head, size);
 }
 
-static int detect_format(struct trace_file *file, struct aftl_error *error)
+static int detect_trace_format(struct trace_file *file, struct aftl_error *error)
 {
 	const u8 *head = trace_input_at(&file->input);
 	size_t size = min(trace_input_left(&file->input), (size_t)PROBED_BYTES);
@@ -162,7 +162,7 @@ static int detect_format(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int set_units(struct trace_file *file, struct aftl_error *error)
+static int set_format_units(struct trace_file *file, struct aftl_error *error)
 {
 	file->time_unit_ns = file->hints->time_unit_ns ? file->hints->time_unit_ns :
 							 file->format->time_unit_ns;
@@ -174,16 +174,16 @@ static int set_units(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static int begin_format(struct trace_file *file, struct aftl_error *error)
+static int begin_trace_format(struct trace_file *file, struct aftl_error *error)
 {
-	int ret = trace_input_fill(&file->input, PROBED_BYTES, error);
+	int ret = trace_input_fill_buffer(&file->input, PROBED_BYTES, error);
 
 	if (ret)
 		return ret;
 	if (!trace_input_left(&file->input))
 		return aftl_fail(error, -ENODATA, "%.120s: the file is empty", file->input.name);
 	if (!file->hints->format)
-		ret = detect_format(file, error);
+		ret = detect_trace_format(file, error);
 	else
 		file->format = trace_format_find(file->hints->format);
 	if (ret || !file->format)
@@ -191,20 +191,20 @@ static int begin_format(struct trace_file *file, struct aftl_error *error)
 					     file->hints->format);
 	if (!file->format->line && !file->format->fill)
 		return aftl_fail(error, -EINVAL, "%s is written, not read", file->format->name);
-	ret = set_units(file, error);
+	ret = set_format_units(file, error);
 	if (!ret && file->format->open)
 		ret = file->format->open(file, error);
 	return ret;
 }
 
-int trace_file_adopt(struct trace_file *file, const struct trace_input *input,
-		     const struct trace_hints *hints, struct trace_losses *losses,
-		     struct aftl_error *error)
+int trace_file_open_input(struct trace_file *file, const struct trace_input *input,
+			  const struct trace_hints *hints, struct trace_losses *losses,
+			  struct aftl_error *error)
 {
 	int ret;
 
 	*file = (struct trace_file){ .input = *input, .hints = hints, .losses = losses };
-	ret = begin_format(file, error);
+	ret = begin_trace_format(file, error);
 	if (ret)
 		trace_file_close(file);
 	return ret;
@@ -216,7 +216,7 @@ int trace_file_open(struct trace_file *file, const char *path, const struct trac
 	struct trace_input input;
 	int ret = trace_input_open(&input, path, error);
 
-	return ret ? ret : trace_file_adopt(file, &input, hints, losses, error);
+	return ret ? ret : trace_file_open_input(file, &input, hints, losses, error);
 }
 
 struct trace_text {
@@ -224,7 +224,7 @@ struct trace_text {
 	char text[];
 };
 
-const char *trace_keep_text(struct trace_file *file, const char *text, size_t length)
+const char *trace_losses_keep_text(struct trace_file *file, const char *text, size_t length)
 {
 	struct trace_text *kept;
 
@@ -253,14 +253,14 @@ void trace_file_close(struct trace_file *file)
 	trace_input_close(&file->input);
 }
 
-static int lose_line(struct trace_file *file, const char *cause, struct aftl_error *error)
+static int count_lost_line(struct trace_file *file, const char *cause, struct aftl_error *error)
 {
 	file->losses->lines++;
 	return trace_losses_tell(file->losses, file->input.name, "line", file->input.line, error,
 				 "dropped: %s", cause ? cause : "not a line of this format");
 }
 
-static int fill_text(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+static int fill_from_lines(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
 	size_t item_bytes = trace_item_bytes(file->format);
 	u32 done = 0;
@@ -268,7 +268,7 @@ static int fill_text(struct trace_file *file, void *out, u32 room, struct aftl_e
 	while (done < room) {
 		const char *cause = NULL;
 		struct trace_line line;
-		int ret = trace_input_line(&file->input, &line, error);
+		int ret = trace_input_next_line(&file->input, &line, error);
 
 		if (ret < 0)
 			return ret;
@@ -282,7 +282,7 @@ static int fill_text(struct trace_file *file, void *out, u32 room, struct aftl_e
 		case TRACE_LINE_EMPTY:
 			break;
 		case TRACE_LINE_WRONG:
-			ret = lose_line(file, cause, error);
+			ret = count_lost_line(file, cause, error);
 			if (ret)
 				return ret;
 		}
@@ -290,8 +290,8 @@ static int fill_text(struct trace_file *file, void *out, u32 room, struct aftl_e
 	return (int)done;
 }
 
-int trace_file_fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+int trace_file_fill_items(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
-	return file->format->line ? fill_text(file, out, room, error) :
+	return file->format->line ? fill_from_lines(file, out, room, error) :
 				    file->format->fill(file, out, room, error);
 }

@@ -184,13 +184,13 @@ int __must_check trace_file_open(struct trace_file *file, const char *path,
 void trace_file_close(struct trace_file *file);
 
 /* Like trace_file_open(), for an open input; trace_file_close() closes it even after a failure. */
-int __must_check trace_file_adopt(struct trace_file *file, const struct trace_input *input,
-				  const struct trace_hints *hints, struct trace_losses *losses,
-				  struct aftl_error *error);
+int __must_check trace_file_open_input(struct trace_file *file, const struct trace_input *input,
+				       const struct trace_hints *hints, struct trace_losses *losses,
+				       struct aftl_error *error);
 
 /* Like fill() of struct trace_format, but for text formats, too. */
-int __must_check trace_file_fill(struct trace_file *file, void *out, u32 room,
-				 struct aftl_error *error);
+int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 room,
+				       struct aftl_error *error);
 
 /**
  * trace_output_open() - begin to write a trace
@@ -220,10 +220,10 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
 /* Copy a text for the lifetime of the file. Return: NULL if too many texts were kept. */
-const char *trace_keep_text(struct trace_file *file, const char *text, size_t length);
+const char *trace_losses_keep_text(struct trace_file *file, const char *text, size_t length);
 
 /* Parse "r", "w", "read" or "write", ignoring case. */
-bool trace_word_op(struct text_cursor word, u8 *op);
+bool trace_parse_operation(struct text_cursor word, u8 *op);
 
 /* Map a SCSI operation code to an operation; false if the command is of no interest. */
 bool trace_scsi_op(u64 code, u8 *op);

@@ -8,14 +8,14 @@
 #include "trace-codec.h"
 #include "trace-input.h"
 
-static int input_error(const struct trace_input *input, int code, const char *what,
-		       struct aftl_error *error)
+static int report_input_error(const struct trace_input *input, int code, const char *what,
+			      struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: %s: %s", input->name, what, strerror(-code));
 }
 
 /* Read raw bytes of the file. Return: 0 at its end. */
-static ssize_t read_some(struct trace_input *input, void *bytes, size_t room)
+static ssize_t read_raw(struct trace_input *input, void *bytes, size_t room)
 {
 	ssize_t got;
 
@@ -27,26 +27,26 @@ static ssize_t read_some(struct trace_input *input, void *bytes, size_t room)
 	return got < 0 ? -errno : got;
 }
 
-static int refill_codec(struct trace_input *input, struct aftl_error *error)
+static int refill_codec_input(struct trace_input *input, struct aftl_error *error)
 {
 	size_t room;
 	u8 *packed = trace_codec_room(input->codec, &room);
-	ssize_t got = read_some(input, packed, room);
+	ssize_t got = read_raw(input, packed, room);
 
 	if (got < 0)
-		return input_error(input, (int)got, "cannot read", error);
+		return report_input_error(input, (int)got, "cannot read", error);
 	trace_codec_filled(input->codec, (size_t)got);
 	return 0;
 }
 
-static int fill_packed(struct trace_input *input, struct aftl_error *error)
+static int fill_compressed_input(struct trace_input *input, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	ssize_t got;
 	int ret;
 
 	if (trace_codec_hungry(input->codec)) {
-		ret = refill_codec(input, error);
+		ret = refill_codec_input(input, error);
 		if (ret)
 			return ret;
 	}
@@ -60,18 +60,18 @@ static int fill_packed(struct trace_input *input, struct aftl_error *error)
 	return 0;
 }
 
-static int fill_plain(struct trace_input *input, struct aftl_error *error)
+static int fill_uncompressed(struct trace_input *input, struct aftl_error *error)
 {
-	ssize_t got = read_some(input, input->bytes + input->end, TRACE_INPUT_ROOM - input->end);
+	ssize_t got = read_raw(input, input->bytes + input->end, TRACE_INPUT_ROOM - input->end);
 
 	if (got < 0)
-		return input_error(input, (int)got, "cannot read", error);
+		return report_input_error(input, (int)got, "cannot read", error);
 	input->end += (size_t)got;
 	input->over = !got;
 	return 0;
 }
 
-int trace_input_fill(struct trace_input *input, size_t wanted, struct aftl_error *error)
+int trace_input_fill_buffer(struct trace_input *input, size_t wanted, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -81,12 +81,13 @@ int trace_input_fill(struct trace_input *input, size_t wanted, struct aftl_error
 		input->begin = 0;
 	}
 	while (!ret && !input->over && trace_input_left(input) < wanted)
-		ret = input->codec ? fill_packed(input, error) : fill_plain(input, error);
+		ret = input->codec ? fill_compressed_input(input, error) :
+				     fill_uncompressed(input, error);
 	return ret;
 }
 
 /* The file is compressed: hand the bytes that were read to a decompressor. */
-static int adopt_codec(struct trace_input *input, struct aftl_error *error)
+static int start_decompressing_input(struct trace_input *input, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	int ret = trace_codec_find(&input->codec, trace_input_at(input), trace_input_left(input),
@@ -104,7 +105,7 @@ static int adopt_codec(struct trace_input *input, struct aftl_error *error)
 int trace_input_open(struct trace_input *input, const char *path, struct aftl_error *error)
 {
 	bool standard = !strcmp(path, "-");
-	int ret = claim_input(path, error);
+	int ret = claim_input_file(path, error);
 
 	if (ret)
 		return ret;
@@ -113,18 +114,18 @@ int trace_input_open(struct trace_input *input, const char *path, struct aftl_er
 		.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
 	};
 	if (input->fd < 0)
-		return input_error(input, -errno, "cannot open", error);
+		return report_input_error(input, -errno, "cannot open", error);
 	input->bytes = memory_zeroed(TRACE_INPUT_ROOM, 1);
-	ret = trace_input_fill(input, TRACE_CODEC_MAGIC_BYTES, error);
+	ret = trace_input_fill_buffer(input, TRACE_CODEC_MAGIC_BYTES, error);
 	if (!ret)
-		ret = adopt_codec(input, error);
+		ret = start_decompressing_input(input, error);
 	if (ret)
 		trace_input_close(input);
 	return ret;
 }
 
-void trace_input_of_memory(struct trace_input *input, const char *name, const u8 *bytes,
-			   size_t size)
+void trace_input_open_memory(struct trace_input *input, const char *name, const u8 *bytes,
+			     size_t size)
 {
 	*input = (struct trace_input){
 		.name = name,
@@ -146,31 +147,31 @@ void trace_input_close(struct trace_input *input)
 }
 
 /* Find the end of the line that starts at @from, if it is in the buffer. */
-static const u8 *find_end(const struct trace_input *input, size_t from)
+static const u8 *find_line_end(const struct trace_input *input, size_t from)
 {
 	return memchr(trace_input_at(input) + from, '\n', trace_input_left(input) - from);
 }
 
-static const u8 *await_end(struct trace_input *input, int *ret, struct aftl_error *error)
+static const u8 *fill_until_line_end(struct trace_input *input, int *ret, struct aftl_error *error)
 {
-	const u8 *end = find_end(input, 0);
+	const u8 *end = find_line_end(input, 0);
 	size_t seen;
 
 	while (!end && !input->over && trace_input_left(input) < TRACE_INPUT_ROOM) {
 		seen = trace_input_left(input);
-		*ret = trace_input_fill(input, seen + 1, error);
+		*ret = trace_input_fill_buffer(input, seen + 1, error);
 		if (*ret)
 			return NULL;
-		end = find_end(input, seen);
+		end = find_line_end(input, seen);
 	}
 	return end;
 }
 
-int trace_input_line(struct trace_input *input, struct trace_line *line,
-		     struct aftl_error *error)
+int trace_input_next_line(struct trace_input *input, struct trace_line *line,
+			  struct aftl_error *error)
 {
 	int ret = 0;
-	const u8 *end = await_end(input, &ret, error);
+	const u8 *end = fill_until_line_end(input, &ret, error);
 	size_t length = end ? (size_t)(end - trace_input_at(input)) : trace_input_left(input);
 
 	if (ret)

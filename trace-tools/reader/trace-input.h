@@ -47,12 +47,12 @@ int __must_check trace_input_open(struct trace_input *input, const char *path,
 void trace_input_close(struct trace_input *input);
 
 /* Read from a buffer that the caller keeps; for tests. */
-void trace_input_of_memory(struct trace_input *input, const char *name, const u8 *bytes,
-			   size_t size);
+void trace_input_open_memory(struct trace_input *input, const char *name, const u8 *bytes,
+			     size_t size);
 
 /* Buffer at least @wanted bytes (at most TRACE_INPUT_ROOM), or all that are left. */
-int __must_check trace_input_fill(struct trace_input *input, size_t wanted,
-				  struct aftl_error *error);
+int __must_check trace_input_fill_buffer(struct trace_input *input, size_t wanted,
+					 struct aftl_error *error);
 
 static inline size_t trace_input_left(const struct trace_input *input)
 {
@@ -77,14 +77,14 @@ struct trace_line {
 };
 
 /**
- * trace_input_line() - take the next line
+ * trace_input_next_line() - take the next line
  *
  * The line is valid until the next call. A line longer than TRACE_INPUT_ROOM is returned in
  * pieces.
  *
  * Return: 1, 0 at the end of the file, or a negative error number.
  */
-int __must_check trace_input_line(struct trace_input *input, struct trace_line *line,
-				  struct aftl_error *error);
+int __must_check trace_input_next_line(struct trace_input *input, struct trace_line *line,
+				       struct aftl_error *error);
 
 #endif

@@ -4,9 +4,9 @@
 #include "checked-memory.h"
 #include "trace-merge.h"
 
-static int open_source(struct trace_merge *merge, const char *path,
-		       const struct trace_hints *hints, struct trace_losses *losses,
-		       struct aftl_error *error)
+static int open_merge_source(struct trace_merge *merge, const char *path,
+			     const struct trace_hints *hints, struct trace_losses *losses,
+			     struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[merge->count];
 	int ret = trace_file_open(&source->file, path, hints, losses, error);
@@ -39,7 +39,7 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 		.times = memory_zeroed(count, sizeof(*merge->times)),
 	};
 	for (u32 i = 0; i < count && !ret; i++) {
-		ret = open_source(merge, paths[i], hints, losses, error);
+		ret = open_merge_source(merge, paths[i], hints, losses, error);
 		/* The blktrace file of a CPU without events is empty. */
 		if (ret == -ENODATA && (merge->count || i + 1 < count))
 			ret = 0;
@@ -60,7 +60,7 @@ void trace_merge_close(struct trace_merge *merge)
 	*merge = (struct trace_merge){ 0 };
 }
 
-static int tell_late(struct trace_source *source, u64 before, struct aftl_error *error)
+static int report_late_item(struct trace_source *source, u64 before, struct aftl_error *error)
 {
 	u64 late = source->window.late - before;
 	struct trace_file *file = &source->file;
@@ -76,19 +76,19 @@ static int tell_late(struct trace_source *source, u64 before, struct aftl_error 
 				 "before it %llu came too late", (unsigned long long)late);
 }
 
-static int refill_source(struct trace_source *source, struct aftl_error *error)
+static int refill_merge_source(struct trace_source *source, struct aftl_error *error)
 {
-	while (!source->over && !trace_window_peek(&source->window)) {
+	while (!source->over && !trace_window_peek_item(&source->window)) {
 		u64 late = source->window.late;
 		u32 room;
-		void *out = trace_window_room(&source->window, &room);
-		int ret = trace_file_fill(&source->file, out, room, error);
+		void *out = trace_window_item_room(&source->window, &room);
+		int ret = trace_file_fill_items(&source->file, out, room, error);
 
 		if (ret < 0)
 			return ret;
 		source->over = !ret;
-		trace_window_filled(&source->window, (u32)ret, source->over);
-		ret = tell_late(source, late, error);
+		trace_window_add_items(&source->window, (u32)ret, source->over);
+		ret = report_late_item(source, late, error);
 		if (ret)
 			return ret;
 	}
@@ -99,12 +99,12 @@ static int refill_source(struct trace_source *source, struct aftl_error *error)
 static int load_next_item(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[i];
-	int ret = refill_source(source, error);
+	int ret = refill_merge_source(source, error);
 
 	if (ret)
 		return ret;
 	merge->times[i] = TRACE_MERGE_OVER;
-	if (trace_window_peek(&source->window))
+	if (trace_window_peek_item(&source->window))
 		merge->times[i] = min(trace_window_time(&source->window), TRACE_MERGE_OVER - 1);
 	return 0;
 }
@@ -123,7 +123,7 @@ struct turn {
 	u64 limit_ns;
 };
 
-static struct turn whose_turn(const struct trace_merge *merge)
+static struct turn find_source_of_next_item(const struct trace_merge *merge)
 {
 	struct turn turn = { .first = NONE, .second = NONE, .limit_ns = TRACE_MERGE_OVER };
 	u64 first_ns = TRACE_MERGE_OVER, second_ns = TRACE_MERGE_OVER;
@@ -148,16 +148,16 @@ static struct turn whose_turn(const struct trace_merge *merge)
 	return turn;
 }
 
-static u64 time_at(const u8 *item)
+static u64 time_of_item(const u8 *item)
 {
 	return *(const u64 *)item;
 }
 
 /* Take items of one file up to the limit. */
-static void take_run(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
+static void take_run_of_source(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
 {
 	do {
-		merge->run[merge->run_end++] = trace_window_peek(window);
+		merge->run[merge->run_end++] = trace_window_peek_item(window);
 		window->next++;
 	} while (merge->run_end < TRACE_MERGE_RUN && window->next < window->ready &&
 		 trace_window_time(window) < limit_ns);
@@ -167,12 +167,12 @@ static void take_run(struct trace_merge *merge, struct trace_window *window, u64
  * Merge two files; @a goes first at equal times. The order is unpredictable, so the loop avoids
  * branches that depend on it.
  */
-static void take_turns(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
-		       u64 limit_ns)
+static void merge_sources(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
+			  u64 limit_ns)
 {
-	const u8 *at_a = trace_window_peek(a), *at_b = trace_window_peek(b);
-	const u8 *end_a = trace_window_ready(a), *end_b = trace_window_ready(b);
-	u64 a_ns = time_at(at_a), b_ns = time_at(at_b);
+	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
+	const u8 *end_a = trace_window_ready_end(a), *end_b = trace_window_ready_end(b);
+	u64 a_ns = time_of_item(at_a), b_ns = time_of_item(at_b);
 	size_t bytes = a->item_bytes;
 	u32 count = merge->run_end, from_a = 0, taken;
 
@@ -187,8 +187,8 @@ static void take_turns(struct trace_merge *merge, struct trace_window *a, struct
 		at_b += bytes & (is_a - 1);
 		if (at_a == end_a || at_b == end_b)
 			break;
-		a_ns = time_at(at_a);
-		b_ns = time_at(at_b);
+		a_ns = time_of_item(at_a);
+		b_ns = time_of_item(at_b);
 	} while (count < TRACE_MERGE_RUN && min(a_ns, b_ns) < limit_ns);
 	taken = count - merge->run_end;
 	merge->run_end = count;
@@ -197,11 +197,11 @@ static void take_turns(struct trace_merge *merge, struct trace_window *a, struct
 }
 
 /* Set the time of file @i's next item; false if the file must be read first. */
-static bool look_ahead(struct trace_merge *merge, u32 i)
+static bool peek_next_item_time(struct trace_merge *merge, u32 i)
 {
 	const struct trace_source *source = &merge->sources[i];
 
-	if (!trace_window_peek(&source->window)) {
+	if (!trace_window_peek_item(&source->window)) {
 		merge->times[i] = TRACE_MERGE_OVER;
 		return source->over;
 	}
@@ -210,24 +210,24 @@ static bool look_ahead(struct trace_merge *merge, u32 i)
 }
 
 /* Add items to the run; false if a file must be read before more can be ordered. */
-static bool extend_run(struct trace_merge *merge)
+static bool extend_merged_run(struct trace_merge *merge)
 {
-	struct turn turn = whose_turn(merge);
+	struct turn turn = find_source_of_next_item(merge);
 	bool more;
 
 	if (turn.first == NONE)
 		return false;
 	if (turn.second == NONE) {
-		take_run(merge, &merge->sources[turn.first].window, turn.limit_ns);
-		return look_ahead(merge, turn.first);
+		take_run_of_source(merge, &merge->sources[turn.first].window, turn.limit_ns);
+		return peek_next_item_time(merge, turn.first);
 	}
-	take_turns(merge, &merge->sources[min(turn.first, turn.second)].window,
-		   &merge->sources[max(turn.first, turn.second)].window, turn.limit_ns);
-	more = look_ahead(merge, turn.first);
-	return look_ahead(merge, turn.second) && more;
+	merge_sources(merge, &merge->sources[min(turn.first, turn.second)].window,
+		      &merge->sources[max(turn.first, turn.second)].window, turn.limit_ns);
+	more = peek_next_item_time(merge, turn.first);
+	return peek_next_item_time(merge, turn.second) && more;
 }
 
-int trace_merge_gather(struct trace_merge *merge, struct aftl_error *error)
+int trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -235,7 +235,7 @@ int trace_merge_gather(struct trace_merge *merge, struct aftl_error *error)
 	merge->run_end = 0;
 	for (u32 i = 0; i < merge->count && !ret; i++)
 		ret = load_next_item(merge, i, error);
-	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_run(merge))
+	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_merged_run(merge))
 		;
 	return ret;
 }

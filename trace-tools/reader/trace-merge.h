@@ -52,19 +52,19 @@ int __must_check trace_merge_open(struct trace_merge *merge, const char *const *
 void trace_merge_close(struct trace_merge *merge);
 
 /* Fill the run of next items. It stays empty if all files are at their end. */
-int __must_check trace_merge_gather(struct trace_merge *merge, struct aftl_error *error);
+int __must_check trace_merge_gather_run(struct trace_merge *merge, struct aftl_error *error);
 
 /**
- * trace_merge_ahead() - get the next items, which stay valid until all are taken
+ * trace_merge_next_items() - get the next items, which stay valid until all are taken
  *
  * Return: the number of items, 0 at the end, or a negative error number.
  */
-static inline int __must_check trace_merge_ahead(struct trace_merge *merge,
-						 const void *const **items,
-						 struct aftl_error *error)
+static inline int __must_check trace_merge_next_items(struct trace_merge *merge,
+						      const void *const **items,
+						      struct aftl_error *error)
 {
 	if (unlikely(merge->run_next == merge->run_end)) {
-		int ret = trace_merge_gather(merge, error);
+		int ret = trace_merge_gather_run(merge, error);
 
 		if (ret < 0)
 			return ret;
@@ -73,7 +73,7 @@ static inline int __must_check trace_merge_ahead(struct trace_merge *merge,
 	return (int)(merge->run_end - merge->run_next);
 }
 
-static inline void trace_merge_taken(struct trace_merge *merge, u32 items)
+static inline void trace_merge_consume(struct trace_merge *merge, u32 items)
 {
 	merge->run_next += items;
 }

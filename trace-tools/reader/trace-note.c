@@ -3,7 +3,7 @@
 
 static const char mark[] = "approxftl ";
 
-static bool class_of(struct text_cursor word, u8 *class)
+static bool class_of_note_word(struct text_cursor word, u8 *class)
 {
 	*class = TRACE_APPROXIMATE;
 	if (text_equals(word, "approximate"))
@@ -13,7 +13,7 @@ static bool class_of(struct text_cursor word, u8 *class)
 }
 
 /* Parse the source of a class. An unknown word, maybe of a later version, counts as "tag". */
-static u8 by_of(struct text_cursor word)
+static u8 class_source_of_word(struct text_cursor word)
 {
 	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)
 		if (text_equals(word, trace_by_names[by]))
@@ -22,26 +22,26 @@ static u8 by_of(struct text_cursor word)
 }
 
 /* Parse the quality level, which follows the source if the class is not of the first level. */
-static u8 with_level(u8 class, struct text_cursor *text)
+static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 {
 	u64 level;
 
-	if (class != TRACE_APPROXIMATE || !text_gap(text) ||
-	    !text_below(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
+	if (class != TRACE_APPROXIMATE || !text_skip_gap(text) ||
+	    !text_get_below(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
 		return class;
 	return (u8)level;
 }
 
-static bool parse_write(struct text_cursor text, struct trace_event *event)
+static bool parse_write_note(struct text_cursor text, struct trace_event *event)
 {
 	u64 sector, sectors;
 
-	if (!text_u64(&text, &sector) || !text_gap(&text) ||
-	    !text_below(&text, U32_MAX / TRACE_SECTOR, &sectors) || !text_gap(&text) ||
-	    !class_of(text_word(&text), &event->class) || !text_gap(&text))
+	if (!text_get_u64(&text, &sector) || !text_skip_gap(&text) ||
+	    !text_get_below(&text, U32_MAX / TRACE_SECTOR, &sectors) || !text_skip_gap(&text) ||
+	    !class_of_note_word(text_get_word(&text), &event->class) || !text_skip_gap(&text))
 		return false;
-	event->by = by_of(text_word(&text));
-	event->class = with_level(event->class, &text);
+	event->by = class_source_of_word(text_get_word(&text));
+	event->class = parse_level_of_class(event->class, &text);
 	event->op = AFTL_OP_WRITE;
 	event->sector = sector;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
@@ -50,12 +50,12 @@ static bool parse_write(struct text_cursor text, struct trace_event *event)
 }
 
 /* Parse the note of a range that was written without data, as zeroes. */
-static bool parse_zeroes(struct text_cursor text, struct trace_event *event)
+static bool parse_zeroes_note(struct text_cursor text, struct trace_event *event)
 {
 	u64 sectors;
 
-	if (!text_u64(&text, &event->sector) || !text_gap(&text) ||
-	    !text_below(&text, U32_MAX / TRACE_SECTOR, &sectors))
+	if (!text_get_u64(&text, &event->sector) || !text_skip_gap(&text) ||
+	    !text_get_below(&text, U32_MAX / TRACE_SECTOR, &sectors))
 		return false;
 	event->op = AFTL_OP_WRITE_ZEROES;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
@@ -63,7 +63,7 @@ static bool parse_zeroes(struct text_cursor text, struct trace_event *event)
 	return sectors;
 }
 
-bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_event *event)
+bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct trace_event *event)
 {
 	struct text_cursor kind;
 	size_t length = sizeof(mark) - 1;
@@ -72,18 +72,18 @@ bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_e
 		return false;
 	text.at += length;
 	kind = text;
-	kind = text_word(&kind);
+	kind = text_get_word(&kind);
 	if (text_equals(kind, "write")) {
 		text.at = kind.end;
-		return text_gap(&text) && parse_write(text, event);
+		return text_skip_gap(&text) && parse_write_note(text, event);
 	}
 	if (text_equals(kind, "zeroes")) {
 		text.at = kind.end;
-		return text_gap(&text) && parse_zeroes(text, event);
+		return text_skip_gap(&text) && parse_zeroes_note(text, event);
 	}
 	if (!text_equals(kind, "region") && !text_equals(kind, "label"))
 		return false;
 	event->act = TRACE_ACT_TEXT;
-	event->text = trace_keep_text(file, text.at, (size_t)(text.end - text.at));
+	event->text = trace_losses_keep_text(file, text.at, (size_t)(text.end - text.at));
 	return event->text;
 }

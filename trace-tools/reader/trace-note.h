@@ -8,10 +8,10 @@
 #include "trace-format.h"
 
 /**
- * trace_note() - convert a note to an event; the caller sets time, device and so on
+ * trace_parse_note() - convert a note to an event; the caller sets time, device and so on
  *
  * Return: true if the note is dm-approxftl's and was understood.
  */
-bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_event *event);
+bool trace_parse_note(struct trace_file *file, struct text_cursor text, struct trace_event *event);
 
 #endif

@@ -4,13 +4,13 @@
 /* Size of the write buffer. */
 #define BUFFER 262144
 
-static int output_error(const struct trace_output *output, const char *what,
-			struct aftl_error *error)
+static int report_trace_output_error(const struct trace_output *output, const char *what,
+				     struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "%.120s: %s: %s", output->name, what, strerror(errno));
 }
 
-static int close_file(struct trace_output *output, struct aftl_error *error)
+static int close_output_file(struct trace_output *output, struct aftl_error *error)
 {
 	FILE *file = output->file;
 	bool failed;
@@ -21,7 +21,7 @@ static int close_file(struct trace_output *output, struct aftl_error *error)
 	failed = fflush(file) || ferror(file);
 	if (file != stdout && fclose(file))
 		failed = true;
-	return failed ? output_error(output, "cannot write", error) : 0;
+	return failed ? report_trace_output_error(output, "cannot write", error) : 0;
 }
 
 int trace_output_open(struct trace_output *output, struct aftl_error *error)
@@ -31,11 +31,11 @@ int trace_output_open(struct trace_output *output, struct aftl_error *error)
 	if (!output->format->own_file) {
 		output->file = strcmp(output->path, "-") ? fopen(output->path, "wb") : stdout;
 		if (!output->file)
-			return output_error(output, "cannot create", error);
+			return report_trace_output_error(output, "cannot create", error);
 		setvbuf(output->file, NULL, _IOFBF, BUFFER);
 	}
 	ret = output->format->begin ? output->format->begin(output, error) : 0;
-	if (ret && close_file(output, error))
+	if (ret && close_output_file(output, error))
 		return ret;
 	return ret;
 }
@@ -49,7 +49,7 @@ int trace_output_put(struct trace_output *output, const struct trace_request *re
 		return ret;
 	output->written++;
 	if (output->file && ferror(output->file))
-		return output_error(output, "cannot write", error);
+		return report_trace_output_error(output, "cannot write", error);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ int trace_output_finish(struct trace_output *output, struct aftl_error *error)
 {
 	struct aftl_error other;
 	int ret = output->format->finish ? output->format->finish(output, error) : 0;
-	int closed = close_file(output, ret ? &other : error);
+	int closed = close_output_file(output, ret ? &other : error);
 
 	return ret ? ret : closed;
 }

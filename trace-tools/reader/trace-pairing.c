@@ -98,12 +98,12 @@ struct trace_pairing *trace_pairing_create(bool issue)
 	return pairing;
 }
 
-static struct pending *pending_of(const struct trace_pairing *pairing, u64 number)
+static struct pending *pending_request_at(const struct trace_pairing *pairing, u64 number)
 {
 	return &pairing->pending[number & (pairing->ring - 1)];
 }
 
-static void free_marks(struct pending *pending)
+static void free_request_marks(struct pending *pending)
 {
 	struct class_mark *next;
 
@@ -118,7 +118,7 @@ void trace_pairing_free(struct trace_pairing *pairing)
 	if (!pairing)
 		return;
 	for (u64 number = pairing->first; number < pairing->next; number++)
-		free_marks(pending_of(pairing, number));
+		free_request_marks(pending_request_at(pairing, number));
 	free(pairing->pending);
 	free(pairing->pieces);
 	free(pairing);
@@ -135,19 +135,19 @@ static u32 sectors_of(const struct trace_event *event)
 }
 
 /* All flushes use the same position, as they have no sectors. */
-static u64 begin_of(const struct trace_event *event)
+static u64 begin_sector_of_event(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
 }
 
 /* ---- hash table of pieces */
 
-static u32 key_of(u16 stream, u8 op)
+static u32 piece_key(u16 stream, u8 op)
 {
 	return ((u32)stream << 8 | op) + 1;
 }
 
-static u32 place_of(const struct trace_pairing *pairing, u32 key, u64 begin)
+static u32 piece_hash_slot(const struct trace_pairing *pairing, u32 key, u64 begin)
 {
 	u64 hash = (begin ^ (u64)key << 48) * 0x9e3779b97f4a7c15ULL;
 
@@ -156,7 +156,7 @@ static u32 place_of(const struct trace_pairing *pairing, u32 key, u64 begin)
 
 static inline void put_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
-	u32 place = place_of(pairing, key, begin);
+	u32 place = piece_hash_slot(pairing, key, begin);
 	struct piece *piece;
 
 	while (pairing->pieces[place].key)
@@ -169,7 +169,7 @@ static inline void put_piece(struct trace_pairing *pairing, u32 key, u64 number,
 	pairing->used++;
 }
 
-static void grow_pieces(struct trace_pairing *pairing)
+static void grow_piece_table(struct trace_pairing *pairing)
 {
 	struct piece *old = pairing->pieces, *piece;
 	u32 room = pairing->room;
@@ -186,7 +186,7 @@ static void grow_pieces(struct trace_pairing *pairing)
 static void add_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
 	if (pairing->used * 4 >= pairing->room)
-		grow_pieces(pairing);
+		grow_piece_table(pairing);
 	put_piece(pairing, key, number, begin, end);
 }
 
@@ -204,7 +204,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 		piece = &pairing->pieces[at];
 		if (!piece->key)
 			break;
-		home = place_of(pairing, piece->key, piece->begin);
+		home = piece_hash_slot(pairing, piece->key, piece->begin);
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
 		pairing->pieces[gap] = *piece;
@@ -216,7 +216,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 #define NOWHERE U32_MAX
 
 /* Prefer the candidate that ends at @end, then the older one. */
-static bool fits_better(const struct piece *piece, const struct piece *best, u64 end)
+static bool is_better_piece(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
 	bool best_exact = best->end == end;
@@ -227,13 +227,13 @@ static bool fits_better(const struct piece *piece, const struct piece *best, u64
 /* Find the piece that begins at sector @begin. */
 static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
 {
-	u32 place = place_of(pairing, key, begin), best = NOWHERE;
+	u32 place = piece_hash_slot(pairing, key, begin), best = NOWHERE;
 
 	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1)) {
 		const struct piece *piece = &pairing->pieces[place];
 
 		if (piece->key == key && piece->begin == begin &&
-		    (best == NOWHERE || fits_better(piece, &pairing->pieces[best], end)))
+		    (best == NOWHERE || is_better_piece(piece, &pairing->pieces[best], end)))
 			best = place;
 	}
 	return best;
@@ -242,11 +242,11 @@ static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 b
 /* ---- requests */
 
 /* Find any piece of a request. Only a split request requires a scan of the table. */
-static u32 find_piece_of(const struct trace_pairing *pairing, u64 number)
+static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
-	const struct pending *pending = pending_of(pairing, number);
-	u32 key = key_of(pending->request.stream, pending->request.op);
-	u32 place = place_of(pairing, key, pending->piece_begin);
+	const struct pending *pending = pending_request_at(pairing, number);
+	u32 key = piece_key(pending->request.stream, pending->request.op);
+	u32 place = piece_hash_slot(pairing, key, pending->piece_begin);
 
 	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1))
 		if (pairing->pieces[place].number == number)
@@ -257,9 +257,9 @@ static u32 find_piece_of(const struct trace_pairing *pairing, u64 number)
 	return NOWHERE;
 }
 
-static void give_up_oldest(struct trace_pairing *pairing)
+static void give_up_oldest_request(struct trace_pairing *pairing)
 {
-	struct pending *oldest = pending_of(pairing, pairing->first);
+	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
 	if (oldest->done)
 		return;
@@ -267,11 +267,11 @@ static void give_up_oldest(struct trace_pairing *pairing)
 	pairing->open--;
 	pairing->counts.unfinished++;
 	while (oldest->pieces--)
-		remove_piece(pairing, find_piece_of(pairing, pairing->first));
+		remove_piece(pairing, find_piece_of_request(pairing, pairing->first));
 }
 
 /* Enlarge the ring to hold the requests up to @end, the number after the last one. */
-static void grow_ring(struct trace_pairing *pairing, u64 end)
+static void grow_request_ring(struct trace_pairing *pairing, u64 end)
 {
 	struct pending *old = pairing->pending;
 	u32 ring = pairing->ring;
@@ -279,13 +279,13 @@ static void grow_ring(struct trace_pairing *pairing, u64 end)
 	pairing->pending = memory_zeroed(2 * (size_t)ring, sizeof(*old));
 	pairing->ring = 2 * ring;
 	for (u64 number = pairing->first; number < end; number++)
-		*pending_of(pairing, number) = old[number & (ring - 1)];
+		*pending_request_at(pairing, number) = old[number & (ring - 1)];
 	free(old);
 }
 
 /* Set each member by itself: clearing the whole structure first takes twice as long. */
-static inline void set_up(struct pending *pending, const struct trace_event *event, u16 stream,
-			  u64 begin, u32 depth)
+static inline void set_up_pending(struct pending *pending, const struct trace_event *event,
+				  u16 stream, u64 begin, u32 depth)
 {
 	struct trace_request *request = &pending->request;
 
@@ -314,14 +314,14 @@ static inline void set_up(struct pending *pending, const struct trace_event *eve
 static void begin_request(struct trace_pairing *pairing, const struct trace_event *event,
 			  u16 stream)
 {
-	u64 number = pairing->next++, begin = begin_of(event);
+	u64 number = pairing->next++, begin = begin_sector_of_event(event);
 
 	if (number - pairing->first == pairing->ring)
-		grow_ring(pairing, number);
-	set_up(pending_of(pairing, number), event, stream, begin, ++pairing->open);
-	add_piece(pairing, key_of(stream, event->op), number, begin, begin + sectors_of(event));
+		grow_request_ring(pairing, number);
+	set_up_pending(pending_request_at(pairing, number), event, stream, begin, ++pairing->open);
+	add_piece(pairing, piece_key(stream, event->op), number, begin, begin + sectors_of(event));
 	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
-		give_up_oldest(pairing);
+		give_up_oldest_request(pairing);
 		pairing->ripe = RIPE;
 	}
 }
@@ -338,19 +338,19 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 }
 
 /* Insert the remainder of a piece that was removed. */
-static void put_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
+static void insert_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
-	pending_of(pairing, number)->piece_begin = begin;
+	pending_request_at(pairing, number)->piece_begin = begin;
 	put_piece(pairing, key, number, begin, end);
 }
 
 /* Complete the sectors of a piece from its beginning up to @end. */
-static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
-			const struct trace_event *event)
+static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, u64 end,
+				      const struct trace_event *event)
 {
 	const struct piece *piece = &pairing->pieces[place];
 	u64 number = piece->number, piece_end = piece->end;
-	struct pending *pending = pending_of(pairing, number);
+	struct pending *pending = pending_request_at(pairing, number);
 	u32 key = piece->key;
 
 	pending->left -= (u32)(end - piece->begin);
@@ -360,21 +360,21 @@ static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
 	if (end == piece_end)
 		pending->pieces--;
 	else
-		put_rest(pairing, key, number, end, piece_end);
+		insert_rest(pairing, key, number, end, piece_end);
 }
 
 /* Fast path: a request with one piece, unique at its position, completed as a whole. */
 static inline bool end_whole(struct trace_pairing *pairing, const struct trace_event *event,
 			     u32 key, u64 begin, u64 end)
 {
-	u32 place = place_of(pairing, key, begin);
+	u32 place = piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
 	struct pending *pending;
 
 	if (piece->key != key || piece->begin != begin || piece->end != end ||
 	    pairing->pieces[(place + 1) & (pairing->room - 1)].key)
 		return false;
-	pending = pending_of(pairing, piece->number);
+	pending = pending_request_at(pairing, piece->number);
 	if (pending->pieces != 1)
 		return false;
 	piece->key = 0;
@@ -387,8 +387,8 @@ static inline bool end_whole(struct trace_pairing *pairing, const struct trace_e
 static void complete_request(struct trace_pairing *pairing, const struct trace_event *event,
 			     u16 stream)
 {
-	u32 key = key_of(stream, event->op);
-	u64 begin = begin_of(event), end = begin + sectors_of(event);
+	u32 key = piece_key(stream, event->op);
+	u64 begin = begin_sector_of_event(event), end = begin + sectors_of(event);
 	bool any = false;
 
 	if (likely(end_whole(pairing, event, key, begin, end)))
@@ -403,7 +403,7 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 		}
 		any = true;
 		stop = min(end, pairing->pieces[place].end);
-		end_sectors(pairing, place, stop, event);
+		complete_sectors_of_piece(pairing, place, stop, event);
 		begin = stop;
 	} while (begin < end);
 }
@@ -411,7 +411,7 @@ static void complete_request(struct trace_pairing *pairing, const struct trace_e
 /* Search at most this many of the latest requests for the one that an event refers to. */
 #define RECENT 4096
 
-static bool pending_holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
+static bool pending_covers(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
 {
 	const struct trace_request *request = &pending->request;
 
@@ -421,16 +421,16 @@ static bool pending_holds(const struct pending *pending, u16 stream, u8 op, u64 
 }
 
 /* Find the latest request that contains the sectors, preferably one of the same CPU. */
-static struct pending *find_recent(const struct trace_pairing *pairing, u16 stream, u8 op,
+static struct pending *find_newest(const struct trace_pairing *pairing, u16 stream, u8 op,
 				   u64 begin, u64 end, u16 cpu, u64 *number)
 {
 	u64 stop = pairing->next - min(pairing->next - pairing->first, (u64)RECENT), i;
 	struct pending *found = NULL;
 
 	for (i = pairing->next; i > stop; i--) {
-		struct pending *pending = pending_of(pairing, i - 1);
+		struct pending *pending = pending_request_at(pairing, i - 1);
 
-		if (!pending_holds(pending, stream, op, begin, end) ||
+		if (!pending_covers(pending, stream, op, begin, end) ||
 		    (found && pending->cpu != cpu))
 			continue;
 		found = pending;
@@ -450,8 +450,8 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 	if (cut <= piece->begin || cut >= end)
 		return;
 	piece->end = cut;
-	pending_of(pairing, piece->number)->pieces++;
-	pending_of(pairing, piece->number)->piece_begin = cut;
+	pending_request_at(pairing, piece->number)->pieces++;
+	pending_request_at(pairing, piece->number)->piece_begin = cut;
 	add_piece(pairing, piece->key, piece->number, cut, end);
 }
 
@@ -463,9 +463,9 @@ static void send_rest(struct trace_pairing *pairing, const struct trace_event *e
 	u64 number;
 	u32 place;
 
-	pending = find_recent(pairing, stream, event->op, event->sector, event->sector + 1,
+	pending = find_newest(pairing, stream, event->op, event->sector, event->sector + 1,
 			      event->cpu, &number);
-	place = pending ? find_piece_of(pairing, number) : NOWHERE;
+	place = pending ? find_piece_of_request(pairing, number) : NOWHERE;
 	if (place == NOWHERE)
 		return;
 	piece = pairing->pieces[place];
@@ -473,7 +473,7 @@ static void send_rest(struct trace_pairing *pairing, const struct trace_event *e
 		return;
 	remove_piece(pairing, place);
 	pending->left = (u32)(piece.end - event->sector);
-	put_rest(pairing, piece.key, number, event->sector, piece.end);
+	insert_rest(pairing, piece.key, number, event->sector, piece.end);
 }
 
 static void split_request(struct trace_pairing *pairing, const struct trace_event *event,
@@ -485,7 +485,7 @@ static void split_request(struct trace_pairing *pairing, const struct trace_even
 		send_rest(pairing, event, stream);
 		return;
 	}
-	place = find_piece(pairing, key_of(stream, event->op), event->sector, event->detail);
+	place = find_piece(pairing, piece_key(stream, event->op), event->sector, event->detail);
 	if (place != NOWHERE)
 		split_piece(pairing, place, event->detail);
 }
@@ -518,11 +518,11 @@ static void tag_request(struct trace_pairing *pairing, const struct trace_event 
 	struct pending *pending;
 	u64 number;
 
-	pending = find_recent(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
+	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
 		/* Later kernels themselves report the request as a write of zeroes. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
-					    !find_recent(pairing, stream, event->op, begin, end,
+					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);
 		return;
 	}
@@ -538,8 +538,8 @@ static void tag_request(struct trace_pairing *pairing, const struct trace_event 
 	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
-static inline void put_event(struct trace_pairing *pairing, const struct trace_event *event,
-			     u16 stream)
+static inline void pair_event(struct trace_pairing *pairing, const struct trace_event *event,
+			      u16 stream)
 {
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
@@ -562,7 +562,7 @@ static inline void put_event(struct trace_pairing *pairing, const struct trace_e
 
 void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
-	put_event(pairing, event, stream);
+	pair_event(pairing, event, stream);
 }
 
 u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
@@ -575,7 +575,7 @@ u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *even
 
 		if (event->device != device || event->act > TRACE_ACT_SPLIT)
 			break;
-		put_event(pairing, event, stream);
+		pair_event(pairing, event, stream);
 	}
 	return done;
 }
@@ -583,7 +583,7 @@ u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *even
 void trace_pairing_end(struct trace_pairing *pairing)
 {
 	for (u64 number = pairing->first; number < pairing->next; number++) {
-		struct pending *pending = pending_of(pairing, number);
+		struct pending *pending = pending_request_at(pairing, number);
 
 		pairing->counts.unfinished += !pending->done;
 		pending->done = true;
@@ -592,7 +592,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 }
 
 /* Get the next part with one class; false if all parts were delivered. */
-static bool take_part(struct pending *pending, struct trace_request *part)
+static bool take_part_with_one_class(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
 	u64 end = pending->request.offset + pending->request.bytes;
@@ -623,16 +623,16 @@ static bool take_part(struct pending *pending, struct trace_request *part)
 }
 
 /* Deliver from the oldest request; false if its end is unknown. */
-static bool take_oldest(struct trace_pairing *pairing, struct trace_request *request)
+static bool take_oldest_request(struct trace_pairing *pairing, struct trace_request *request)
 {
-	struct pending *oldest = pending_of(pairing, pairing->first);
+	struct pending *oldest = pending_request_at(pairing, pairing->first);
 
 	if (!oldest->done)
 		return false;
 	if (unlikely(oldest->marks)) {
-		if (take_part(oldest, request))
+		if (take_part_with_one_class(oldest, request))
 			return true;
-		free_marks(oldest);
+		free_request_marks(oldest);
 		pairing->first++;
 		return trace_pairing_take(pairing, request);
 	}
@@ -647,7 +647,7 @@ bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *req
 {
 	if (pairing->ripe < RIPE)
 		return false;
-	if (pairing->first < pairing->next && take_oldest(pairing, request))
+	if (pairing->first < pairing->next && take_oldest_request(pairing, request))
 		return true;
 	pairing->ripe = 0;
 	return false;

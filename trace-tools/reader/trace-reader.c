@@ -7,14 +7,14 @@
 #include "checked-memory.h"
 #include "trace-reader.h"
 
-static void add_path(struct trace_paths *paths, const char *path)
+static void add_trace_path(struct trace_paths *paths, const char *path)
 {
 	paths->list = memory_grown(paths->list, paths->count + 1, sizeof(*paths->list));
 	paths->list[paths->count++] = memory_text(path);
 }
 
 /* Add all files of a capture, given its base name or directory: blktrace writes one per CPU. */
-static bool add_capture(struct trace_paths *paths, const char *name, const char *base)
+static bool add_capture_files(struct trace_paths *paths, const char *name, const char *base)
 {
 	char pattern[4096];
 	glob_t found;
@@ -23,7 +23,7 @@ static bool add_capture(struct trace_paths *paths, const char *name, const char 
 	    (int)sizeof(pattern) - 1 || glob(pattern, 0, NULL, &found))
 		return false;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		add_path(paths, found.gl_pathv[i]);
+		add_trace_path(paths, found.gl_pathv[i]);
 	globfree(&found);
 	return true;
 }
@@ -40,8 +40,8 @@ void trace_paths_add(struct trace_paths *paths, const char *name)
 	bool directory = is_directory(name);
 
 	if (!strcmp(name, "-") || (!directory && !access(name, F_OK)) ||
-	    !add_capture(paths, name, directory ? "/*" : ""))
-		add_path(paths, name);
+	    !add_capture_files(paths, name, directory ? "/*" : ""))
+		add_trace_path(paths, name);
 }
 
 void trace_paths_free(struct trace_paths *paths)
@@ -120,7 +120,7 @@ static int blame_devices(const struct trace_reader *reader, u32 device, struct a
 #define OTHER_DEVICE (-ENODEV)
 
 /* Return: stream number of a device, OTHER_DEVICE to ignore it, or a negative error number. */
-static int stream_of(struct trace_reader *reader, u32 device, struct aftl_error *error)
+static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl_error *error)
 {
 	u32 wanted = reader->wish.device, i;
 
@@ -138,7 +138,7 @@ static int stream_of(struct trace_reader *reader, u32 device, struct aftl_error 
 	return (int)i;
 }
 
-static void keep_remark(struct trace_reader *reader, const struct trace_event *event)
+static void record_event_remark(struct trace_reader *reader, const struct trace_event *event)
 {
 	reader->remarks = memory_grown(reader->remarks, reader->remark_count + 1,
 				       sizeof(*reader->remarks));
@@ -149,8 +149,8 @@ static void keep_remark(struct trace_reader *reader, const struct trace_event *e
 	};
 }
 
-static int take_event(struct trace_reader *reader, const struct trace_event *event,
-		      struct aftl_error *error)
+static int take_trace_event(struct trace_reader *reader, const struct trace_event *event,
+			    struct aftl_error *error)
 {
 	int stream;
 
@@ -158,7 +158,7 @@ static int take_event(struct trace_reader *reader, const struct trace_event *eve
 		process_names_set(reader->names, event->pid, event->name);
 		return 0;
 	}
-	stream = stream_of(reader, event->device, error);
+	stream = stream_of_device(reader, event->device, error);
 	if (stream == OTHER_DEVICE)
 		return 0;
 	if (stream < 0)
@@ -166,13 +166,13 @@ static int take_event(struct trace_reader *reader, const struct trace_event *eve
 	reader->usual_device = event->device;
 	reader->usual_stream = (u16)stream;
 	if (event->act == TRACE_ACT_TEXT)
-		keep_remark(reader, event);
+		record_event_remark(reader, event);
 	else
 		trace_pairing_put(reader->pairing, event, (u16)stream);
 	return 0;
 }
 
-static int end_events(struct trace_reader *reader)
+static int end_trace_events(struct trace_reader *reader)
 {
 	if (reader->ended)
 		return 0;
@@ -182,57 +182,57 @@ static int end_events(struct trace_reader *reader)
 }
 
 /* Return: 1, 0 after the last event, or a negative error number. */
-static int next_events(struct trace_reader *reader, struct aftl_error *error)
+static int read_next_events(struct trace_reader *reader, struct aftl_error *error)
 {
 	const void *const *events;
-	int count = trace_merge_ahead(&reader->merge, &events, error), ret = 0;
+	int count = trace_merge_next_items(&reader->merge, &events, error), ret = 0;
 	u32 done;
 
 	if (count < 0)
 		return count;
 	if (!count)
-		return end_events(reader);
+		return end_trace_events(reader);
 	done = trace_pairing_put_run(reader->pairing, events, (u32)count, reader->usual_device,
 				     reader->usual_stream);
 	if (!done) {
-		ret = take_event(reader, events[0], error);
+		ret = take_trace_event(reader, events[0], error);
 		done = 1;
 	}
-	trace_merge_taken(&reader->merge, done);
+	trace_merge_consume(&reader->merge, done);
 	return ret < 0 ? ret : 1;
 }
 
-static int next_paired(struct trace_reader *reader, struct trace_request *request,
-		       struct aftl_error *error)
+static int read_next_paired_request(struct trace_reader *reader, struct trace_request *request,
+				    struct aftl_error *error)
 {
 	int ret = 1;
 
 	while (ret > 0) {
 		if (trace_pairing_take(reader->pairing, request))
 			return 1;
-		ret = next_events(reader, error);
+		ret = read_next_events(reader, error);
 	}
 	return ret;
 }
 
-static int next_single(struct trace_reader *reader, struct trace_request *request,
-		       struct aftl_error *error)
+static int read_next_single_request(struct trace_reader *reader, struct trace_request *request,
+				    struct aftl_error *error)
 {
 	const void *const *requests;
-	int ret = trace_merge_ahead(&reader->merge, &requests, error);
+	int ret = trace_merge_next_items(&reader->merge, &requests, error);
 
 	if (ret <= 0)
 		return ret;
 	*request = *(const struct trace_request *)requests[0];
-	trace_merge_taken(&reader->merge, 1);
+	trace_merge_consume(&reader->merge, 1);
 	return 1;
 }
 
 int trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 		      struct aftl_error *error)
 {
-	int ret = reader->pairing ? next_paired(reader, request, error) :
-				    next_single(reader, request, error);
+	int ret = reader->pairing ? read_next_paired_request(reader, request, error) :
+				    read_next_single_request(reader, request, error);
 
 	if (ret <= 0)
 		return ret;

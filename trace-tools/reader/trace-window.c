@@ -26,12 +26,12 @@ static u8 *window_item(const struct trace_window *window, u8 *items, size_t i)
 	return items + i * window->item_bytes;
 }
 
-static u64 time_of(const struct trace_window *window, u8 *items, size_t i)
+static u64 item_time(const struct trace_window *window, u8 *items, size_t i)
 {
 	return *(const u64 *)window_item(window, items, i);
 }
 
-void *trace_window_room(struct trace_window *window, u32 *room)
+void *trace_window_item_room(struct trace_window *window, u32 *room)
 {
 	memmove(window->items, window_item(window, window->items, window->next),
 		(window->count - window->next) * window->item_bytes);
@@ -43,23 +43,23 @@ void *trace_window_room(struct trace_window *window, u32 *room)
 }
 
 /* Check the order of the items from @from on; earlier ones are known to be in order. */
-static bool in_order(const struct trace_window *window, u32 from)
+static bool items_are_in_order(const struct trace_window *window, u32 from)
 {
 	for (u32 i = max(from, 1U); i < window->count; i++)
-		if (time_of(window, window->items, i) < time_of(window, window->items, i - 1))
+		if (item_time(window, window->items, i) < item_time(window, window->items, i - 1))
 			return false;
 	return true;
 }
 
 /* Merge two sorted runs, [from, middle) and [middle, end), into @to. */
-static void merge_items(const struct trace_window *window, u8 *to, u8 *items, size_t from,
-			size_t middle, size_t end)
+static void merge_window_items(const struct trace_window *window, u8 *to, u8 *items, size_t from,
+			       size_t middle, size_t end)
 {
 	size_t left = from, right = middle, i;
 
 	for (i = from; i < end; i++) {
 		bool take_left = left < middle && (right >= end ||
-			time_of(window, items, left) <= time_of(window, items, right));
+			item_time(window, items, left) <= item_time(window, items, right));
 
 		memcpy(window_item(window, to, i),
 		       window_item(window, items, take_left ? left++ : right++),
@@ -68,42 +68,42 @@ static void merge_items(const struct trace_window *window, u8 *to, u8 *items, si
 }
 
 /* Sort stably: items with equal times keep their order. */
-static void sort_items(struct trace_window *window)
+static void sort_window_items(struct trace_window *window)
 {
 	u8 *kept;
 
 	for (size_t width = 1; width < window->count; width *= 2) {
 		for (size_t from = 0; from < window->count; from += 2 * width)
-			merge_items(window, window->spare, window->items, from,
-				    min(from + width, (size_t)window->count),
-				    min(from + 2 * width, (size_t)window->count));
+			merge_window_items(window, window->spare, window->items, from,
+					   min(from + width, (size_t)window->count),
+					   min(from + 2 * width, (size_t)window->count));
 		kept = window->items;
 		window->items = window->spare;
 		window->spare = kept;
 	}
 }
 
-static void count_late(struct trace_window *window)
+static void count_late_items(struct trace_window *window)
 {
 	u32 i = 0;
 
-	while (i < window->ready && time_of(window, window->items, i) < window->last_ns)
+	while (i < window->ready && item_time(window, window->items, i) < window->last_ns)
 		i++;
 	window->late += i;
 	if (window->ready > i)
-		window->last_ns = time_of(window, window->items, window->ready - 1);
+		window->last_ns = item_time(window, window->items, window->ready - 1);
 }
 
-void trace_window_filled(struct trace_window *window, u32 items, bool last)
+void trace_window_add_items(struct trace_window *window, u32 items, bool last)
 {
 	u32 before = window->count;
 
 	window->count += items;
-	if (!in_order(window, before))
-		sort_items(window);
+	if (!items_are_in_order(window, before))
+		sort_window_items(window);
 	if (last)
 		window->ready = window->count;
 	else
 		window->ready = window->count > window->size ? window->count - window->size : 0;
-	count_late(window);
+	count_late_items(window);
 }

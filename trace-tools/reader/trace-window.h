@@ -45,19 +45,19 @@ void trace_window_create(struct trace_window *window, size_t item_bytes, u32 siz
 void trace_window_free(struct trace_window *window);
 
 /* Get the buffer for the next items. It has room once all ready items were taken. */
-void *trace_window_room(struct trace_window *window, u32 *room);
+void *trace_window_item_room(struct trace_window *window, u32 *room);
 
 /* Report the number of items stored; @last: there will be no more. */
-void trace_window_filled(struct trace_window *window, u32 items, bool last);
+void trace_window_add_items(struct trace_window *window, u32 items, bool last);
 
-static inline void *trace_window_peek(const struct trace_window *window)
+static inline void *trace_window_peek_item(const struct trace_window *window)
 {
 	return window->next < window->ready ?
 		window->items + window->next * window->item_bytes : NULL;
 }
 
 /* Return: the end of the items that may be taken. */
-static inline const u8 *trace_window_ready(const struct trace_window *window)
+static inline const u8 *trace_window_ready_end(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;
 }

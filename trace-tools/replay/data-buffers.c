@@ -9,30 +9,30 @@ struct free_buffer {
 	struct free_buffer *next;
 };
 
-static unsigned int size_index(u32 bytes)
+static unsigned int buffer_size_index(u32 bytes)
 {
 	unsigned int shift = bytes > 1 ? fls64(bytes - 1) : 0;
 
 	return shift > DATA_BUFFER_SMALLEST_SHIFT ? shift - DATA_BUFFER_SMALLEST_SHIFT : 0;
 }
 
-static u64 index_bytes(unsigned int index)
+static u64 buffer_index_bytes(unsigned int index)
 {
 	return 1ULL << (index + DATA_BUFFER_SMALLEST_SHIFT);
 }
 
-static void *take_fresh(const struct data_buffers *buffers, struct data_arena *arena,
-			unsigned int index)
+static void *take_fresh_buffer(const struct data_buffers *buffers, struct data_arena *arena,
+			       unsigned int index)
 {
 	void *buffer = arena->memory + arena->used;
 
-	if (arena->used + index_bytes(index) > buffers->bytes)
+	if (arena->used + buffer_index_bytes(index) > buffers->bytes)
 		return NULL;
-	arena->used += index_bytes(index);
+	arena->used += buffer_index_bytes(index);
 	return buffer;
 }
 
-static void *take_returned(struct data_arena *arena, unsigned int index)
+static void *take_returned_buffer(struct data_arena *arena, unsigned int index)
 {
 	struct free_buffer *buffer = arena->free[index];
 
@@ -41,7 +41,7 @@ static void *take_returned(struct data_arena *arena, unsigned int index)
 	return buffer;
 }
 
-static void give_back(struct data_arena *arena, unsigned int index, void *memory)
+static void return_buffer(struct data_arena *arena, unsigned int index, void *memory)
 {
 	struct free_buffer *buffer = memory;
 
@@ -49,7 +49,7 @@ static void give_back(struct data_arena *arena, unsigned int index, void *memory
 	arena->free[index] = buffer;
 }
 
-static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *error)
+static int map_data_arena(struct data_arena *arena, u64 bytes, struct aftl_error *error)
 {
 	arena->memfd = memfd_create("approxftl-replay", MFD_CLOEXEC);
 	if (arena->memfd < 0 || ftruncate(arena->memfd, (off_t)bytes))
@@ -62,18 +62,18 @@ static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *err
 	return 0;
 }
 
-static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 largest,
-			int control, struct aftl_error *error)
+static int create_data_arena(struct data_buffers *buffers, enum data_kind kind, u32 largest,
+			     int control, struct aftl_error *error)
 {
 	struct data_arena *arena = &buffers->arenas[kind];
-	int ret = map_arena(arena, buffers->bytes, error);
+	int ret = map_data_arena(arena, buffers->bytes, error);
 
 	if (!ret && control >= 0)
 		ret = data_tags_mark(control, arena->memfd, kind, error);
 	if (!ret) {
 		/* Reserve one buffer of each size, which is never split for smaller requests. */
-		for (unsigned int i = 0; i <= size_index(largest); i++)
-			give_back(arena, i, take_fresh(buffers, arena, i));
+		for (unsigned int i = 0; i <= buffer_size_index(largest); i++)
+			return_buffer(arena, i, take_fresh_buffer(buffers, arena, i));
 	}
 	return ret;
 }
@@ -81,7 +81,7 @@ static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 l
 int data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest, int control,
 			struct aftl_error *error)
 {
-	u64 reserved = 2 * index_bytes(size_index(largest));
+	u64 reserved = 2 * buffer_index_bytes(buffer_size_index(largest));
 	int ret = 0;
 
 	*buffers = (struct data_buffers){ .bytes = max(bytes, reserved) };
@@ -90,7 +90,7 @@ int data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest, in
 	for (unsigned int kind = 0; kind < DATA_KINDS; kind++)
 		buffers->arenas[kind].memfd = -1;
 	for (unsigned int kind = 0; kind < DATA_KINDS && !ret; kind++)
-		ret = create_arena(buffers, kind, largest, control, error);
+		ret = create_data_arena(buffers, kind, largest, control, error);
 	return ret;
 }
 
@@ -110,15 +110,15 @@ void data_buffers_free(struct data_buffers *buffers)
 
 static void *take_buffer(struct data_buffers *buffers, struct data_arena *arena, unsigned int index)
 {
-	void *buffer = take_returned(arena, index);
+	void *buffer = take_returned_buffer(arena, index);
 
-	return buffer ? buffer : take_fresh(buffers, arena, index);
+	return buffer ? buffer : take_fresh_buffer(buffers, arena, index);
 }
 
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes)
 {
 	struct data_arena *arena = &buffers->arenas[kind];
-	unsigned int index = size_index(bytes);
+	unsigned int index = buffer_size_index(bytes);
 	void *buffer = NULL;
 
 	pthread_mutex_lock(&buffers->lock);
@@ -131,12 +131,12 @@ void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 byt
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes)
 {
 	pthread_mutex_lock(&buffers->lock);
-	give_back(&buffers->arenas[kind], size_index(bytes), buffer);
+	return_buffer(&buffers->arenas[kind], buffer_size_index(bytes), buffer);
 	pthread_cond_signal(&buffers->returned);
 	pthread_mutex_unlock(&buffers->lock);
 }
 
-static void set_closed(struct data_buffers *buffers, bool closed)
+static void set_buffers_closed(struct data_buffers *buffers, bool closed)
 {
 	pthread_mutex_lock(&buffers->lock);
 	buffers->closed = closed;
@@ -146,10 +146,10 @@ static void set_closed(struct data_buffers *buffers, bool closed)
 
 void data_buffers_open(struct data_buffers *buffers)
 {
-	set_closed(buffers, false);
+	set_buffers_closed(buffers, false);
 }
 
 void data_buffers_close(struct data_buffers *buffers)
 {
-	set_closed(buffers, true);
+	set_buffers_closed(buffers, true);
 }

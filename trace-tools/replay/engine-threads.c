@@ -16,8 +16,8 @@ struct engine {
 	struct worker_pool *pool;
 };
 
-static int threads_open(struct engine **out, const struct engine_config *config,
-			struct aftl_error *error)
+static int threads_engine_open(struct engine **out, const struct engine_config *config,
+			       struct aftl_error *error)
 {
 	struct engine *engine = memory_zeroed(1, sizeof(*engine));
 	int ret = worker_pool_create(&engine->pool, config, config->threads, error);
@@ -29,27 +29,27 @@ static int threads_open(struct engine **out, const struct engine_config *config,
 	return ret;
 }
 
-static void threads_submit(struct engine *engine, struct ticket *ticket)
+static void threads_engine_submit(struct engine *engine, struct ticket *ticket)
 {
 	worker_pool_submit(engine->pool, ticket);
 }
 
-static void threads_wait(struct engine *engine, u64 until_ns)
+static void threads_engine_wait(struct engine *engine, u64 until_ns)
 {
-	struct timespec left = to_timespec(machine_clock_left(until_ns));
-	struct pollfd event = { .fd = worker_pool_event(engine->pool), .events = POLLIN };
+	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
+	struct pollfd event = { .fd = worker_pool_event_fd(engine->pool), .events = POLLIN };
 	u64 count;
 
 	if (ppoll(&event, 1, &left, NULL) > 0 && read(event.fd, &count, sizeof(count)) < 0)
 		return; /* ignored: the pool is polled after each wait */
 }
 
-static struct ticket *threads_reap(struct engine *engine)
+static struct ticket *threads_engine_reap(struct engine *engine)
 {
 	return worker_pool_reap(engine->pool);
 }
 
-static void threads_close(struct engine *engine)
+static void threads_engine_close(struct engine *engine)
 {
 	worker_pool_free(engine->pool);
 	free(engine);
@@ -57,9 +57,9 @@ static void threads_close(struct engine *engine)
 
 const struct engine_type threads_engine = {
 	.name = "threads",
-	.open = threads_open,
-	.submit = threads_submit,
-	.wait = threads_wait,
-	.reap = threads_reap,
-	.close = threads_close,
+	.open = threads_engine_open,
+	.submit = threads_engine_submit,
+	.wait = threads_engine_wait,
+	.reap = threads_engine_reap,
+	.close = threads_engine_close,
 };

@@ -21,7 +21,7 @@ struct engine {
 	struct worker_pool *pool;
 };
 
-static int make_ring(struct engine *engine, struct aftl_error *error)
+static int create_uring(struct engine *engine, struct aftl_error *error)
 {
 	/* The completion queue has twice as many entries, enough for the pool's event, too. */
 	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
@@ -36,14 +36,14 @@ static int make_ring(struct engine *engine, struct aftl_error *error)
 	return 0;
 }
 
-static int uring_open(struct engine **out, const struct engine_config *config,
-		      struct aftl_error *error)
+static int uring_engine_open(struct engine **out, const struct engine_config *config,
+			     struct aftl_error *error)
 {
 	struct engine *engine = memory_zeroed(1, sizeof(*engine));
 	int ret;
 
 	engine->config = *config;
-	ret = make_ring(engine, error);
+	ret = create_uring(engine, error);
 	if (!ret) {
 		ret = worker_pool_create(&engine->pool, config, 1, error);
 		if (ret)
@@ -61,13 +61,13 @@ static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
 {
 	int fd = engine->config.target->fd;
 
-	if (ticket_reads(ticket))
+	if (is_read_ticket(ticket))
 		io_uring_prep_read(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
-	else if (ticket_writes(ticket))
+	else if (is_write_ticket(ticket))
 		io_uring_prep_write(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
 	else
 		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
-	if (ticket_writes(ticket) && ticket->request.fua)
+	if (is_write_ticket(ticket) && ticket->request.fua)
 		sqe->rw_flags = RWF_DSYNC;
 	io_uring_sqe_set_data(sqe, ticket);
 }
@@ -75,7 +75,7 @@ static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
 /* Submit; retry after a pause while the kernel lacks memory or completion entries. */
 static void submit_sqes(struct engine *engine)
 {
-	const struct timespec breath = to_timespec(10000);
+	const struct timespec breath = ns_to_timespec(10000);
 	int ret = io_uring_submit(&engine->ring);
 
 	while (ret == -EAGAIN || ret == -EBUSY || ret == -EINTR) {
@@ -89,24 +89,24 @@ static void submit_sqes(struct engine *engine)
 }
 
 /* Submit one request at a time, so that each has its exact time. The queue always has room. */
-static void uring_submit(struct engine *engine, struct ticket *ticket)
+static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
 {
 	if (ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES) {
 		worker_pool_submit(engine->pool, ticket);
 		return;
 	}
 	prepare_sqe(engine, io_uring_get_sqe(&engine->ring), ticket);
-	ticket->submit_ns = machine_clock() - engine->config.begin_ns;
+	ticket->submit_ns = machine_clock_now_ns() - engine->config.begin_ns;
 	submit_sqes(engine);
 }
 
 /* Wait for a completion of the ring or of the pool. */
-static void uring_wait(struct engine *engine, u64 until_ns)
+static void uring_engine_wait(struct engine *engine, u64 until_ns)
 {
-	struct timespec left = to_timespec(machine_clock_left(until_ns));
+	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
 	struct pollfd events[2] = {
 		{ .fd = engine->ring.ring_fd, .events = POLLIN },
-		{ .fd = worker_pool_event(engine->pool), .events = POLLIN },
+		{ .fd = worker_pool_event_fd(engine->pool), .events = POLLIN },
 	};
 	u64 count;
 
@@ -117,7 +117,7 @@ static void uring_wait(struct engine *engine, u64 until_ns)
 		return; /* The result is ignored, because the pool is polled after each wait. */
 }
 
-static struct ticket *reap_ring(struct engine *engine)
+static struct ticket *reap_ring_completion(struct engine *engine)
 {
 	struct io_uring_cqe *cqe;
 	struct ticket *ticket;
@@ -125,7 +125,7 @@ static struct ticket *reap_ring(struct engine *engine)
 	if (io_uring_peek_cqe(&engine->ring, &cqe))
 		return NULL;
 	ticket = io_uring_cqe_get_data(cqe);
-	ticket->complete_ns = machine_clock() - engine->config.begin_ns;
+	ticket->complete_ns = machine_clock_now_ns() - engine->config.begin_ns;
 	if (cqe->res < 0)
 		ticket->error = -cqe->res;
 	else
@@ -134,14 +134,14 @@ static struct ticket *reap_ring(struct engine *engine)
 	return ticket;
 }
 
-static struct ticket *uring_reap(struct engine *engine)
+static struct ticket *uring_engine_reap(struct engine *engine)
 {
-	struct ticket *ticket = reap_ring(engine);
+	struct ticket *ticket = reap_ring_completion(engine);
 
 	return ticket ? ticket : worker_pool_reap(engine->pool);
 }
 
-static void uring_close(struct engine *engine)
+static void uring_engine_close(struct engine *engine)
 {
 	worker_pool_free(engine->pool);
 	io_uring_queue_exit(&engine->ring);
@@ -150,9 +150,9 @@ static void uring_close(struct engine *engine)
 
 const struct engine_type uring_engine = {
 	.name = "io_uring",
-	.open = uring_open,
-	.submit = uring_submit,
-	.wait = uring_wait,
-	.reap = uring_reap,
-	.close = uring_close,
+	.open = uring_engine_open,
+	.submit = uring_engine_submit,
+	.wait = uring_engine_wait,
+	.reap = uring_engine_reap,
+	.close = uring_engine_close,
 };

@@ -24,8 +24,8 @@ void expected_data_free(struct expected_data *data)
 	data->units = NULL;
 }
 
-bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
-			   const struct payload *what, bool keeps)
+bool expected_data_begin_write(struct expected_data *data, u64 first, u32 count,
+			       const struct payload *what, bool keeps)
 {
 	bool alone = true;
 
@@ -42,8 +42,8 @@ bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
 	return alone;
 }
 
-void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 sequence,
-			 bool alone, bool failed)
+void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u32 sequence,
+			     bool alone, bool failed)
 {
 	for (u32 i = 0; i < count; i++) {
 		struct expected_unit *unit = &data->units[first + i];
@@ -56,7 +56,7 @@ void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 s
 	}
 }
 
-void expected_read_begins(const struct expected_data *data, u64 first, u32 count, u32 *floors)
+void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors)
 {
 	for (u32 i = 0; i < count; i++)
 		floors[i] = data->units[first + i].oldest;
@@ -68,13 +68,13 @@ static bool identify_write(const struct expected_data *data, const void *bytes, 
 {
 	const struct expected_unit *now = &data->units[unit];
 
-	if (payload_read(bytes, data->unit_bytes, data->seed, what, flips))
+	if (payload_read_head(bytes, data->unit_bytes, data->seed, what, flips))
 		return true;
 	if (!now->newest)
 		return false;
 	*what = (struct payload){ unit, now->newest, now->class };
-	*flips = payload_flips(bytes, data->unit_bytes, data->seed, what);
-	return payload_same(data->unit_bytes, *flips);
+	*flips = payload_count_flips(bytes, data->unit_bytes, data->seed, what);
+	return is_payload_same(data->unit_bytes, *flips);
 }
 
 enum data_verdict expected_verdict(const struct expected_data *data, const void *bytes, u64 unit,

@@ -54,23 +54,23 @@ int __must_check expected_data_create(struct expected_data *data, u64 count,
 void expected_data_free(struct expected_data *data);
 
 /**
- * expected_write_begins() - report a write, discard or the like before its submission
+ * expected_data_begin_write() - report a write, discard or the like before its submission
  * @first: first unit
  * @count: number of units
  * @what: sequence number and class of the write; its unit is ignored
  * @keeps: the request stores its data; a discard may leave anything
  *
- * Return: true if no other write was in flight there; pass it to expected_write_ends().
+ * Return: true if no other write was in flight there; pass it to expected_data_end_write().
  */
-bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
-			   const struct payload *what, bool keeps);
+bool expected_data_begin_write(struct expected_data *data, u64 first, u32 count,
+			       const struct payload *what, bool keeps);
 
-/* Report the completion of a request that expected_write_begins() has reported. */
-void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 sequence,
-			 bool alone, bool failed);
+/* Report the completion of a request that expected_data_begin_write() has reported. */
+void expected_data_end_write(struct expected_data *data, u64 first, u32 count, u32 sequence,
+			     bool alone, bool failed);
 
 /* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
-void expected_read_begins(const struct expected_data *data, u64 first, u32 count, u32 *floors);
+void expected_data_begin_read(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
 /* The result of checking a unit that was read. */
 enum data_verdict {
@@ -86,7 +86,7 @@ enum data_verdict {
  * expected_verdict() - check a unit that was read
  * @bytes: content of the unit
  * @unit: number of the unit
- * @floor: oldest acceptable write, from expected_read_begins()
+ * @floor: oldest acceptable write, from expected_data_begin_read()
  * @what: takes the identity of good data
  * @flips: takes the number of flipped bits of good data
  */

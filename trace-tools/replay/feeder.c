@@ -8,7 +8,7 @@
 #include "replay-run.h"
 
 /* Wait for an unused ticket. Return: NULL when the replay stops. */
-static struct ticket *take_spare(struct replay_run *run)
+static struct ticket *take_unused_ticket(struct replay_run *run)
 {
 	struct ticket *ticket;
 
@@ -19,11 +19,11 @@ static struct ticket *take_spare(struct replay_run *run)
 		return NULL;
 	}
 	ticket = ticket_queue_peek(&run->spare);
-	ticket_queue_pop(&run->spare);
+	ticket_queue_drop_first(&run->spare);
 	return ticket;
 }
 
-static void fill_data(const struct replay_run *run, struct ticket *ticket)
+static void fill_ticket_data(const struct replay_run *run, struct ticket *ticket)
 {
 	u32 unit_bytes = run->expected.unit_bytes;
 	struct payload what = {
@@ -36,11 +36,11 @@ static void fill_data(const struct replay_run *run, struct ticket *ticket)
 		payload_fill((u8 *)ticket->data + at, unit_bytes, run->expected.seed, &what);
 }
 
-static bool give_memory(struct replay_run *run, struct ticket *ticket)
+static bool allocate_ticket_memory(struct replay_run *run, struct ticket *ticket)
 {
-	bool writes = ticket_writes(ticket);
+	bool writes = is_write_ticket(ticket);
 
-	if (!writes && !ticket_reads(ticket))
+	if (!writes && !is_read_ticket(ticket))
 		return true;
 	ticket->bytes = (u32)ticket_length(ticket);
 	ticket->kind = writes ? stream_kind(run->stream, ticket->request.class) : DATA_PRECISE;
@@ -48,17 +48,17 @@ static bool give_memory(struct replay_run *run, struct ticket *ticket)
 	if (!ticket->data)
 		return false;
 	if (writes)
-		fill_data(run, ticket);
+		fill_ticket_data(run, ticket);
 	else if (run->verifies)
-		ticket->floors = memory_zeroed(ticket_units(run, ticket),
+		ticket->floors = memory_zeroed(count_ticket_units(run, ticket),
 					       sizeof(*ticket->floors));
 	return true;
 }
 
 /* Prepare one ticket. Return: false at the end of the stream. */
-static bool feed_one(struct replay_run *run, u64 sequence)
+static bool prepare_next_ticket(struct replay_run *run, u64 sequence)
 {
-	struct ticket *ticket = take_spare(run);
+	struct ticket *ticket = take_unused_ticket(run);
 	struct aftl_record record;
 	int ret;
 
@@ -70,7 +70,7 @@ static bool feed_one(struct replay_run *run, u64 sequence)
 		ticket->request = record;
 		ticket->due_ns = run->closed_depth ? 0 : record.t_ns;
 		ticket->sequence = run->source.in_stream ? sequence : 0;
-		ticket->dropped = !give_memory(run, ticket);
+		ticket->dropped = !allocate_ticket_memory(run, ticket);
 	}
 	ticket_queue_put(&run->ready, ticket);
 	return !ticket->dropped;
@@ -81,8 +81,8 @@ void *feeder_thread(void *argument)
 	struct replay_run *run = argument;
 	u64 sequence = 1;
 
-	replay_run_help(run);
-	while (feed_one(run, sequence))
+	replay_run_helper_threads(run);
+	while (prepare_next_ticket(run, sequence))
 		sequence++;
 	atomic_store(&run->fed, true);
 	return NULL;

@@ -31,7 +31,7 @@ struct foreign_trace {
 	bool told;
 };
 
-static int open_reader(struct foreign_trace *trace, struct aftl_error *error)
+static int open_foreign_reader(struct foreign_trace *trace, struct aftl_error *error)
 {
 	trace->reader = (struct trace_reader){
 		.losses = { .strict = trace->strict, .silent = trace->told },
@@ -42,9 +42,9 @@ static int open_reader(struct foreign_trace *trace, struct aftl_error *error)
 	return trace_reader_open(&trace->reader, &trace->path, 1, &trace->wish, error);
 }
 
-static void make_header(struct foreign_trace *trace)
+static void make_record_header(struct foreign_trace *trace)
 {
-	struct trace_classes classes = trace_reader_classes(&trace->reader);
+	struct trace_classes classes = trace_reader_get_classes(&trace->reader);
 	struct aftl_record_header *header = &trace->header;
 
 	aftl_record_header_init(header);
@@ -59,17 +59,17 @@ int foreign_trace_open(struct foreign_trace **out, const char *path,
 		       const struct reading_options *reading, struct aftl_error *error)
 {
 	struct foreign_trace *trace = memory_zeroed(1, sizeof(*trace));
-	int ret = reading_options_wish(reading, &trace->wish, error);
+	int ret = reading_options_to_wish(reading, &trace->wish, error);
 
 	trace->strict = reading->strict;
 	trace->path = path;
 	if (!ret)
-		ret = open_reader(trace, error);
+		ret = open_foreign_reader(trace, error);
 	if (ret) {
 		free(trace);
 		return ret;
 	}
-	make_header(trace);
+	make_record_header(trace);
 	*out = trace;
 	return 0;
 }
@@ -83,8 +83,8 @@ void foreign_trace_close(struct foreign_trace *trace)
 	free(trace);
 }
 
-int foreign_trace_next(struct foreign_trace *trace, struct aftl_record *record,
-		       struct aftl_error *error)
+int foreign_trace_next_record(struct foreign_trace *trace, struct aftl_record *record,
+			      struct aftl_error *error)
 {
 	struct trace_request request;
 	int ret;
@@ -107,7 +107,7 @@ int foreign_trace_rewind(struct foreign_trace *trace, struct aftl_error *error)
 		return 0;
 	trace->told = true;
 	trace_reader_close(&trace->reader);
-	return open_reader(trace, error);
+	return open_foreign_reader(trace, error);
 }
 
 const struct aftl_record_header *foreign_trace_header(const struct foreign_trace *trace)
@@ -120,7 +120,7 @@ void foreign_trace_describe(const struct foreign_trace *trace, FILE *out)
 	trace_reader_describe(&trace->reader, out);
 }
 
-void foreign_trace_losses(const struct foreign_trace *trace, FILE *out)
+void foreign_trace_print_losses(const struct foreign_trace *trace, FILE *out)
 {
-	trace_reader_losses(&trace->reader, out);
+	trace_reader_print_losses(&trace->reader, out);
 }

@@ -22,8 +22,8 @@ int __must_check foreign_trace_open(struct foreign_trace **out, const char *path
 void foreign_trace_close(struct foreign_trace *trace);
 
 /* Like record_next(). */
-int __must_check foreign_trace_next(struct foreign_trace *trace, struct aftl_record *record,
-				    struct aftl_error *error);
+int __must_check foreign_trace_next_record(struct foreign_trace *trace, struct aftl_record *record,
+					   struct aftl_error *error);
 
 /* Go back to the first record. Losses are reported in the first pass only. */
 int __must_check foreign_trace_rewind(struct foreign_trace *trace, struct aftl_error *error);
@@ -35,6 +35,6 @@ const struct aftl_record_header *foreign_trace_header(const struct foreign_trace
 void foreign_trace_describe(const struct foreign_trace *trace, FILE *out);
 
 /* Print the losses; call it after the last record. */
-void foreign_trace_losses(const struct foreign_trace *trace, FILE *out);
+void foreign_trace_print_losses(const struct foreign_trace *trace, FILE *out);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define NS_PER_S 1000000000ULL
 
-static inline u64 machine_clock(void)
+static inline u64 machine_clock_now_ns(void)
 {
 	struct timespec now;
 
@@ -19,16 +19,16 @@ static inline u64 machine_clock(void)
 	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
 }
 
-static inline struct timespec to_timespec(u64 ns)
+static inline struct timespec ns_to_timespec(u64 ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
 				  .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
 /* Return: nanoseconds from now until @until_ns, or 0 if that has passed. */
-static inline u64 machine_clock_left(u64 until_ns)
+static inline u64 machine_clock_ns_until(u64 until_ns)
 {
-	u64 now = machine_clock();
+	u64 now = machine_clock_now_ns();
 
 	return until_ns > now ? until_ns - now : 0;
 }

@@ -12,44 +12,44 @@
 #define UNIT_BITS 56
 #define UNIT_MASK ((1ULL << UNIT_BITS) - 1)
 
-static void make_head(u64 head[HEAD_WORDS], const struct payload *what)
+static void make_payload_head(u64 head[HEAD_WORDS], const struct payload *what)
 {
 	head[0] = MAGIC << 32 | what->sequence;
 	head[1] = (u64)what->class << UNIT_BITS | (what->unit & UNIT_MASK);
 }
 
-static u64 body_key(u64 seed, const struct payload *what)
+static u64 payload_body_key(u64 seed, const struct payload *what)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(seed, what->unit), what->sequence);
 }
 
 /* Word @i of a unit: one of the three copies of the head, then pseudorandom words. */
-static u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
+static u64 payload_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_hash64(key + i));
 }
 
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what)
 {
-	u64 key = body_key(seed, what);
+	u64 key = payload_body_key(seed, what);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
 
-	make_head(head, what);
+	make_payload_head(head, what);
 	for (u32 i = 0; i < bytes / sizeof(u64); i++)
-		words[i] = word_at(i, head, key);
+		words[i] = payload_word_at(i, head, key);
 }
 
-u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *what)
+u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what)
 {
-	u64 key = body_key(seed, what);
+	u64 key = payload_body_key(seed, what);
 	const u64 *words = data;
 	u64 head[HEAD_WORDS];
 	u32 i, flips = 0;
 
-	make_head(head, what);
+	make_payload_head(head, what);
 	for (i = 0; i < bytes / sizeof(u64); i++) {
-		u64 wrong = words[i] ^ word_at(i, head, key);
+		u64 wrong = words[i] ^ payload_word_at(i, head, key);
 
 		/* Skip the expensive bit count for words that are correct. */
 		if (wrong)
@@ -68,7 +68,7 @@ static u64 majority_of_copies(const u64 *words, unsigned int word)
 	return (a & b) | (a & c) | (b & c);
 }
 
-bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips)
+bool payload_read_head(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips)
 {
 	u64 first = majority_of_copies(data, 0);
 	u64 second = majority_of_copies(data, 1);
@@ -78,6 +78,6 @@ bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u
 	what->sequence = (u32)first;
 	what->unit = second & UNIT_MASK;
 	what->class = second >> UNIT_BITS;
-	*flips = payload_flips(data, bytes, seed, what);
-	return payload_same(bytes, *flips);
+	*flips = payload_count_flips(data, bytes, seed, what);
+	return is_payload_same(bytes, *flips);
 }

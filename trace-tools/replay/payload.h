@@ -27,20 +27,20 @@ struct payload {
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 
 /* Count the bits in which @data differ from the output of payload_fill(). */
-u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
+u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
 /* Decide whether data with so many flips are the same: other data differ in half of the bits. */
-static inline bool payload_same(u32 bytes, u32 flips)
+static inline bool is_payload_same(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;
 }
 
 /**
- * payload_read() - recover the identity of @data
+ * payload_read_head() - recover the identity of @data
  * @flips: takes the number of bits that differ from payload_fill()'s output
  *
  * Return: false if the data are not recognised with this seed.
  */
-bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips);
+bool payload_read_head(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips);
 
 #endif

@@ -31,23 +31,23 @@ struct pilot {
 };
 
 /* Return true if the request changes the content of units. */
-static bool changes_content(const struct ticket *ticket)
+static bool ticket_changes_data(const struct ticket *ticket)
 {
-	return !ticket_reads(ticket) && ticket->request.op != AFTL_OP_FLUSH;
+	return !is_read_ticket(ticket) && ticket->request.op != AFTL_OP_FLUSH;
 }
 
-static void expect_content(struct replay_run *run, struct ticket *ticket)
+static void expect_ticket_content(struct replay_run *run, struct ticket *ticket)
 {
 	const struct payload what = { .sequence = (u32)ticket->sequence,
 				      .class = ticket->request.class };
 	u64 first = ticket_first_unit(run, ticket);
-	u32 count = ticket_units(run, ticket);
+	u32 count = count_ticket_units(run, ticket);
 
-	if (changes_content(ticket))
-		ticket->alone = expected_write_begins(&run->expected, first, count, &what,
-						      ticket_writes(ticket));
+	if (ticket_changes_data(ticket))
+		ticket->alone = expected_data_begin_write(&run->expected, first, count, &what,
+							  is_write_ticket(ticket));
 	else if (ticket->floors)
-		expected_read_begins(&run->expected, first, count, ticket->floors);
+		expected_data_begin_read(&run->expected, first, count, ticket->floors);
 }
 
 static void collect_completions(struct pilot *pilot)
@@ -57,18 +57,19 @@ static void collect_completions(struct pilot *pilot)
 
 	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
 		pilot->under_way--;
-		if (run->verifies && changes_content(ticket))
-			expected_write_ends(&run->expected, ticket_first_unit(run, ticket),
-					    ticket_units(run, ticket), (u32)ticket->sequence,
-					    ticket->alone, ticket->error);
+		if (run->verifies && ticket_changes_data(ticket))
+			expected_data_end_write(&run->expected, ticket_first_unit(run, ticket),
+						count_ticket_units(run, ticket),
+						(u32)ticket->sequence, ticket->alone,
+						ticket->error);
 		ticket_queue_put(&run->ended, ticket);
 	}
 }
 
 /* Return: time to look again; 0 if the first ticket can be submitted now. */
-static u64 next_moment(const struct pilot *pilot, const struct ticket *ticket)
+static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *ticket)
 {
-	u64 now = machine_clock();
+	u64 now = machine_clock_now_ns();
 	u64 due;
 
 	if (!ticket)
@@ -80,24 +81,24 @@ static u64 next_moment(const struct pilot *pilot, const struct ticket *ticket)
 }
 
 /* Sleep until shortly before @moment (option --spin), then poll without sleeping. */
-static void wait_for(struct pilot *pilot, u64 moment)
+static void wait_until_moment(struct pilot *pilot, u64 moment)
 {
 	u64 spin_ns = pilot->run->options->spin_ns;
 
-	if (machine_clock_left(moment) > spin_ns)
+	if (machine_clock_ns_until(moment) > spin_ns)
 		pilot->type->wait(pilot->engine, moment - spin_ns);
 	else
 		pilot->type->wait(pilot->engine, 0);
 }
 
-static bool has_landed(const struct pilot *pilot)
+static bool has_replay_finished(const struct pilot *pilot)
 {
 	/* This order matters: the feeder queues its last ticket before it sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
 	       !ticket_queue_peek(&pilot->run->ready);
 }
 
-static void step_pilot(struct pilot *pilot)
+static void step_replay_loop(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
@@ -107,24 +108,24 @@ static void step_pilot(struct pilot *pilot)
 		atomic_store(&run->stopping, true);
 	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
 		ticket->dropped = true;
-		ticket_queue_pop(&run->ready);
+		ticket_queue_drop_first(&run->ready);
 		ticket_queue_put(&run->ended, ticket);
 		return;
 	}
-	moment = next_moment(pilot, ticket);
+	moment = next_wakeup_time(pilot, ticket);
 	if (!ticket || moment) {
-		wait_for(pilot, moment);
+		wait_until_moment(pilot, moment);
 	} else {
-		ticket_queue_pop(&run->ready);
+		ticket_queue_drop_first(&run->ready);
 		if (pilot->run->verifies)
-			expect_content(pilot->run, ticket);
+			expect_ticket_content(pilot->run, ticket);
 		pilot->under_way++;
 		pilot->type->submit(pilot->engine, ticket);
 	}
 	collect_completions(pilot);
 }
 
-void pilot_hold_program(void)
+void lock_program_in_memory(void)
 {
 	(void)mlockall(MCL_CURRENT);
 }
@@ -133,7 +134,7 @@ void pilot_hold_program(void)
  * Use exact timers and, if permitted, a real-time priority, so that other threads do not delay a
  * request that is due. Threads that the pilot creates do not inherit the priority.
  */
-static int take_priority(const struct replay_options *options, struct aftl_error *error)
+static int raise_thread_priority(const struct replay_options *options, struct aftl_error *error)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	bool granted = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
@@ -160,7 +161,7 @@ static int open_engine(struct pilot *pilot, struct aftl_error *error)
 	return pilot->type->open(&pilot->engine, &config, error);
 }
 
-int pilot_fly(struct replay_run *run, struct aftl_error *error)
+int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 {
 	struct pilot pilot = {
 		.run = run,
@@ -170,8 +171,8 @@ int pilot_fly(struct replay_run *run, struct aftl_error *error)
 	int ret;
 
 	if (!run->closed_depth) {
-		const struct timespec look = to_timespec(AHEAD_LOOK_NS);
-		u64 end = machine_clock() + AHEAD_NS;
+		const struct timespec look = ns_to_timespec(AHEAD_LOOK_NS);
+		u64 end = machine_clock_now_ns() + AHEAD_NS;
 		u32 ready = 0, before;
 
 		/* Wait until the feeder is done, or cannot go on for lack of tickets or memory. */
@@ -180,14 +181,14 @@ int pilot_fly(struct replay_run *run, struct aftl_error *error)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 			ready = ticket_queue_length(&run->ready);
 		} while (ready > before && !atomic_load(&run->fed) && !interrupted() &&
-			 machine_clock() < end);
+			 machine_clock_now_ns() < end);
 	}
-	pilot.begin_ns = machine_clock() + RUN_UP_NS;
+	pilot.begin_ns = machine_clock_now_ns() + RUN_UP_NS;
 	ret = open_engine(&pilot, error);
 	if (!ret)
-		ret = take_priority(run->options, error);
-	while (!ret && !has_landed(&pilot))
-		step_pilot(&pilot);
+		ret = raise_thread_priority(run->options, error);
+	while (!ret && !has_replay_finished(&pilot))
+		step_replay_loop(&pilot);
 	if (pilot.engine)
 		pilot.type->close(pilot.engine);
 	return ret;

@@ -57,7 +57,7 @@ static const struct field fields[] = {
 
 static_assert(ARRAY_SIZE(fields) == REPLAY_LOG_FIELDS, "as the header says");
 
-static u64 entry_member(const struct replay_log_entry *entry, const struct field *field)
+static u64 log_entry_member(const struct replay_log_entry *entry, const struct field *field)
 {
 	const void *at = (const u8 *)entry + field->member;
 
@@ -102,7 +102,7 @@ static int log_error(const struct replay_log *log, const char *what, struct aftl
 /* Writing */
 
 /* Store the fields that are equal in all logs. */
-static void put_constants(u8 *bytes)
+static void store_log_constants(u8 *bytes)
 {
 	u8 *entry;
 
@@ -123,11 +123,11 @@ static void put_constants(u8 *bytes)
 	}
 }
 
-static void put_header(struct replay_log *log)
+static void store_log_header(struct replay_log *log)
 {
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
 
-	put_constants(bytes);
+	store_log_constants(bytes);
 	aftl_put_le(bytes + 32, log->header.entries, 8);
 	aftl_put_le(bytes + 40, log->header.planned, 8);
 	aftl_put_le(bytes + 48, log->header.classes, 4);
@@ -183,7 +183,7 @@ int replay_log_create(struct replay_log **out, const char *path,
 	ret = output_file_open(&file, path, "--record", true, error);
 	if (!ret) {
 		log->file = file.stream;
-		put_header(log);
+		store_log_header(log);
 		ret = name_log(log, &file, error);
 	}
 	if (ret)
@@ -193,12 +193,12 @@ int replay_log_create(struct replay_log **out, const char *path,
 	return ret;
 }
 
-void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry)
+void replay_log_write_entry(struct replay_log *log, const struct replay_log_entry *entry)
 {
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES] = { 0 };
 
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
-		aftl_put_le(bytes + fields[i].offset, entry_member(entry, &fields[i]),
+		aftl_put_le(bytes + fields[i].offset, log_entry_member(entry, &fields[i]),
 			    fields[i].size);
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 	log->entries++;
@@ -221,7 +221,7 @@ int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 	/* Store the number of entries, unless the output cannot seek. */
 	log->header.entries = log->entries;
 	if (log->entries && log->file != stdout && !fseek(log->file, 0, SEEK_SET))
-		put_header(log);
+		store_log_header(log);
 	failed = ferror(log->file);
 	failed = (log->file == stdout ? fflush(stdout) : fclose(log->file)) || failed;
 	log->file = NULL;
@@ -239,11 +239,11 @@ static int complain_content(const struct replay_log *log, const char *cause,
 	return aftl_fail(error, -EINVAL, "%.120s: %.100s", log->path, cause);
 }
 
-static int check_header(const struct replay_log *log, const u8 *bytes, struct aftl_error *error)
+static int check_log_header(const struct replay_log *log, const u8 *bytes, struct aftl_error *error)
 {
 	u8 right[REPLAY_LOG_HEADER_BYTES];
 
-	put_constants(right);
+	store_log_constants(right);
 	if (memcmp(bytes, magic, sizeof(magic)) != 0)
 		return complain_content(log, "this is not the log of a replay", error);
 	if (memcmp(bytes + 8, right + 8, 2) != 0)
@@ -259,16 +259,16 @@ static int check_header(const struct replay_log *log, const u8 *bytes, struct af
 }
 
 /* Copy a text and terminate it. */
-static void get_text(char *text, const u8 *bytes, size_t size)
+static void copy_header_text(char *text, const u8 *bytes, size_t size)
 {
 	memcpy(text, bytes, size);
 	text[size - 1] = '\0';
 }
 
-static int decode_header(const struct replay_log *log, const u8 *bytes,
-			 struct replay_log_header *header, struct aftl_error *error)
+static int decode_log_header(const struct replay_log *log, const u8 *bytes,
+			     struct replay_log_header *header, struct aftl_error *error)
 {
-	int ret = check_header(log, bytes, error);
+	int ret = check_log_header(log, bytes, error);
 	const u8 *name = bytes + AT_NAMES;
 
 	header->entries = aftl_get_le(bytes + 32, 8);
@@ -277,10 +277,10 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 	header->closed_depth = aftl_get_le(bytes + 52, 4);
 	header->limit = aftl_get_le(bytes + 56, 4);
 	for (u32 i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE)
-		get_text(header->class_names[i], name, AFTL_RECORD_NAME_SIZE);
-	get_text(header->engine, bytes + AT_ENGINE, AFTL_RECORD_TEXT_SIZE);
-	get_text(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
-	get_text(header->about, bytes + AT_ABOUT, AFTL_RECORD_PROVENANCE_SIZE);
+		copy_header_text(header->class_names[i], name, AFTL_RECORD_NAME_SIZE);
+	copy_header_text(header->engine, bytes + AT_ENGINE, AFTL_RECORD_TEXT_SIZE);
+	copy_header_text(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
+	copy_header_text(header->about, bytes + AT_ABOUT, AFTL_RECORD_PROVENANCE_SIZE);
 	if (!ret && (!header->classes || header->classes > AFTL_RECORD_CLASSES))
 		ret = complain_content(log, "the number of classes must be 1 to 16", error);
 	return ret;
@@ -301,7 +301,7 @@ int replay_log_open(struct replay_log **out, const char *path, struct replay_log
 		ret = ferror(log->file) ? log_error(log, "cannot read", error) :
 		      complain_content(log, "the file ends inside its header", error);
 	else
-		ret = decode_header(log, bytes, &log->header, error);
+		ret = decode_log_header(log, bytes, &log->header, error);
 	*header = log->header;
 	if (ret)
 		replay_log_close(log);
@@ -310,8 +310,8 @@ int replay_log_open(struct replay_log **out, const char *path, struct replay_log
 	return ret;
 }
 
-static int check_entry(const struct replay_log *log, const struct replay_log_entry *entry,
-		       struct aftl_error *error)
+static int check_log_entry(const struct replay_log *log, const struct replay_log_entry *entry,
+			   struct aftl_error *error)
 {
 	u8 op = entry->op & ~REPLAY_LOG_FUA;
 
@@ -321,7 +321,7 @@ static int check_entry(const struct replay_log *log, const struct replay_log_ent
 			 log->path, (unsigned long long)log->entries);
 }
 
-static int end_of_log(const struct replay_log *log, struct aftl_error *error)
+static int check_end_of_log(const struct replay_log *log, struct aftl_error *error)
 {
 	if (ferror(log->file))
 		return log_error(log, "cannot read", error);
@@ -332,23 +332,23 @@ static int end_of_log(const struct replay_log *log, struct aftl_error *error)
 	return 0;
 }
 
-int replay_log_next(struct replay_log *log, struct replay_log_entry *entry,
-		    struct aftl_error *error)
+int replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry,
+			  struct aftl_error *error)
 {
 	u8 bytes[REPLAY_LOG_ENTRY_BYTES];
 
 	log->rest = (u32)fread(bytes, 1, sizeof(bytes), log->file);
 	if (log->rest < sizeof(bytes))
-		return end_of_log(log, error);
+		return check_end_of_log(log, error);
 	log->entries++;
 	log->rest = 0;
 	for (unsigned int i = 0; i < REPLAY_LOG_FIELDS; i++)
 		set_member(entry, &fields[i],
 			   aftl_get_le(bytes + fields[i].offset, fields[i].size));
-	return check_entry(log, entry, error);
+	return check_log_entry(log, entry, error);
 }
 
-u32 replay_log_rest(const struct replay_log *log)
+u32 replay_log_entries_left(const struct replay_log *log)
 {
 	return log->rest;
 }

@@ -121,7 +121,7 @@ int __must_check replay_log_create(struct replay_log **out, const char *path,
 				   struct aftl_error *error);
 
 /* Append an entry; replay_log_finish() reports failures. */
-void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry);
+void replay_log_write_entry(struct replay_log *log, const struct replay_log_entry *entry);
 
 /* Pass buffered entries to the kernel, so that they survive if this process is killed. */
 void replay_log_flush(struct replay_log *log);
@@ -133,11 +133,11 @@ int __must_check replay_log_open(struct replay_log **out, const char *path,
 				 struct replay_log_header *header, struct aftl_error *error);
 
 /* Return: 1, 0 at the end, or a negative error number with a sentence. */
-int __must_check replay_log_next(struct replay_log *log, struct replay_log_entry *entry,
-				 struct aftl_error *error);
+int __must_check replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry,
+				       struct aftl_error *error);
 
 /* At the end of the log: size of an incomplete last entry; 0 unless the writer was killed. */
-u32 replay_log_rest(const struct replay_log *log);
+u32 replay_log_entries_left(const struct replay_log *log);
 
 void replay_log_close(struct replay_log *log);
 

@@ -70,7 +70,7 @@ static const struct command_option options_table[] = {
 	SWITCH('h', "help", help, "print this"),
 };
 
-static int add_word(void *fields, const char *word, struct aftl_error *error)
+static int add_replay_operand(void *fields, const char *word, struct aftl_error *error)
 {
 	struct replay_options *options = fields;
 
@@ -79,7 +79,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	else if (!options->target)
 		options->target = word;
 	else
-		return command_word_too_many("replay", word, error);
+		return command_report_extra_word("replay", word, error);
 	return 0;
 }
 
@@ -88,10 +88,10 @@ static const struct command_line command = {
 	.options = options_table,
 	.count = ARRAY_SIZE(options_table),
 	.column = 28,
-	.word = add_word,
+	.word = add_replay_operand,
 };
 
-static int check_words(const struct replay_options *options, struct aftl_error *error)
+static int check_replay_operands(const struct replay_options *options, struct aftl_error *error)
 {
 	if (options->summarise)
 		return options->trace ? aftl_fail(error, -EINVAL,
@@ -113,24 +113,24 @@ static int check_words(const struct replay_options *options, struct aftl_error *
 	return 0;
 }
 
-static bool one_of(const char *word, const char *const *words)
+static bool is_one_of_words(const char *word, const char *const *words)
 {
 	while (*words && strcmp(word, *words) != 0)
 		words++;
 	return *words;
 }
 
-static int check_choices(const struct replay_options *options, struct aftl_error *error)
+static int check_choice_options(const struct replay_options *options, struct aftl_error *error)
 {
 	static const char *const engines[] = { "io_uring", "threads", NULL };
 	static const char *const tags[] = { "auto", "require", "off", NULL };
 	struct trace_wish wish;
 
-	if (options->engine && !one_of(options->engine, engines))
+	if (options->engine && !is_one_of_words(options->engine, engines))
 		return aftl_fail(error, -EINVAL,
 				 "--engine: \"%.40s\" is neither io_uring nor threads",
 				 options->engine);
-	if (!one_of(options->tags, tags))
+	if (!is_one_of_words(options->tags, tags))
 		return aftl_fail(error, -EINVAL, "--tags: \"%.40s\" is not auto, require or off",
 				 options->tags);
 	if (options->align_bytes & (options->align_bytes - 1))
@@ -140,7 +140,7 @@ static int check_choices(const struct replay_options *options, struct aftl_error
 	if (options->closed_loop && options->no_stall)
 		return aftl_fail(error, -EINVAL,
 				 "--closed-loop and --no-stall exclude each other");
-	return reading_options_wish(&options->reading, &wish, error);
+	return reading_options_to_wish(&options->reading, &wish, error);
 }
 
 int replay_options_parse(struct replay_options *options, int argc, char **argv,
@@ -174,9 +174,9 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 	options->seed_given = options->seed != NO_SEED;
 	if (!options->seed_given)
 		options->seed = 1;
-	ret = check_words(options, error);
+	ret = check_replay_operands(options, error);
 	if (!ret)
-		ret = check_choices(options, error);
+		ret = check_choice_options(options, error);
 	options->verify |= options->read_back;
 	if (options->no_stall)
 		options->closed_loop = options->limit;
@@ -193,5 +193,5 @@ void replay_options_help(void)
 	     "Issues the requests of a record file, a blktrace or any trace that \"approxftl trace\n"
 	     "formats\" lists to a block device or a file, when they are due, and reports how late\n"
 	     "they were.");
-	command_line_help(&command);
+	command_line_print_help(&command);
 }

@@ -45,7 +45,7 @@ void replay_report_free(struct replay_report *report)
 	free(report);
 }
 
-static void add_times(struct replay_report *report, const struct replay_log_entry *entry)
+static void add_entry_times(struct replay_report *report, const struct replay_log_entry *entry)
 {
 	u64 lag = entry->submit_ns > entry->due_ns ? entry->submit_ns - entry->due_ns : 0;
 
@@ -65,7 +65,7 @@ static void add_times(struct replay_report *report, const struct replay_log_entr
 	}
 }
 
-void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry)
+void replay_report_add_entry(struct replay_report *report, const struct replay_log_entry *entry)
 {
 	if (entry->error && !report->failed++)
 		report->first_error = entry->error;
@@ -79,15 +79,15 @@ void replay_report_add(struct replay_report *report, const struct replay_log_ent
 	if (!entry->sequence)
 		return;
 	report->done++;
-	add_times(report, entry);
+	add_entry_times(report, entry);
 }
 
-bool replay_report_data_wrong(const struct replay_report *report)
+bool replay_report_is_data_wrong(const struct replay_report *report)
 {
 	return report->lost || report->misplaced || report->stale || report->flips[DATA_PRECISE];
 }
 
-u64 replay_report_lag(const struct replay_report *report)
+u64 replay_report_lag_p99(const struct replay_report *report)
 {
 	return aftl_histogram_quantile(&report->lag, 9900);
 }
@@ -104,7 +104,7 @@ static u64 rate_per_s(u64 requests, u64 ns)
 
 /* JSON output */
 
-static void json_times(struct json_writer *json, const struct aftl_histogram *histogram)
+static void write_times_json(struct json_writer *json, const struct aftl_histogram *histogram)
 {
 	json_u64(json, "mean_ns", histogram_mean(histogram));
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++)
@@ -113,7 +113,7 @@ static void json_times(struct json_writer *json, const struct aftl_histogram *hi
 	json_u64(json, "max_ns", histogram->largest);
 }
 
-static void json_fidelity(const struct replay_report *report, struct json_writer *json)
+static void write_fidelity_json(const struct replay_report *report, struct json_writer *json)
 {
 	bool closed = report->header.closed_depth;
 
@@ -123,7 +123,7 @@ static void json_fidelity(const struct replay_report *report, struct json_writer
 		json_u64(json, "depth", report->header.closed_depth);
 	} else {
 		json_object(json, "lag");
-		json_times(json, &report->lag);
+		write_times_json(json, &report->lag);
 		json_end_object(json);
 		json_u64(json, "late_ns", report->late_ns);
 		json_u64(json, "late_requests", report->late);
@@ -135,7 +135,7 @@ static void json_fidelity(const struct replay_report *report, struct json_writer
 	json_end_object(json);
 }
 
-static void json_latency(const struct replay_report *report, struct json_writer *json)
+static void write_replay_latency_json(const struct replay_report *report, struct json_writer *json)
 {
 	json_array(json, "latency");
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
@@ -149,7 +149,7 @@ static void json_latency(const struct replay_report *report, struct json_writer 
 			json_string(json, "class", report->header.class_names[class]);
 			json_u64(json, "requests", latency->ns.count);
 			json_u64(json, "bytes", latency->bytes);
-			json_times(json, &latency->ns);
+			write_times_json(json, &latency->ns);
 			json_end_object(json);
 		}
 	json_end_array(json);
@@ -164,7 +164,7 @@ static void json_kind(const struct replay_report *report, enum data_kind kind, c
 	json_end_object(json);
 }
 
-void replay_report_json(const struct replay_report *report, struct json_writer *json)
+void replay_report_write_json(const struct replay_report *report, struct json_writer *json)
 {
 	json_u64(json, "planned_requests", report->header.planned);
 	json_u64(json, "done_requests", report->done);
@@ -174,8 +174,8 @@ void replay_report_json(const struct replay_report *report, struct json_writer *
 	json_string(json, "engine", report->header.engine);
 	json_u64(json, "limit", report->header.limit);
 	json_u64(json, "elapsed_ns", report->last_complete_ns);
-	json_fidelity(report, json);
-	json_latency(report, json);
+	write_fidelity_json(report, json);
+	write_replay_latency_json(report, json);
 	json_object(json, "data");
 	json_kind(report, DATA_PRECISE, "precise", json);
 	json_kind(report, DATA_APPROXIMATE, "approximate", json);
@@ -187,14 +187,14 @@ void replay_report_json(const struct replay_report *report, struct json_writer *
 
 /* Text output */
 
-static void time_cells(struct text_table *table, const struct aftl_histogram *histogram)
+static void put_time_cells(struct text_table *table, const struct aftl_histogram *histogram)
 {
 	char text[HUMAN_SIZE];
 
 	human_time(text, histogram_mean(histogram));
 	text_table_cell(table, "%s", text);
 	for (unsigned int i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		quantile_print(text, quantile_of(histogram, quantiles[i].share));
+		quantile_format(text, histogram_quantile_ns(histogram, quantiles[i].share));
 		text_table_cell(table, "%s", text);
 	}
 	human_time(text, histogram->largest);
@@ -214,10 +214,10 @@ static void print_latency(const struct replay_report *report, unsigned int op, u
 	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
 	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
 	text_table_cell(table, "%s", size);
-	time_cells(table, &latency->ns);
+	put_time_cells(table, &latency->ns);
 }
 
-static void print_table(const struct replay_report *report, FILE *out)
+static void print_latency_table(const struct replay_report *report, FILE *out)
 {
 	struct text_table table;
 
@@ -235,15 +235,15 @@ static void print_table(const struct replay_report *report, FILE *out)
 		text_table_cell(&table, "behind schedule");
 		text_table_cell(&table, "%llu", (unsigned long long)report->done);
 		text_table_cell(&table, "%s", "");
-		time_cells(&table, &report->lag);
+		put_time_cells(&table, &report->lag);
 	}
 	for (unsigned int op = 0; op < AFTL_OPS; op++)
 		for (unsigned int class = 0; class < AFTL_RECORD_CLASSES; class++)
 			print_latency(report, op, class, &table);
-	text_table_end(&table, out);
+	text_table_print_and_free(&table, out);
 }
 
-static void print_rates(const struct replay_report *report, FILE *out)
+static void print_request_rates(const struct replay_report *report, FILE *out)
 {
 	unsigned long long achieved = rate_per_s(report->done, report->last_submit_ns);
 	char share[HUMAN_SIZE];
@@ -262,7 +262,7 @@ static void print_rates(const struct replay_report *report, FILE *out)
 		fprintf(out, TOO_SLOW, share, late);
 }
 
-static void print_data(const struct replay_report *report, FILE *out)
+static void print_data_errors(const struct replay_report *report, FILE *out)
 {
 	static const char *const names[DATA_CLASSES] = { "precise", "approximate" };
 
@@ -290,7 +290,7 @@ void replay_report_print(const struct replay_report *report, FILE *out)
 			(unsigned long long)report->failed, strerror((int)report->first_error));
 	if (!report->done)
 		return;
-	print_table(report, out);
-	print_rates(report, out);
-	print_data(report, out);
+	print_latency_table(report, out);
+	print_request_rates(report, out);
+	print_data_errors(report, out);
 }

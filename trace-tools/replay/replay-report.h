@@ -64,16 +64,16 @@ struct replay_report *replay_report_create(const struct replay_log_header *heade
 void replay_report_free(struct replay_report *report);
 
 /* Add an entry. Entries with sequence 0 (read-back) count for the data only. */
-void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry);
+void replay_report_add_entry(struct replay_report *report, const struct replay_log_entry *entry);
 
 /* Return true if data were lost, misplaced or stale, or precise data have flipped bits. */
-bool replay_report_data_wrong(const struct replay_report *report);
+bool replay_report_is_data_wrong(const struct replay_report *report);
 
 /* Return: 99th percentile of the lag. */
-u64 replay_report_lag(const struct replay_report *report);
+u64 replay_report_lag_p99(const struct replay_report *report);
 
 /* Write the report as members of the JSON object that is open. */
-void replay_report_json(const struct replay_report *report, struct json_writer *json);
+void replay_report_write_json(const struct replay_report *report, struct json_writer *json);
 void replay_report_print(const struct replay_report *report, FILE *out);
 
 #endif

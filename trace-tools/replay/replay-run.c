@@ -36,8 +36,8 @@ void replay_run_release(struct replay_run *run)
 }
 
 /* Start a thread with signals blocked: only the pilot handles them. */
-static int start_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
-			struct aftl_error *error)
+static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
+			       struct aftl_error *error)
 {
 	sigset_t all, before;
 	int ret;
@@ -49,29 +49,29 @@ static int start_thread(pthread_t *id, void *(*body)(void *argument), struct rep
 	return ret ? aftl_fail(error, -ret, "cannot make a thread: %s", strerror(ret)) : 0;
 }
 
-void replay_run_help(const struct replay_run *run)
+void replay_run_helper_threads(const struct replay_run *run)
 {
 	/* This may fail without CAP_SYS_NICE; requests may then be less punctual. */
 	if (!run->closed_depth)
 		setpriority(PRIO_PROCESS, 0, HELPER_NICE);
 }
 
-static int run_threads(struct replay_run *run, struct aftl_error *error)
+static int run_replay_threads(struct replay_run *run, struct aftl_error *error)
 {
 	pthread_t feeder;
-	int ret = start_thread(&feeder, feeder_thread, run, error);
+	int ret = start_replay_thread(&feeder, feeder_thread, run, error);
 
 	if (ret)
 		return ret;
-	ret = pilot_fly(run, error);
+	ret = run_replay_loop(run, error);
 	atomic_store(&run->stopping, true);
 	data_buffers_close(&run->buffers);
 	pthread_join(feeder, NULL);
 	return ret;
 }
 
-int replay_run_phase(struct replay_run *run, const struct request_source *source,
-		     u32 closed_depth, struct aftl_error *error)
+int replay_run_one_phase(struct replay_run *run, const struct request_source *source,
+			 u32 closed_depth, struct aftl_error *error)
 {
 	pthread_t scribe;
 	int ret;
@@ -83,10 +83,10 @@ int replay_run_phase(struct replay_run *run, const struct request_source *source
 	atomic_store(&run->flown, false);
 	atomic_store(&run->stopping, false);
 	data_buffers_open(&run->buffers);
-	ret = start_thread(&scribe, scribe_thread, run, error);
+	ret = start_replay_thread(&scribe, scribe_thread, run, error);
 	if (ret)
 		return ret;
-	ret = run_threads(run, error);
+	ret = run_replay_threads(run, error);
 	atomic_store(&run->flown, true);
 	pthread_join(scribe, NULL);
 	if (!ret && run->feeder_error.text[0]) {
@@ -96,25 +96,25 @@ int replay_run_phase(struct replay_run *run, const struct request_source *source
 	return ret;
 }
 
-static bool was_written(const struct read_back *back, u64 unit)
+static bool was_unit_written(const struct read_back *back, u64 unit)
 {
 	return back->expected->units[unit].newest;
 }
 
-int read_back_next(void *context, struct aftl_record *record,
-		   struct aftl_error *error __maybe_unused)
+int next_read_back_request(void *context, struct aftl_record *record,
+			   struct aftl_error *error __maybe_unused)
 {
 	struct read_back *back = context;
 	u32 sectors = back->expected->unit_bytes >> AFTL_RECORD_SECTOR_SHIFT;
 	u64 first = back->next_unit;
 	u64 end;
 
-	while (first < back->expected->count && !was_written(back, first))
+	while (first < back->expected->count && !was_unit_written(back, first))
 		first++;
 	if (first >= back->expected->count)
 		return 0;
 	for (end = first + 1; end < back->expected->count && end - first < back->most_units; end++)
-		if (!was_written(back, end))
+		if (!was_unit_written(back, end))
 			break;
 	back->next_unit = end;
 	*record = (struct aftl_record){

@@ -85,7 +85,7 @@ static inline u64 ticket_first_unit(const struct replay_run *run, const struct t
 	return ticket_offset(ticket) / run->expected.unit_bytes;
 }
 
-static inline u32 ticket_units(const struct replay_run *run, const struct ticket *ticket)
+static inline u32 count_ticket_units(const struct replay_run *run, const struct ticket *ticket)
 {
 	return (u32)(ticket_length(ticket) / run->expected.unit_bytes);
 }
@@ -98,27 +98,27 @@ void *scribe_thread(void *argument);
  * Raise the priority of the calling helper thread, if permitted: the pilot waits for the helpers
  * when they are late.
  */
-void replay_run_help(const struct replay_run *run);
+void replay_run_helper_threads(const struct replay_run *run);
 
 /**
- * pilot_fly() - issue ready requests until the stream ends or a signal arrives
+ * run_replay_loop() - issue ready requests until the stream ends or a signal arrives
  *
  * Return: 0, or a negative error number with a sentence.
  */
-int __must_check pilot_fly(struct replay_run *run, struct aftl_error *error);
+int __must_check run_replay_loop(struct replay_run *run, struct aftl_error *error);
 
 /*
  * Lock the program's present pages in memory, if permitted: a page fault on a slow disk would
  * delay requests by milliseconds. Call this before the memory for data is allocated.
  */
-void pilot_hold_program(void);
+void lock_program_in_memory(void);
 
 /**
- * replay_run_phase() - run all requests of a source
+ * replay_run_one_phase() - run all requests of a source
  * @run: prepared, except for the members that belong to a phase
  */
-int __must_check replay_run_phase(struct replay_run *run, const struct request_source *source,
-				  u32 closed_depth, struct aftl_error *error);
+int __must_check replay_run_one_phase(struct replay_run *run, const struct request_source *source,
+				      u32 closed_depth, struct aftl_error *error);
 
 /* Allocate the tickets and the queues. */
 void replay_run_prepare(struct replay_run *run);
@@ -131,6 +131,6 @@ struct read_back {
 	u32 most_units;
 };
 
-int read_back_next(void *context, struct aftl_record *record, struct aftl_error *error);
+int next_read_back_request(void *context, struct aftl_record *record, struct aftl_error *error);
 
 #endif

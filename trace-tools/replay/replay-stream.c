@@ -18,7 +18,7 @@ struct replay_stream {
 	u64 folded;
 };
 
-static void learn_kinds(struct replay_stream *stream)
+static void learn_request_kinds(struct replay_stream *stream)
 {
 	const struct aftl_record_header *header = stream_header(stream);
 
@@ -58,7 +58,7 @@ int stream_open(struct replay_stream **out, const char *path, const struct readi
 		free(stream);
 		return ret;
 	}
-	learn_kinds(stream);
+	learn_request_kinds(stream);
 	*out = stream;
 	return 0;
 }
@@ -87,7 +87,7 @@ void stream_describe(const struct replay_stream *stream, FILE *out)
 void stream_losses(const struct replay_stream *stream, FILE *out)
 {
 	if (stream->foreign)
-		foreign_trace_losses(stream->foreign, out);
+		foreign_trace_print_losses(stream->foreign, out);
 }
 
 bool stream_is_record_file(const struct replay_stream *stream)
@@ -115,7 +115,7 @@ int stream_rewind(struct replay_stream *stream, struct aftl_error *error)
 	return 0;
 }
 
-static void align_request(const struct replay_stream *stream, struct aftl_record *record)
+static void align_stream_request(const struct replay_stream *stream, struct aftl_record *record)
 {
 	u64 align = stream->change.align >> AFTL_RECORD_SECTOR_SHIFT;
 	u64 end = record->off_sect + record->nsect;
@@ -127,8 +127,8 @@ static void align_request(const struct replay_stream *stream, struct aftl_record
 }
 
 /* Wrap addresses; a request that would extend beyond the end is moved back to fit. */
-static int fold_request(struct replay_stream *stream, struct aftl_record *record,
-			struct aftl_error *error)
+static int wrap_request_addresses(struct replay_stream *stream, struct aftl_record *record,
+				  struct aftl_error *error)
 {
 	u64 sectors = stream->change.fold_bytes >> AFTL_RECORD_SECTOR_SHIFT;
 
@@ -149,7 +149,7 @@ int stream_next(struct replay_stream *stream, struct aftl_record *record,
 
 	if (stream->change.limit && stream->given == stream->change.limit)
 		return 0;
-	ret = stream->foreign ? foreign_trace_next(stream->foreign, record, error) :
+	ret = stream->foreign ? foreign_trace_next_record(stream->foreign, record, error) :
 				record_next(stream->reader, record, error);
 	if (ret <= 0)
 		return ret;
@@ -157,13 +157,13 @@ int stream_next(struct replay_stream *stream, struct aftl_record *record,
 		stream->first_ns = record->t_ns;
 	record->t_ns = (u64)((__uint128_t)(record->t_ns - stream->first_ns) * REPLAY_SPEED_ONE /
 			     stream->change.speed);
-	align_request(stream, record);
+	align_stream_request(stream, record);
 	stream->given++;
-	ret = fold_request(stream, record, error);
+	ret = wrap_request_addresses(stream, record, error);
 	return ret ? ret : 1;
 }
 
-static void survey_request(struct stream_survey *survey, const struct aftl_record *record)
+static void add_request_to_survey(struct stream_survey *survey, const struct aftl_record *record)
 {
 	u64 bytes = (u64)record->nsect << AFTL_RECORD_SECTOR_SHIFT;
 	u64 offset = record->off_sect << AFTL_RECORD_SECTOR_SHIFT;
@@ -190,7 +190,7 @@ int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 		ret = stream_next(stream, &record, error);
 		if (ret <= 0)
 			break;
-		survey_request(survey, &record);
+		add_request_to_survey(survey, &record);
 		ret = 0;
 	}
 	survey->folded = stream->folded;

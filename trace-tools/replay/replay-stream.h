@@ -91,7 +91,7 @@ int __must_check stream_next(struct replay_stream *stream, struct aftl_record *r
 /* Map the class of a request to a kind of data. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
-static inline bool survey_writes(const struct stream_survey *survey)
+static inline bool has_survey_writes(const struct stream_survey *survey)
 {
 	return survey->by_op[AFTL_OP_WRITE] || survey->by_op[AFTL_OP_DISCARD] ||
 	       survey->by_op[AFTL_OP_WRITE_ZEROES];

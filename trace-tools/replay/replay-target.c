@@ -17,13 +17,13 @@
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
-static int target_error(const struct target_wish *wish, int code, const char *what,
-			struct aftl_error *error)
+static int report_target_error(const struct target_wish *wish, int code, const char *what,
+			       struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.120s: %s: %s", wish->path, what, strerror(-code));
 }
 
-static int complain_content(const struct target_wish *wish, struct aftl_error *error)
+static int report_target_has_data(const struct target_wish *wish, struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST,
 			 "%.120s has content, which would be lost; --overwrite does it all the same",
@@ -31,7 +31,7 @@ static int complain_content(const struct target_wish *wish, struct aftl_error *e
 }
 
 /* Create a file of the specified size. */
-static int create_file(const struct target_wish *wish, struct aftl_error *error)
+static int create_target_file(const struct target_wish *wish, struct aftl_error *error)
 {
 	int fd, ret = 0;
 
@@ -41,14 +41,14 @@ static int create_file(const struct target_wish *wish, struct aftl_error *error)
 				 wish->path);
 	fd = open(wish->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return target_error(wish, -errno, "cannot create", error);
+		return report_target_error(wish, -errno, "cannot create", error);
 	if (ftruncate(fd, (off_t)wish->size))
-		ret = target_error(wish, -errno, "cannot give it its size", error);
+		ret = report_target_error(wish, -errno, "cannot give it its size", error);
 	close(fd);
 	return ret;
 }
 
-static int imagine_file(struct replay_target *target, const struct target_wish *wish)
+static int assume_new_target_file(struct replay_target *target, const struct target_wish *wish)
 {
 	target->size = wish->size;
 	target->sector = FILE_SECTOR;
@@ -56,13 +56,13 @@ static int imagine_file(struct replay_target *target, const struct target_wish *
 	return 0;
 }
 
-static int check_file(const struct target_wish *wish, const struct stat *found, bool fresh,
-		      struct aftl_error *error)
+static int check_target_file(const struct target_wish *wish, const struct stat *found, bool fresh,
+			     struct aftl_error *error)
 {
 	if (fresh)
 		return 0;
 	if (wish->writes && found->st_size && !wish->overwrite && !wish->only_look)
-		return complain_content(wish, error);
+		return report_target_has_data(wish, error);
 	if (wish->size && wish->size != (u64)found->st_size)
 		return aftl_fail(error, -EINVAL,
 				 "%.120s is there and has %llu bytes; --size is for new files",
@@ -70,7 +70,7 @@ static int check_file(const struct target_wish *wish, const struct stat *found, 
 	return 0;
 }
 
-static int open_with(const struct target_wish *wish, int flags)
+static int open_target_with_flags(const struct target_wish *wish, int flags)
 {
 	bool change = wish->writes && !wish->only_look;
 
@@ -81,56 +81,56 @@ static int open_with(const struct target_wish *wish, int flags)
  * Open with O_DIRECT. Fall back to the page cache for file systems without O_DIRECT, such as tmpfs
  * before Linux 6.6.
  */
-static int open_file(struct replay_target *target, const struct target_wish *wish,
-		     struct aftl_error *error)
+static int open_target_file(struct replay_target *target, const struct target_wish *wish,
+			    struct aftl_error *error)
 {
 	target->direct = !wish->buffered;
-	target->fd = open_with(wish, wish->buffered ? 0 : O_DIRECT);
+	target->fd = open_target_with_flags(wish, wish->buffered ? 0 : O_DIRECT);
 	if (target->fd < 0 && errno == EINVAL && !wish->buffered) {
 		target->direct = false;
-		target->fd = open_with(wish, 0);
+		target->fd = open_target_with_flags(wish, 0);
 	}
-	return target->fd < 0 ? target_error(wish, -errno, "cannot open", error) : 0;
+	return target->fd < 0 ? report_target_error(wish, -errno, "cannot open", error) : 0;
 }
 
-static int finish_file(struct replay_target *target, const struct target_wish *wish,
-		       struct aftl_error *error)
+static int finish_opening_file(struct replay_target *target, const struct target_wish *wish,
+			       struct aftl_error *error)
 {
 	struct stat found;
 
 	if (fstat(target->fd, &found))
-		return target_error(wish, -errno, "cannot look at it", error);
+		return report_target_error(wish, -errno, "cannot look at it", error);
 	target->size = (u64)found.st_size;
 	target->sector = FILE_SECTOR;
 	return 0;
 }
 
-static int complain_in_use(const struct target_wish *wish, const struct stat *found,
-			   struct aftl_error *error)
+static int report_target_in_use(const struct target_wish *wish, const struct stat *found,
+				struct aftl_error *error)
 {
 	struct dm_device device = { .major = major(found->st_rdev),
 				    .minor = minor(found->st_rdev) };
 	char phrase[160] = "in use";
 
-	device_holder(&device, phrase, sizeof(phrase));
+	device_find_holder(&device, phrase, sizeof(phrase));
 	return aftl_fail(error, -EBUSY, "%.60s is %.120s (or --force, which may destroy it)",
 			 wish->path, phrase);
 }
 
-static int open_device(struct replay_target *target, const struct target_wish *wish,
-		       const struct stat *found, struct aftl_error *error)
+static int open_target_device(struct replay_target *target, const struct target_wish *wish,
+			      const struct stat *found, struct aftl_error *error)
 {
 	int flags = (wish->buffered ? 0 : O_DIRECT) | (wish->force ? 0 : O_EXCL);
 
 	target->device = true;
 	target->direct = !wish->buffered;
-	target->fd = open_with(wish, flags);
+	target->fd = open_target_with_flags(wish, flags);
 	if (target->fd < 0 && errno == EBUSY)
-		return complain_in_use(wish, found, error);
-	return target->fd < 0 ? target_error(wish, -errno, "cannot open", error) : 0;
+		return report_target_in_use(wish, found, error);
+	return target->fd < 0 ? report_target_error(wish, -errno, "cannot open", error) : 0;
 }
 
-static bool all_zero(const u8 *bytes, size_t count)
+static bool probed_bytes_zero(const u8 *bytes, size_t count)
 {
 	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
 }
@@ -142,47 +142,47 @@ static int check_marks(const struct replay_target *target, const struct target_w
 	u8 *bytes = memory_zeroed(1, MARKED_BYTES);
 	int fd = open(wish->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
-	bool empty = got >= 0 && all_zero(bytes, (size_t)got);
-	int ret = got < 0 ? target_error(wish, -errno, "cannot read", error) : 0;
+	bool empty = got >= 0 && probed_bytes_zero(bytes, (size_t)got);
+	int ret = got < 0 ? report_target_error(wish, -errno, "cannot read", error) : 0;
 
 	if (fd >= 0)
 		close(fd);
 	free(bytes);
 	if (ret || empty)
 		return ret;
-	return complain_content(wish, error);
+	return report_target_has_data(wish, error);
 }
 
-static int finish_device(struct replay_target *target, const struct target_wish *wish,
-			 struct aftl_error *error)
+static int finish_opening_device(struct replay_target *target, const struct target_wish *wish,
+				 struct aftl_error *error)
 {
 	int sector;
 
 	if (ioctl(target->fd, BLKGETSIZE64, &target->size) ||
 	    ioctl(target->fd, BLKSSZGET, &sector))
-		return target_error(wish, -errno, "cannot ask for its size", error);
+		return report_target_error(wish, -errno, "cannot ask for its size", error);
 	target->sector = (u32)sector;
 	if (!wish->writes || wish->overwrite || wish->only_look)
 		return 0;
 	return check_marks(target, wish, error);
 }
 
-static int open_found(struct replay_target *target, const struct target_wish *wish,
-		      const struct stat *found, bool fresh, struct aftl_error *error)
+static int open_existing_target(struct replay_target *target, const struct target_wish *wish,
+				const struct stat *found, bool fresh, struct aftl_error *error)
 {
 	int ret;
 
 	if (S_ISBLK(found->st_mode)) {
-		ret = open_device(target, wish, found, error);
-		return ret ? ret : finish_device(target, wish, error);
+		ret = open_target_device(target, wish, found, error);
+		return ret ? ret : finish_opening_device(target, wish, error);
 	}
 	if (!S_ISREG(found->st_mode))
 		return aftl_fail(error, -EINVAL, "%.120s is neither a block device nor a file",
 				 wish->path);
-	ret = check_file(wish, found, fresh, error);
+	ret = check_target_file(wish, found, fresh, error);
 	if (!ret)
-		ret = open_file(target, wish, error);
-	return ret ? ret : finish_file(target, wish, error);
+		ret = open_target_file(target, wish, error);
+	return ret ? ret : finish_opening_file(target, wish, error);
 }
 
 int target_open(struct replay_target *target, const struct target_wish *wish,
@@ -195,14 +195,14 @@ int target_open(struct replay_target *target, const struct target_wish *wish,
 	*target = (struct replay_target){ .path = wish->path, .fd = -1 };
 	if (stat(wish->path, &found) && errno == ENOENT) {
 		if (wish->only_look && wish->size)
-			return imagine_file(target, wish);
-		ret = create_file(wish, error);
+			return assume_new_target_file(target, wish);
+		ret = create_target_file(wish, error);
 		fresh = true;
 	}
 	if (!ret && stat(wish->path, &found))
-		ret = target_error(wish, -errno, "cannot look at it", error);
+		ret = report_target_error(wish, -errno, "cannot look at it", error);
 	if (!ret)
-		ret = open_found(target, wish, &found, fresh, error);
+		ret = open_existing_target(target, wish, &found, fresh, error);
 	if (ret)
 		target_close(target);
 	return ret;

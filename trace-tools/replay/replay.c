@@ -49,7 +49,7 @@ struct replay {
 /* Preparation */
 
 /* Print the detected format before a trace in another format is used. */
-static void tell_source(const struct replay *replay)
+static void print_source_format(const struct replay *replay)
 {
 	const struct stream_survey *survey = &replay->survey;
 	char span[HUMAN_SIZE], share[HUMAN_SIZE];
@@ -66,7 +66,7 @@ static void tell_source(const struct replay *replay)
 		(unsigned long long)survey->requests, span, share);
 }
 
-static int open_stream(struct replay *replay, struct aftl_error *error)
+static int open_request_stream(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_options *options = &replay->options;
 	int ret = stream_open(&replay->stream, options->trace, &options->reading, error);
@@ -83,17 +83,17 @@ static int open_stream(struct replay *replay, struct aftl_error *error)
 	stream_set_change(replay->stream, &replay->change);
 	ret = stream_survey(replay->stream, &replay->survey, error);
 	if (!ret)
-		tell_source(replay);
+		print_source_format(replay);
 	return ret;
 }
 
-static int open_target(struct replay *replay, struct aftl_error *error)
+static int open_replay_target(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_options *options = &replay->options;
 	const struct target_wish wish = {
 		.path = options->target,
 		.size = options->size_bytes,
-		.writes = survey_writes(&replay->survey),
+		.writes = has_survey_writes(&replay->survey),
 		.buffered = options->buffered,
 		.overwrite = options->overwrite,
 		.force = options->force,
@@ -103,7 +103,7 @@ static int open_target(struct replay *replay, struct aftl_error *error)
 	return target_open(&replay->run.target, &wish, error);
 }
 
-static int fold_stream(struct replay *replay, u64 bytes, struct aftl_error *error)
+static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_error *error)
 {
 	replay->change.fold_bytes = bytes;
 	stream_set_change(replay->stream, &replay->change);
@@ -111,7 +111,7 @@ static int fold_stream(struct replay *replay, u64 bytes, struct aftl_error *erro
 }
 
 /* Size to wrap addresses at: rounded so that wrapped requests keep an alignment of up to 4 KiB. */
-static u64 usable_bytes(const struct replay *replay)
+static u64 usable_target_bytes(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
 
@@ -119,7 +119,7 @@ static u64 usable_bytes(const struct replay *replay)
 	return replay->run.target.size / grain * grain;
 }
 
-static int fit_stream(struct replay *replay, struct aftl_error *error)
+static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_target *target = &replay->run.target;
 	const struct stream_survey *survey = &replay->survey;
@@ -130,7 +130,7 @@ static int fit_stream(struct replay *replay, struct aftl_error *error)
 				 (unsigned long long)survey->end_bytes, target->path,
 				 (unsigned long long)target->size);
 	if (survey->end_bytes > target->size) {
-		int ret = fold_stream(replay, usable_bytes(replay), error);
+		int ret = wrap_stream_addresses(replay, usable_target_bytes(replay), error);
 
 		if (ret)
 			return ret;
@@ -143,7 +143,7 @@ static int fit_stream(struct replay *replay, struct aftl_error *error)
 	return 0;
 }
 
-static int check_limits(const struct replay *replay, struct aftl_error *error)
+static int check_replay_limits(const struct replay *replay, struct aftl_error *error)
 {
 	const struct stream_survey *survey = &replay->survey;
 
@@ -160,7 +160,7 @@ static int check_limits(const struct replay *replay, struct aftl_error *error)
 }
 
 /* Open the control device for tags. A missing one is an error only with --tags require. */
-static int open_tags(struct replay *replay, struct aftl_error *error)
+static int open_tag_control(struct replay *replay, struct aftl_error *error)
 {
 	const char *when = replay->options.tags;
 
@@ -177,7 +177,7 @@ static int open_tags(struct replay *replay, struct aftl_error *error)
 	return 0;
 }
 
-static int prepare_data(struct replay *replay, struct aftl_error *error)
+static int prepare_expected_data(struct replay *replay, struct aftl_error *error)
 {
 	struct replay_run *run = &replay->run;
 	u64 largest = max(replay->survey.largest_bytes, (u64)READ_BACK_BYTES);
@@ -195,7 +195,7 @@ static int prepare_data(struct replay *replay, struct aftl_error *error)
 	return ret;
 }
 
-static int choose_engine(struct replay *replay, struct aftl_error *error)
+static int choose_io_engine(struct replay *replay, struct aftl_error *error)
 {
 	const struct engine_config config = { .target = &replay->run.target, .depth = 1 };
 	const char *name = replay->options.engine;
@@ -214,22 +214,22 @@ static int choose_engine(struct replay *replay, struct aftl_error *error)
 	return ret == -EOPNOTSUPP && !name ? 0 : ret;
 }
 
-static int get_ready(struct replay *replay, struct aftl_error *error)
+static int prepare_replay(struct replay *replay, struct aftl_error *error)
 {
-	int ret = open_stream(replay, error);
+	int ret = open_request_stream(replay, error);
 
 	if (!ret)
-		ret = check_limits(replay, error);
+		ret = check_replay_limits(replay, error);
 	if (!ret)
-		ret = open_target(replay, error);
+		ret = open_replay_target(replay, error);
 	if (!ret)
-		ret = fit_stream(replay, error);
-	return ret ? ret : choose_engine(replay, error);
+		ret = fit_stream_to_target(replay, error);
+	return ret ? ret : choose_io_engine(replay, error);
 }
 
 /* Print the plan */
 
-static void print_plan(const struct replay *replay)
+static void print_replay_plan(const struct replay *replay)
 {
 	static const char *const names[AFTL_OPS] = { "reads", "writes", "flushes", "discards",
 						      "zeroes" };
@@ -262,7 +262,7 @@ static FILE *text_stream(const struct replay_options *options)
 
 /* Report */
 
-static void write_about(struct replay *replay)
+static void write_replay_description(struct replay *replay)
 {
 	struct replay_log_header *header = &replay->log_header;
 	FILE *out = fmemopen(header->about, sizeof(header->about) - 1, "w");
@@ -301,13 +301,13 @@ static void describe_replay(struct replay *replay)
 	scnprintf(header->engine, sizeof(header->engine), "%s", replay->run.engine_type->name);
 	scnprintf(header->tool_version, sizeof(header->tool_version), "approxftl %s",
 		  approxftl_version());
-	write_about(replay);
+	write_replay_description(replay);
 }
 
 /* File of --json. It is opened at the start, so that a wrong name fails before the replay. */
 static struct output_file json_file;
 
-static enum exit_code open_json(const char *path)
+static enum exit_code open_json_output(const char *path)
 {
 	struct aftl_error error;
 
@@ -316,8 +316,8 @@ static enum exit_code open_json(const char *path)
 	return complain_failed("replay", &error, EXIT_FAILED);
 }
 
-static enum exit_code write_json(const struct replay_options *options,
-				 const struct replay_report *report, bool was_interrupted)
+static enum exit_code write_replay_json(const struct replay_options *options,
+					const struct replay_report *report, bool was_interrupted)
 {
 	struct json_writer json;
 	struct aftl_error error;
@@ -331,7 +331,7 @@ static enum exit_code write_json(const struct replay_options *options,
 		json_string(&json, "target", options->target);
 	}
 	json_bool(&json, "interrupted", was_interrupted);
-	replay_report_json(report, &json);
+	replay_report_write_json(report, &json);
 	json_envelope_end(&json);
 	if (!output_file_close(&json_file, &error))
 		return EXIT_DONE;
@@ -343,7 +343,7 @@ static enum exit_code print_summary(const struct replay_options *options,
 {
 	if (!options->json || strcmp(options->json, "-") != 0)
 		replay_report_print(report, stdout);
-	return options->json ? write_json(options, report, was_interrupted) : EXIT_DONE;
+	return options->json ? write_replay_json(options, report, was_interrupted) : EXIT_DONE;
 }
 
 /* Determine the exit code; the most serious problem goes first. */
@@ -354,14 +354,14 @@ static enum exit_code replay_exit_code(const struct replay_options *options,
 
 	if (report->failed)
 		return EXIT_FAILED;
-	if (replay_report_data_wrong(report)) {
+	if (replay_report_is_data_wrong(report)) {
 		complain_of("replay", "data came back wrong");
 		return EXIT_NOT_VERIFIED;
 	}
 	if (!options->max_lag_ns || report->header.closed_depth ||
-	    replay_report_lag(report) <= options->max_lag_ns)
+	    replay_report_lag_p99(report) <= options->max_lag_ns)
 		return EXIT_DONE;
-	human_span(lag, replay_report_lag(report));
+	human_span(lag, replay_report_lag_p99(report));
 	human_span(most, options->max_lag_ns);
 	complain_of("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
@@ -375,32 +375,32 @@ static int stream_source(void *context, struct aftl_record *record, struct aftl_
 	return stream_next(context, record, error);
 }
 
-static int read_everything_back(struct replay *replay, struct aftl_error *error)
+static int read_all_data_back(struct replay *replay, struct aftl_error *error)
 {
 	struct read_back back = {
 		.expected = &replay->run.expected,
 		.most_units = READ_BACK_BYTES / replay->run.expected.unit_bytes,
 	};
-	const struct request_source source = { .next = read_back_next, .context = &back };
+	const struct request_source source = { .next = next_read_back_request, .context = &back };
 
-	return replay_run_phase(&replay->run, &source, READ_BACK_DEPTH, error);
+	return replay_run_one_phase(&replay->run, &source, READ_BACK_DEPTH, error);
 }
 
-static int fly_phases(struct replay *replay, struct aftl_error *error)
+static int run_replay_phases(struct replay *replay, struct aftl_error *error)
 {
 	const struct request_source source = { .next = stream_source, .context = replay->stream,
 					       .in_stream = true };
 	int ret = stream_rewind(replay->stream, error);
 
 	if (!ret)
-		ret = replay_run_phase(&replay->run, &source,
-				       (u32)replay->options.closed_loop, error);
+		ret = replay_run_one_phase(&replay->run, &source,
+					   (u32)replay->options.closed_loop, error);
 	if (!ret && replay->options.read_back && !interrupted())
-		ret = read_everything_back(replay, error);
+		ret = read_all_data_back(replay, error);
 	return ret;
 }
 
-static int fly(struct replay *replay, struct aftl_error *error)
+static int run_prepared_replay(struct replay *replay, struct aftl_error *error)
 {
 	struct replay_run *run = &replay->run;
 	struct aftl_error later;
@@ -420,7 +420,7 @@ static int fly(struct replay *replay, struct aftl_error *error)
 							       PROGRESS_ON_TERMINAL,
 		       "replay", replay->survey.requests);
 	replay_run_prepare(run);
-	ret = fly_phases(replay, error);
+	ret = run_replay_phases(replay, error);
 	progress_end(&run->progress);
 	end = replay_log_finish(run->log, ret ? &later : error);
 	return ret ? ret : end;
@@ -429,14 +429,14 @@ static int fly(struct replay *replay, struct aftl_error *error)
 static enum exit_code run_replay(struct replay *replay, struct aftl_error *error)
 {
 	enum exit_code told, judged;
-	int ret = open_tags(replay, error);
+	int ret = open_tag_control(replay, error);
 	struct target_status status;
 
-	pilot_hold_program();
+	lock_program_in_memory();
 	if (!ret)
-		ret = prepare_data(replay, error);
+		ret = prepare_expected_data(replay, error);
 	if (!ret)
-		ret = fly(replay, error);
+		ret = run_prepared_replay(replay, error);
 	if (ret)
 		return complain_failed("replay", error, EXIT_FAILED);
 	told = print_summary(&replay->options, replay->run.report, interrupted());
@@ -449,14 +449,14 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 	return judged ? judged : told;
 }
 
-static enum exit_code to_simulator(struct replay *replay, struct aftl_error *error)
+static enum exit_code replay_to_simulator(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_options *options = &replay->options;
 	bool changed;
-	int ret = open_stream(replay, error);
+	int ret = open_request_stream(replay, error);
 
 	if (!ret && options->fold && options->size_bytes)
-		ret = fold_stream(replay, options->size_bytes, error);
+		ret = wrap_stream_addresses(replay, options->size_bytes, error);
 	if (ret)
 		return complain_failed("replay", error, exit_code_of_input(ret));
 	changed = !stream_is_record_file(replay->stream) ||
@@ -467,9 +467,9 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 	return simulate_stream(options, replay->stream, changed);
 }
 
-static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
+static enum exit_code replay_to_target(struct replay *replay, struct aftl_error *error)
 {
-	int ret = get_ready(replay, error);
+	int ret = prepare_replay(replay, error);
 	struct target_status status;
 
 	if (ret)
@@ -479,7 +479,7 @@ static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 					 text_stream(&replay->options));
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
-	print_plan(replay);
+	print_replay_plan(replay);
 	return EXIT_DONE;
 }
 
@@ -501,15 +501,15 @@ static void release_replay(struct replay *replay)
 
 /* Summary of an existing log */
 
-static int read_log(struct replay_log *log, struct replay_report *report,
-		    struct aftl_error *error)
+static int read_replay_log(struct replay_log *log, struct replay_report *report,
+			   struct aftl_error *error)
 {
 	struct replay_log_entry entry;
 	int ret;
 
-	while ((ret = replay_log_next(log, &entry, error)) > 0)
-		replay_report_add(report, &entry);
-	if (!ret && replay_log_rest(log))
+	while ((ret = replay_log_next_entry(log, &entry, error)) > 0)
+		replay_report_add_entry(report, &entry);
+	if (!ret && replay_log_entries_left(log))
 		complain_of("replay", "the log ends inside an entry: its writer was stopped");
 	return ret;
 }
@@ -526,7 +526,7 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 	if (ret)
 		return complain_failed("replay", &error, exit_code_of_input(ret));
 	report = replay_report_create(&header, options->late_ns);
-	ret = read_log(log, report, &error);
+	ret = read_replay_log(log, report, &error);
 	if (ret)
 		complain_of("replay", "%s", error.text);
 	told = print_summary(options, report, !header.entries || report->done < header.planned);
@@ -538,21 +538,21 @@ static enum exit_code summarise_stream(const struct replay_options *options)
 }
 
 /* Check for conflicts between the named files before any of them is overwritten. */
-static int claim_files(const struct replay_options *options, struct aftl_error *error)
+static int check_file_conflicts(const struct replay_options *options, struct aftl_error *error)
 {
-	int ret = options->trace ? claim_input(options->trace, error) : 0;
+	int ret = options->trace ? claim_input_file(options->trace, error) : 0;
 
 	if (!ret && options->summarise)
-		ret = claim_input(options->summarise, error);
+		ret = claim_input_file(options->summarise, error);
 	if (!ret && options->target)
-		ret = claim_output(options->target, "TARGET", error);
+		ret = claim_output_file(options->target, "TARGET", error);
 	if (!ret && options->record)
-		ret = claim_output(options->record, "--record", error);
-	return !ret && options->json ? claim_output(options->json, "--json", error) : ret;
+		ret = claim_output_file(options->record, "--record", error);
+	return !ret && options->json ? claim_output_file(options->json, "--json", error) : ret;
 }
 
 /* With --simulate the simulator opens its own files. */
-static enum exit_code carry_out(struct replay *replay)
+static enum exit_code execute_replay(struct replay *replay)
 {
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
@@ -561,15 +561,15 @@ static enum exit_code carry_out(struct replay *replay)
 		replay_options_help();
 		return EXIT_DONE;
 	}
-	if (claim_files(&replay->options, &error))
+	if (check_file_conflicts(&replay->options, &error))
 		return complain_failed("replay", &error, EXIT_FAILED);
 	if (replay->options.simulate)
-		return to_simulator(replay, &error);
-	code = open_json(replay->options.json);
+		return replay_to_simulator(replay, &error);
+	code = open_json_output(replay->options.json);
 	if (code)
 		return code;
 	return replay->options.summarise ? summarise_stream(&replay->options) :
-	       to_target(replay, &error);
+	       replay_to_target(replay, &error);
 }
 
 int main(int argc, char **argv)
@@ -583,7 +583,7 @@ int main(int argc, char **argv)
 	replay.run.target.fd = -1;
 	if (replay_options_parse(&replay.options, argc, argv, &error))
 		return complain_failed("replay", &error, EXIT_USAGE);
-	code = carry_out(&replay);
+	code = execute_replay(&replay);
 	release_replay(&replay);
 	return standard_streams_end("approxftl replay", code);
 }

@@ -11,8 +11,8 @@
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 
-static void judge_unit(const struct replay_run *run, const struct ticket *ticket, u32 i,
-		       struct replay_log_entry *entry)
+static void judge_unit_data(const struct replay_run *run, const struct ticket *ticket, u32 i,
+			    struct replay_log_entry *entry)
 {
 	const u8 *bytes = (const u8 *)ticket->data + (u64)i * run->expected.unit_bytes;
 	u32 kind;
@@ -42,7 +42,7 @@ static void judge_unit(const struct replay_run *run, const struct ticket *ticket
 	}
 }
 
-static void write_down(struct replay_run *run, const struct ticket *ticket)
+static void write_ticket_to_log(struct replay_run *run, const struct ticket *ticket)
 {
 	struct replay_log_entry entry = {
 		.due_ns = ticket->due_ns,
@@ -57,14 +57,14 @@ static void write_down(struct replay_run *run, const struct ticket *ticket)
 	};
 
 	if (ticket->floors && !ticket->error) {
-		u32 units = ticket_units(run, ticket);
+		u32 units = count_ticket_units(run, ticket);
 
 		for (u32 i = 0; i < units; i++)
-			judge_unit(run, ticket, i, &entry);
+			judge_unit_data(run, ticket, i, &entry);
 	}
-	replay_report_add(run->report, &entry);
+	replay_report_add_entry(run->report, &entry);
 	if (run->log)
-		replay_log_put(run->log, &entry);
+		replay_log_write_entry(run->log, &entry);
 }
 
 static void drain_completions(struct replay_run *run)
@@ -72,9 +72,9 @@ static void drain_completions(struct replay_run *run)
 	struct ticket *ticket;
 
 	while ((ticket = ticket_queue_peek(&run->ended))) {
-		ticket_queue_pop(&run->ended);
+		ticket_queue_drop_first(&run->ended);
 		if (!ticket->dropped)
-			write_down(run, ticket);
+			write_ticket_to_log(run, ticket);
 		if (ticket->data)
 			data_buffer_put(&run->buffers, ticket->kind, ticket->data, ticket->bytes);
 		free(ticket->floors);
@@ -83,11 +83,11 @@ static void drain_completions(struct replay_run *run)
 	}
 }
 
-static void flush_log(struct replay_run *run, u64 *flushed_ns)
+static void flush_log_if_due(struct replay_run *run, u64 *flushed_ns)
 {
-	u64 now = machine_clock();
+	u64 now = machine_clock_now_ns();
 
-	progress_step(&run->progress, run->report->done);
+	progress_report(&run->progress, run->report->done);
 	if (!run->log || now < *flushed_ns + FLUSH_NS)
 		return;
 	replay_log_flush(run->log);
@@ -96,16 +96,16 @@ static void flush_log(struct replay_run *run, u64 *flushed_ns)
 
 void *scribe_thread(void *argument)
 {
-	const struct timespec pause = to_timespec(PAUSE_NS);
+	const struct timespec pause = ns_to_timespec(PAUSE_NS);
 	struct replay_run *run = argument;
-	u64 flushed_ns = machine_clock();
+	u64 flushed_ns = machine_clock_now_ns();
 	bool last = false;
 
-	replay_run_help(run);
+	replay_run_helper_threads(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
 		drain_completions(run);
-		flush_log(run, &flushed_ns);
+		flush_log_if_due(run, &flushed_ns);
 		if (!last)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	}

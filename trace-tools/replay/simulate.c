@@ -23,8 +23,8 @@ struct command {
 	int count;
 };
 
-static int copy_requests(struct replay_stream *stream, struct record_writer *writer,
-			 struct aftl_error *error)
+static int copy_stream_to_writer(struct replay_stream *stream, struct record_writer *writer,
+				 struct aftl_error *error)
 {
 	struct aftl_record record;
 	int ret = stream_rewind(stream, error);
@@ -38,13 +38,13 @@ static int copy_requests(struct replay_stream *stream, struct record_writer *wri
 	return ret;
 }
 
-static int write_changed(struct replay_stream *stream, char path[NAMELESS_FILE_PATH],
-			 struct aftl_error *error)
+static int write_changed_trace(struct replay_stream *stream, char path[NAMELESS_FILE_PATH],
+			       struct aftl_error *error)
 {
 	struct aftl_record_header header = *stream_header(stream);
 	struct record_writer *writer;
 	struct aftl_error unused;
-	int fd = nameless_file(error);
+	int fd = nameless_file_create(error);
 	int ret, finished;
 
 	if (fd < 0)
@@ -55,18 +55,18 @@ static int write_changed(struct replay_stream *stream, char path[NAMELESS_FILE_P
 	ret = record_create(&writer, path, path, &header, error);
 	if (ret)
 		return ret;
-	ret = copy_requests(stream, writer, error);
+	ret = copy_stream_to_writer(stream, writer, error);
 	/* Keep the message of the first failure. */
 	finished = record_finish(writer, ret ? &unused : error);
 	return ret ? ret : finished;
 }
 
-static void add_argument(struct command *command, const char *word)
+static void add_command_argument(struct command *command, const char *word)
 {
 	command->arguments[command->count++] = (char *)word;
 }
 
-static char *json_word(const char *path)
+static char *json_option_of_path(const char *path)
 {
 	size_t size = sizeof("--json=") + strlen(path);
 	char *word = memory_zeroed(size, 1);
@@ -75,37 +75,37 @@ static char *json_word(const char *path)
 	return word;
 }
 
-static void make_command(struct command *command, const struct replay_options *options,
-			 const char *path)
+static void make_simulate_command(struct command *command, const struct replay_options *options,
+				  const char *path)
 {
 	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
 					   sizeof(char *));
-	sibling_program("approxftl", command->program, sizeof(command->program));
-	add_argument(command, "approxftl");
-	add_argument(command, "sim");
-	add_argument(command, "--trace");
-	add_argument(command, path);
-	add_argument(command, "--arrival");
-	add_argument(command, options->closed_loop ? "closed" : "trace");
+	find_sibling_program("approxftl", command->program, sizeof(command->program));
+	add_command_argument(command, "approxftl");
+	add_command_argument(command, "sim");
+	add_command_argument(command, "--trace");
+	add_command_argument(command, path);
+	add_command_argument(command, "--arrival");
+	add_command_argument(command, options->closed_loop ? "closed" : "trace");
 	if (options->closed_loop) {
 		scnprintf(command->depth, sizeof(command->depth), "--depth=%llu",
 			  (unsigned long long)options->closed_loop);
-		add_argument(command, command->depth);
+		add_command_argument(command, command->depth);
 	}
 	/* Without a size the simulator wraps addresses at the end of its own device. */
 	if (options->fold)
-		add_argument(command, "--fold");
+		add_command_argument(command, "--fold");
 	if (options->seed_given) {
 		scnprintf(command->seed, sizeof(command->seed), "--seed=%llu",
 			  (unsigned long long)options->seed);
-		add_argument(command, command->seed);
+		add_command_argument(command, command->seed);
 	}
 	if (options->json) {
-		command->json = json_word(options->json);
-		add_argument(command, command->json);
+		command->json = json_option_of_path(options->json);
+		add_command_argument(command, command->json);
 	}
 	for (int i = 0; i < options->sim_count; i++)
-		add_argument(command, options->sim_arguments[i]);
+		add_command_argument(command, options->sim_arguments[i]);
 }
 
 enum exit_code simulate_stream(const struct replay_options *options, struct replay_stream *stream,
@@ -115,9 +115,9 @@ enum exit_code simulate_stream(const struct replay_options *options, struct repl
 	struct aftl_error error;
 
 	scnprintf(command.path, sizeof(command.path), "%s", options->trace);
-	if (changed && write_changed(stream, command.path, &error))
+	if (changed && write_changed_trace(stream, command.path, &error))
 		return complain_failed("replay", &error, EXIT_FAILED);
-	make_command(&command, options, command.path);
+	make_simulate_command(&command, options, command.path);
 	execvp(command.program, command.arguments);
 	complain_of("replay", "%s: cannot run the simulator: %s", command.program,
 		    strerror(errno));

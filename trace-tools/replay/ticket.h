@@ -26,7 +26,7 @@
  * @kind: kind of data, which selects the memory
  * @floors: oldest acceptable write of each unit, for expected_verdict(); or NULL
  * @error: 0, or a positive error number
- * @alone: result of expected_write_begins()
+ * @alone: result of expected_data_begin_write()
  * @dropped: the request was never submitted
  * @next: link for a list of the present owner
  */
@@ -46,12 +46,12 @@ struct ticket {
 	struct ticket *next;
 };
 
-static inline bool ticket_writes(const struct ticket *ticket)
+static inline bool is_write_ticket(const struct ticket *ticket)
 {
 	return ticket->request.op == AFTL_OP_WRITE;
 }
 
-static inline bool ticket_reads(const struct ticket *ticket)
+static inline bool is_read_ticket(const struct ticket *ticket)
 {
 	return ticket->request.op == AFTL_OP_READ;
 }
@@ -109,7 +109,7 @@ static inline struct ticket *ticket_queue_peek(struct ticket_queue *queue)
 }
 
 /* Remove the ticket that ticket_queue_peek() has returned. */
-static inline void ticket_queue_pop(struct ticket_queue *queue)
+static inline void ticket_queue_drop_first(struct ticket_queue *queue)
 {
 	u32 head = atomic_load_explicit(&queue->head, memory_order_relaxed);
 

@@ -38,7 +38,7 @@ static void append_ticket(struct ticket_list *list, struct ticket *ticket)
 	list->last = ticket;
 }
 
-static struct ticket *take_ticket(struct ticket_list *list)
+static struct ticket *take_first_ticket(struct ticket_list *list)
 {
 	struct ticket *ticket = list->first;
 
@@ -54,7 +54,7 @@ static int check_transfer(const struct ticket *ticket, ssize_t moved)
 	return (u32)moved == ticket->bytes ? 0 : -EIO;
 }
 
-static int do_write(const struct replay_target *target, const struct ticket *ticket)
+static int write_ticket_data(const struct replay_target *target, const struct ticket *ticket)
 {
 	struct iovec iov = { .iov_base = ticket->data, .iov_len = ticket->bytes };
 	off_t offset = (off_t)ticket_offset(ticket);
@@ -72,7 +72,7 @@ static int perform_ticket(const struct replay_target *target, const struct ticke
 		return check_transfer(ticket, pread(target->fd, ticket->data, ticket->bytes,
 						    (off_t)offset));
 	case AFTL_OP_WRITE:
-		return do_write(target, ticket);
+		return write_ticket_data(target, ticket);
 	case AFTL_OP_DISCARD:
 		return target_discard(target, offset, ticket_length(ticket));
 	case AFTL_OP_WRITE_ZEROES:
@@ -91,19 +91,19 @@ static void announce_completion(const struct worker_pool *pool)
 		;
 }
 
-static void *run_worker(void *argument)
+static void *run_worker_thread(void *argument)
 {
 	struct worker_pool *pool = argument;
 	struct ticket *ticket;
 
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->ending) {
-		ticket = take_ticket(&pool->waiting);
+		ticket = take_first_ticket(&pool->waiting);
 		if (ticket) {
 			pthread_mutex_unlock(&pool->lock);
-			ticket->submit_ns = machine_clock() - pool->config.begin_ns;
+			ticket->submit_ns = machine_clock_now_ns() - pool->config.begin_ns;
 			ticket->error = -perform_ticket(pool->config.target, ticket);
-			ticket->complete_ns = machine_clock() - pool->config.begin_ns;
+			ticket->complete_ns = machine_clock_now_ns() - pool->config.begin_ns;
 			pthread_mutex_lock(&pool->lock);
 			append_ticket(&pool->done, ticket);
 			announce_completion(pool);
@@ -121,7 +121,7 @@ static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_erro
 
 	pool->ids = memory_zeroed(threads, sizeof(*pool->ids));
 	while (!ret && pool->threads < threads) {
-		ret = pthread_create(&pool->ids[pool->threads], NULL, run_worker, pool);
+		ret = pthread_create(&pool->ids[pool->threads], NULL, run_worker_thread, pool);
 		if (!ret)
 			pool->threads++;
 	}
@@ -181,12 +181,12 @@ struct ticket *worker_pool_reap(struct worker_pool *pool)
 	struct ticket *ticket;
 
 	pthread_mutex_lock(&pool->lock);
-	ticket = take_ticket(&pool->done);
+	ticket = take_first_ticket(&pool->done);
 	pthread_mutex_unlock(&pool->lock);
 	return ticket;
 }
 
-int worker_pool_event(const struct worker_pool *pool)
+int worker_pool_event_fd(const struct worker_pool *pool)
 {
 	return pool->event;
 }

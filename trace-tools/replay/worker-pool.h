@@ -20,6 +20,6 @@ void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket);
 struct ticket *worker_pool_reap(struct worker_pool *pool);
 
 /* Return: an eventfd that counts completions. After reading it, reap until NULL is returned. */
-int worker_pool_event(const struct worker_pool *pool);
+int worker_pool_event_fd(const struct worker_pool *pool);
 
 #endif

@@ -29,7 +29,7 @@ struct class_rule {
 	u64 share;
 };
 
-static bool parse_bytes(struct text_cursor word, u64 *bytes)
+static bool parse_rule_bytes(struct text_cursor word, u64 *bytes)
 {
 	struct aftl_error unused;
 	char text[32];
@@ -40,44 +40,44 @@ static bool parse_bytes(struct text_cursor word, u64 *bytes)
 	return !aftl_parse_value(AFTL_PARAM_BYTES, NULL, text, bytes, &unused);
 }
 
-static bool parse_range(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_range(struct text_cursor word, struct class_rule *rule)
 {
-	struct text_cursor offset = text_until(&word, '+');
+	struct text_cursor offset = text_get_until(&word, '+');
 	u64 length;
 
-	return text_is(&word, '+') && parse_bytes(offset, &rule->begin) &&
-	       parse_bytes(word, &length) && length &&
+	return text_is(&word, '+') && parse_rule_bytes(offset, &rule->begin) &&
+	       parse_rule_bytes(word, &length) && length &&
 	       !__builtin_add_overflow(rule->begin, length, &rule->end);
 }
 
-static bool parse_size(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_size(struct text_cursor word, struct class_rule *rule)
 {
-	struct text_cursor least = text_until(&word, '.');
+	struct text_cursor least = text_get_until(&word, '.');
 
 	if (!text_is(&word, '.') || !text_is(&word, '.'))
 		return false;
-	return (text_at_end(&least) || parse_bytes(least, &rule->least)) &&
-	       (text_at_end(&word) || parse_bytes(word, &rule->most)) &&
+	return (text_at_end(&least) || parse_rule_bytes(least, &rule->least)) &&
+	       (text_at_end(&word) || parse_rule_bytes(word, &rule->most)) &&
 	       rule->least <= rule->most;
 }
 
-static bool parse_stream(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 {
 	u64 number;
 
-	if (!text_below(&word, TRACE_STREAMS - 1, &number) || !text_at_end(&word))
+	if (!text_get_below(&word, TRACE_STREAMS - 1, &number) || !text_at_end(&word))
 		return false;
 	rule->stream = (int)number;
 	return true;
 }
 
-static bool parse_share(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_share(struct text_cursor word, struct class_rule *rule)
 {
-	return text_scaled(&word, RATIO_ONE, &rule->share) && text_at_end(&word) &&
+	return text_get_scaled(&word, RATIO_ONE, &rule->share) && text_at_end(&word) &&
 	       rule->share <= RATIO_ONE;
 }
 
-static bool parse_process(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_process(struct text_cursor word, struct class_rule *rule)
 {
 	if (text_at_end(&word) || rule->process)
 		return false;
@@ -90,13 +90,14 @@ static const struct {
 	const char *key;
 	bool (*parse)(struct text_cursor word, struct class_rule *rule);
 } terms[] = {
-	{ "process", parse_process }, { "range", parse_range }, { "size", parse_size },
-	{ "stream", parse_stream },   { "share", parse_share },
+	{ "process", parse_rule_process }, { "range", parse_rule_range },
+	{ "size", parse_rule_size },	   { "stream", parse_rule_stream },
+	{ "share", parse_rule_share },
 };
 
-static bool parse_term(struct text_cursor word, struct class_rule *rule)
+static bool parse_rule_term(struct text_cursor word, struct class_rule *rule)
 {
-	struct text_cursor key = text_until(&word, '=');
+	struct text_cursor key = text_get_until(&word, '=');
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(terms); i++)
 		if (text_equals(key, terms[i].key))
@@ -104,17 +105,17 @@ static bool parse_term(struct text_cursor word, struct class_rule *rule)
 	return false;
 }
 
-static int blame_rule(struct text_cursor word, struct aftl_error *error)
+static int report_bad_rule(struct text_cursor word, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "--rule: \"%.*s\" is not understood; a rule is such as approximate:process=ffmpeg,size=64KiB..",
 			 (int)min((size_t)(word.end - word.at), (size_t)60), word.at);
 }
 
-static int parse_rule(struct class_rule *rule, const char *words, struct aftl_error *error)
+static int parse_class_rule(struct class_rule *rule, const char *words, struct aftl_error *error)
 {
 	struct text_cursor text = { words, words + strlen(words) };
-	struct text_cursor class = text_until(&text, ':');
+	struct text_cursor class = text_get_until(&text, ':');
 	char name[AFTL_RECORD_NAME_SIZE];
 
 	*rule = (struct class_rule){
@@ -122,14 +123,14 @@ static int parse_rule(struct class_rule *rule, const char *words, struct aftl_er
 	};
 	scnprintf(name, sizeof(name), "%.*s", (int)(class.end - class.at), class.at);
 	if (!aftl_record_level(name, &rule->class))
-		return blame_rule(class, error);
+		return report_bad_rule(class, error);
 	if (!text_is(&text, ':'))
 		return 0;
 	do {
-		struct text_cursor word = text_until(&text, ',');
+		struct text_cursor word = text_get_until(&text, ',');
 
-		if (!parse_term(word, rule))
-			return blame_rule(word, error);
+		if (!parse_rule_term(word, rule))
+			return report_bad_rule(word, error);
 	} while (text_is(&text, ','));
 	return 0;
 }
@@ -145,7 +146,7 @@ int class_rules_parse(struct class_rules *rules, const char *const *texts, u32 c
 		.seed = seed,
 	};
 	for (u32 i = 0; i < count && !ret; i++) {
-		ret = parse_rule(&rules->rules[i], texts[i], error);
+		ret = parse_class_rule(&rules->rules[i], texts[i], error);
 		rules->by_process |= !!rules->rules[i].process;
 	}
 	if (ret)
@@ -161,7 +162,7 @@ void class_rules_free(struct class_rules *rules)
 	*rules = (struct class_rules){ 0 };
 }
 
-static bool name_fits(const char *wanted, const char *name)
+static bool is_name_matching(const char *wanted, const char *name)
 {
 	size_t length = strlen(wanted);
 
@@ -173,12 +174,12 @@ static bool name_fits(const char *wanted, const char *name)
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 
-static bool rule_fits(const struct class_rules *rules, const struct class_rule *rule,
-		      const struct trace_request *request, const char *name)
+static bool is_rule_matching(const struct class_rules *rules, const struct class_rule *rule,
+			     const struct trace_request *request, const char *name)
 {
 	u64 draw = aftl_hash64_pair(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
 
-	return (!rule->process || name_fits(rule->process, name)) &&
+	return (!rule->process || is_name_matching(rule->process, name)) &&
 	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
 	       request->bytes >= rule->least && request->bytes <= rule->most &&
 	       (rule->stream < 0 || rule->stream == request->stream) &&
@@ -193,7 +194,7 @@ void class_rules_apply(const struct class_rules *rules, struct trace_request *re
 	request->class = TRACE_PRECISE;
 	request->by = TRACE_BY_NOBODY;
 	for (u32 i = 0; i < rules->count; i++) {
-		if (!rule_fits(rules, &rules->rules[i], request, name))
+		if (!is_rule_matching(rules, &rules->rules[i], request, name))
 			continue;
 		request->class = rules->rules[i].class;
 		request->by = TRACE_BY_RULE;

@@ -4,7 +4,7 @@
 #include "checked-memory.h"
 #include "latency-histogram.h"
 
-static u32 bucket_of(u64 ns)
+static u32 latency_bucket_of_ns(u64 ns)
 {
 	u32 bits = fls64(ns);
 	u32 shift;
@@ -17,7 +17,7 @@ static u32 bucket_of(u64 ns)
 }
 
 /* Return: the greatest latency that falls into a bucket. */
-static u64 top_of(u32 bucket)
+static u64 latency_bucket_upper_end(u32 bucket)
 {
 	u32 shift = bucket >> LATENCY_STEP_SHIFT;
 	u64 step = bucket & ((1U << LATENCY_STEP_SHIFT) - 1);
@@ -28,7 +28,7 @@ static u64 top_of(u32 bucket)
 	return (((1ULL << LATENCY_STEP_SHIFT) + step) << shift) + ((1ULL << shift) - 1);
 }
 
-static void make_buckets(struct latency_histogram *latency)
+static void alloc_latency_buckets(struct latency_histogram *latency)
 {
 	if (!latency->buckets)
 		latency->buckets = memory_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
@@ -38,7 +38,7 @@ void latency_merge(struct latency_histogram *latency, const struct latency_histo
 {
 	if (!other->count)
 		return;
-	make_buckets(latency);
+	alloc_latency_buckets(latency);
 	latency->least = latency->count ? min(latency->least, other->least) : other->least;
 	latency->greatest = max(latency->greatest, other->greatest);
 	latency->count += other->count;
@@ -49,12 +49,12 @@ void latency_merge(struct latency_histogram *latency, const struct latency_histo
 
 void latency_add(struct latency_histogram *latency, u64 ns)
 {
-	make_buckets(latency);
+	alloc_latency_buckets(latency);
 	latency->least = latency->count ? min(latency->least, ns) : ns;
 	latency->greatest = max(latency->greatest, ns);
 	latency->count++;
 	latency->sum += ns;
-	latency->buckets[bucket_of(ns)]++;
+	latency->buckets[latency_bucket_of_ns(ns)]++;
 }
 
 void latency_free(struct latency_histogram *latency)
@@ -81,5 +81,5 @@ u64 latency_quantile(const struct latency_histogram *latency, u32 per_million)
 		if (seen >= wanted && seen)
 			break;
 	}
-	return min(top_of(i), latency->greatest);
+	return min(latency_bucket_upper_end(i), latency->greatest);
 }

@@ -7,8 +7,8 @@ static int parse_sample(const char *words, struct trace_change *change, struct a
 	struct text_cursor text = { words, words + strlen(words) };
 	u64 ratio;
 
-	if (!text_u64(&text, &change->sample_seed) || !text_is(&text, ':') ||
-	    !text_scaled(&text, TRACE_SCALE_ONE, &ratio) || !text_at_end(&text) || !ratio ||
+	if (!text_get_u64(&text, &change->sample_seed) || !text_is(&text, ':') ||
+	    !text_get_scaled(&text, TRACE_SCALE_ONE, &ratio) || !text_at_end(&text) || !ratio ||
 	    ratio > TRACE_SCALE_ONE)
 		return aftl_fail(error, -EINVAL,
 				 "--sample: \"%.40s\" is not SEED:RATIO, such as 1:0.25", words);
@@ -34,7 +34,8 @@ int trace_change_init(struct trace_change *change, const struct trace_options *o
 	return 0;
 }
 
-static bool in_sample(const struct trace_change *change, const struct trace_request *request)
+static bool request_in_sample(const struct trace_change *change,
+			      const struct trace_request *request)
 {
 	return !change->sample || !request->bytes ||
 	       aftl_hash64_pair(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
@@ -50,8 +51,8 @@ static void scale_request(const struct trace_change *change, struct trace_reques
 	request->offset = step * TRACE_SCALE_BYTES + request->offset % TRACE_SCALE_BYTES;
 }
 
-static int fold_back(struct trace_change *change, struct trace_request *request,
-		     struct trace_request *rest, struct aftl_error *error)
+static int wrap_request_to_limit(struct trace_change *change, struct trace_request *request,
+				 struct trace_request *rest, struct aftl_error *error)
 {
 	if (request->bytes > change->fold)
 		return aftl_fail(error, -ERANGE,
@@ -69,7 +70,7 @@ static int fold_back(struct trace_change *change, struct trace_request *request,
 	return 0;
 }
 
-static void rebase_request(struct trace_change *change, struct trace_request *request)
+static void shift_request_time(struct trace_change *change, struct trace_request *request)
 {
 	if (!change->begun)
 		change->first_ns = request->t_ns;
@@ -83,16 +84,16 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 	int ret = 0;
 
 	rest->bytes = 0;
-	if (!in_sample(change, request)) {
+	if (!request_in_sample(change, request)) {
 		change->left_out++;
 		return 0;
 	}
 	if (!change->keep_time)
-		rebase_request(change, request);
+		shift_request_time(change, request);
 	if (change->scale)
 		scale_request(change, request);
 	if (change->fold)
-		ret = fold_back(change, request, rest, error);
+		ret = wrap_request_to_limit(change, request, rest, error);
 	if (!ret && rest->bytes && !change->keep_time)
 		rest->t_ns = request->t_ns;
 	if (!ret && change->device_bytes &&

@@ -41,8 +41,8 @@ struct copy {
 };
 
 /* Choose the output format by option --to, or by the suffix of the file name. */
-static const struct trace_format *target_format(const struct trace_options *options,
-						const char *path)
+static const struct trace_format *choose_output_format(const struct trace_options *options,
+						       const char *path)
 {
 	static const struct {
 		const char *end;
@@ -65,9 +65,9 @@ static const struct trace_format *target_format(const struct trace_options *opti
 	return NULL;
 }
 
-static int set_format(struct copy *copy, const char *path, struct aftl_error *error)
+static int set_output_format(struct copy *copy, const char *path, struct aftl_error *error)
 {
-	copy->output.format = target_format(&copy->run->options, path);
+	copy->output.format = choose_output_format(&copy->run->options, path);
 	if (!copy->output.format)
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: the name does not say a format; say it with --to", path);
@@ -78,7 +78,7 @@ static int set_format(struct copy *copy, const char *path, struct aftl_error *er
 }
 
 /* Set the origin. Only record files can store the user's description of it. */
-static int set_origin(struct copy *copy, struct aftl_error *error)
+static int set_output_origin(struct copy *copy, struct aftl_error *error)
 {
 	const struct trace_options *options = &copy->run->options;
 	const char *origin = options->origin;
@@ -96,7 +96,7 @@ static int set_origin(struct copy *copy, struct aftl_error *error)
 	return copy->provenance ? 0 : -EINVAL;
 }
 
-static int look_ahead(struct copy *copy, struct aftl_error *error)
+static int read_preview_requests(struct copy *copy, struct aftl_error *error)
 {
 	int ret = 1;
 
@@ -109,7 +109,7 @@ static int look_ahead(struct copy *copy, struct aftl_error *error)
 	return ret < 0 ? ret : 0;
 }
 
-static void tell_preview(const struct copy *copy)
+static void print_copy_preview(const struct copy *copy)
 {
 	u64 writes = 0, span = 0;
 	char text[HUMAN_SIZE], share[HUMAN_SIZE];
@@ -127,10 +127,10 @@ static void tell_preview(const struct copy *copy)
 		share);
 }
 
-static int begin_copy(struct copy *copy, const char *path, struct aftl_error *error)
+static int begin_trace_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct trace_run *run = copy->run;
-	struct trace_classes classes = trace_reader_classes(&run->reader);
+	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 	int ret;
 
 	copy->output.path = copy->file.temporary;
@@ -162,7 +162,7 @@ static int next_request(struct copy *copy, struct trace_request *request, struct
 	return ret;
 }
 
-static int write_all(struct copy *copy, struct aftl_error *error)
+static int write_all_requests(struct copy *copy, struct aftl_error *error)
 {
 	struct trace_request request, rest;
 	int ret;
@@ -181,7 +181,7 @@ static int write_all(struct copy *copy, struct aftl_error *error)
 	return ret;
 }
 
-static int check_strict(const struct copy *copy, struct aftl_error *error)
+static int check_strict_losses(const struct copy *copy, struct aftl_error *error)
 {
 	for (u32 op = 0; copy->run->options.reading.strict && op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
@@ -192,12 +192,12 @@ static int check_strict(const struct copy *copy, struct aftl_error *error)
 	return 0;
 }
 
-static void tell_result(const struct copy *copy)
+static void print_copy_result(const struct copy *copy)
 {
 	const struct trace_change *change = &copy->change;
 	u64 unfit = 0;
 
-	trace_reader_losses(&copy->run->reader, stderr);
+	trace_reader_print_losses(&copy->run->reader, stderr);
 	for (u32 op = 0; op < AFTL_OPS; op++) {
 		unfit += copy->output.unfit[op];
 		if (copy->output.unfit[op])
@@ -216,15 +216,15 @@ static void tell_result(const struct copy *copy)
 			(unsigned long long)(copy->output.written - unfit), copy->file.path);
 }
 
-static int put_json(const struct copy *copy, struct aftl_error *error)
+static int write_copy_json(const struct copy *copy, struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(copy->run, &json, error);
 
 	if (ret)
 		return ret;
-	trace_reader_describe_json(&copy->run->reader, &json);
-	trace_reader_losses_json(&copy->run->reader, &json);
+	trace_reader_write_json(&copy->run->reader, &json);
+	trace_reader_write_losses_json(&copy->run->reader, &json);
 	json_object(&json, "written");
 	json_string(&json, "format", copy->output.format->name);
 	json_u64(&json, "requests", copy->output.written);
@@ -240,17 +240,17 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 }
 
 /* Run the copy, and close in any case everything that was opened. */
-static int run_copy(struct copy *copy, const char *path, struct aftl_error *error)
+static int run_trace_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct aftl_error other;
-	int ret = begin_copy(copy, path, error);
+	int ret = begin_trace_copy(copy, path, error);
 	int closed;
 
 	if (ret) {
 		output_file_drop(&copy->file);
 		return ret;
 	}
-	ret = write_all(copy, error);
+	ret = write_all_requests(copy, error);
 	/* A signal may have interrupted a write to a pipe. */
 	if (ret && interrupted())
 		ret = aftl_fail(error, -EINTR, "interrupted");
@@ -258,7 +258,7 @@ static int run_copy(struct copy *copy, const char *path, struct aftl_error *erro
 	if (!ret)
 		ret = closed;
 	if (!ret)
-		ret = check_strict(copy, error);
+		ret = check_strict_losses(copy, error);
 	if (!ret)
 		return output_file_commit(&copy->file, error);
 	output_file_drop(&copy->file);
@@ -275,23 +275,23 @@ enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *conte
 	*copy = (struct copy){ .run = run, .edit = edit, .context = context };
 	ret = trace_change_init(&copy->change, &run->options, &error);
 	if (!ret)
-		ret = set_format(copy, path, &error);
+		ret = set_output_format(copy, path, &error);
 	if (!ret)
-		ret = set_origin(copy, &error);
+		ret = set_output_origin(copy, &error);
 	if (ret) {
 		free(copy);
 		return trace_complain_usage(&error);
 	}
-	ret = look_ahead(copy, &error);
+	ret = read_preview_requests(copy, &error);
 	if (!ret) {
-		tell_preview(copy);
-		ret = run_copy(copy, path, &error);
+		print_copy_preview(copy);
+		ret = run_trace_copy(copy, path, &error);
 	}
 	progress_end(&run->progress);
 	if (!ret)
-		tell_result(copy);
+		print_copy_result(copy);
 	if (!ret && run->options.json)
-		ret = put_json(copy, &error);
+		ret = write_copy_json(copy, &error);
 	free(copy->provenance);
 	free(copy);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;

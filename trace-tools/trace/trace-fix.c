@@ -42,13 +42,13 @@ struct fix {
 #define ACTION_AT 28
 #define EXTRA_AT 46
 
-static int blame_byte(const struct fix *fix, const char *cause, struct aftl_error *error)
+static int report_bad_byte(const struct fix *fix, const char *cause, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %s", fix->in.name,
 			 (unsigned long long)fix->in.offset, cause);
 }
 
-static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error *error)
+static int check_event_magic(const struct fix *fix, const u8 *event, struct aftl_error *error)
 {
 	u32 magic;
 
@@ -56,18 +56,18 @@ static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error
 	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V7))
 		return 0;
 	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V8))
-		return blame_byte(fix, "version 8, which blkparse 1.2.0 does not read at all",
-				  error);
+		return report_bad_byte(fix, "version 8, which blkparse 1.2.0 does not read at all",
+				       error);
 	if (!magic)
-		return blame_byte(fix,
-				  "zeroes where an event should begin: the end is lost; capture into files, not by \"blktrace -o -\"",
-				  error);
-	return blame_byte(fix, "no event of blktrace version 7 of this machine's byte order",
-			  error);
+		return report_bad_byte(fix,
+				       "zeroes where an event should begin: the end is lost; capture into files, not by \"blktrace -o -\"",
+				       error);
+	return report_bad_byte(fix, "no event of blktrace version 7 of this machine's byte order",
+			       error);
 }
 
 /* Remove the cgroup id from a note. Return: number of bytes that follow the event. */
-static u16 fix_event(struct fix *fix, u8 *event, u16 extra)
+static u16 remove_cgroup_id(struct fix *fix, u8 *event, u16 extra)
 {
 	u32 action;
 
@@ -83,25 +83,25 @@ static u16 fix_event(struct fix *fix, u8 *event, u16 extra)
 	return extra;
 }
 
-static int copy_event(struct fix *fix, struct aftl_error *error)
+static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 {
 	u8 event[BLKTRACE_V7_BYTES];
 	u16 extra, kept;
 	int ret;
 
 	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES)
-		return blame_byte(fix, "the file ends inside an event", error);
+		return report_bad_byte(fix, "the file ends inside an event", error);
 	memcpy(event, trace_input_at(&fix->in), sizeof(event));
-	ret = check_magic(fix, event, error);
+	ret = check_event_magic(fix, event, error);
 	if (ret)
 		return ret;
 	memcpy(&extra, event + EXTRA_AT, sizeof(extra));
-	ret = trace_input_fill(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra, error);
+	ret = trace_input_fill_buffer(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra, error);
 	if (ret)
 		return ret;
 	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES + (size_t)extra)
-		return blame_byte(fix, "the file ends inside an event", error);
-	kept = fix_event(fix, event, extra);
+		return report_bad_byte(fix, "the file ends inside an event", error);
+	kept = remove_cgroup_id(fix, event, extra);
 	fwrite(event, sizeof(event), 1, fix->out);
 	fwrite(trace_input_at(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1, fix->out);
 	trace_input_take(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
@@ -109,15 +109,15 @@ static int copy_event(struct fix *fix, struct aftl_error *error)
 	return interrupted() ? aftl_fail(error, -EINTR, "interrupted") : 0;
 }
 
-static int copy_events(struct fix *fix, struct aftl_error *error)
+static int copy_fixed_events(struct fix *fix, struct aftl_error *error)
 {
 	int ret;
 
 	do {
-		ret = trace_input_fill(&fix->in, BLKTRACE_V7_BYTES, error);
+		ret = trace_input_fill_buffer(&fix->in, BLKTRACE_V7_BYTES, error);
 		if (ret || !trace_input_left(&fix->in))
 			return ret;
-		ret = copy_event(fix, error);
+		ret = copy_fixed_event(fix, error);
 	} while (!ret);
 	return ret;
 }
@@ -132,7 +132,7 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 	ret = output_file_open(&file, out, "OUT", fix->run->options.force, error);
 	if (!ret) {
 		fix->out = file.stream;
-		ret = copy_events(fix, error);
+		ret = copy_fixed_events(fix, error);
 		if (ret)
 			output_file_drop(&file);
 		else
@@ -143,8 +143,8 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 }
 
 /* Repair one file of a capture: "x.blktrace.3" belongs to the capture "x". */
-static int fix_member(struct fix *fix, const char *in, const char *capture, const char *out,
-		      struct aftl_error *error)
+static int fix_capture_member(struct fix *fix, const char *in, const char *capture, const char *out,
+			      struct aftl_error *error)
 {
 	char target[4096];
 
@@ -154,7 +154,7 @@ static int fix_member(struct fix *fix, const char *in, const char *capture, cons
 	return fix_file(fix, in, target, error);
 }
 
-static int fix_files(struct fix *fix, struct aftl_error *error)
+static int fix_capture_files(struct fix *fix, struct aftl_error *error)
 {
 	const char *in = fix->run->options.words[0], *out = fix->run->options.words[1];
 	struct trace_paths paths = { 0 };
@@ -165,24 +165,24 @@ static int fix_files(struct fix *fix, struct aftl_error *error)
 	trace_paths_add(&paths, in);
 	for (u32 i = 0; i < paths.count && !ret; i++)
 		ret = strcmp(paths.list[i], in) ?
-			fix_member(fix, paths.list[i], in, out, error) :
+			fix_capture_member(fix, paths.list[i], in, out, error) :
 			fix_file(fix, in, out, error);
 	trace_paths_free(&paths);
 	return ret;
 }
 
 /* Open the file of --json first, so that a wrong name fails before any work. */
-static int fix_all(struct fix *fix, struct aftl_error *error)
+static int fix_capture_and_report(struct fix *fix, struct aftl_error *error)
 {
 	const char *json = fix->run->options.json;
 	int ret = 0;
 
 	if (json)
 		ret = output_file_open(&fix->run->json, json, "--json", true, error);
-	return ret ? ret : fix_files(fix, error);
+	return ret ? ret : fix_capture_files(fix, error);
 }
 
-static int put_json(struct fix *fix, struct aftl_error *error)
+static int write_fix_json(struct fix *fix, struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(fix->run, &json, error);
@@ -206,9 +206,9 @@ static enum exit_code run_fix(struct trace_run *run)
 		return trace_complain_usage(&error);
 	}
 	interruption_catch();
-	ret = fix_all(&fix, &error);
+	ret = fix_capture_and_report(&fix, &error);
 	if (!ret && run->options.json)
-		ret = put_json(&fix, &error);
+		ret = write_fix_json(&fix, &error);
 	else if (!ret && !run->options.quiet)
 		fprintf(stderr, "%llu of %llu events were notes with a control group\n",
 			(unsigned long long)fix.notes, (unsigned long long)fix.events);

@@ -8,7 +8,7 @@ static const char usage[] =
 	"\n"
 	"Lists the formats that are read (r) and written (w).\n";
 
-static bool is_read(const struct trace_format *format)
+static bool format_is_readable(const struct trace_format *format)
 {
 	return format->line || format->fill;
 }
@@ -21,17 +21,17 @@ static const struct list_column columns[] = {
 	{ "found_by_looking", "FOUND", "yes, or no: only with --from", false, true },
 };
 
-static void list_format(struct text_list *list, const struct trace_format *format)
+static void add_format_row(struct text_list *list, const struct trace_format *format)
 {
-	list_row(list);
-	list_text(list, "%s", format->name);
-	list_text(list, "%s%s", is_read(format) ? "r" : "", format->put ? "w" : "");
-	list_text(list, "%s", format->title);
-	list_text(list, "%s", format->units);
-	list_text(list, "%s", format->told_only ? "no" : "yes");
+	list_add_row(list);
+	list_add_text(list, "%s", format->name);
+	list_add_text(list, "%s%s", format_is_readable(format) ? "r" : "", format->put ? "w" : "");
+	list_add_text(list, "%s", format->title);
+	list_add_text(list, "%s", format->units);
+	list_add_text(list, "%s", format->told_only ? "no" : "yes");
 }
 
-static int put_list(struct trace_run *run, struct aftl_error *error)
+static int print_format_list(struct trace_run *run, struct aftl_error *error)
 {
 	const struct trace_format *const *format;
 	struct text_list list;
@@ -40,7 +40,7 @@ static int put_list(struct trace_run *run, struct aftl_error *error)
 
 	list_begin(&list, &run->options.list);
 	for (format = trace_formats; *format; format++)
-		list_format(&list, *format);
+		add_format_row(&list, *format);
 	if (!run->options.json) {
 		list_print(&list, stdout);
 		return 0;
@@ -54,17 +54,18 @@ static int put_list(struct trace_run *run, struct aftl_error *error)
 	return trace_run_json_end(run, &json, error);
 }
 
-static void put_text(void)
+static void print_format_descriptions(void)
 {
 	const struct trace_format *const *format;
 
 	for (format = trace_formats; *format; format++)
-		printf("%-10s %c%c  %s\n%15s%s%s\n", (*format)->name, is_read(*format) ? 'r' : '-',
-		       (*format)->put ? 'w' : '-', (*format)->title, "", (*format)->units,
+		printf("%-10s %c%c  %s\n%15s%s%s\n", (*format)->name,
+		       format_is_readable(*format) ? 'r' : '-', (*format)->put ? 'w' : '-',
+		       (*format)->title, "", (*format)->units,
 		       (*format)->told_only ? "; only with --from" : "");
 }
 
-static int put_json(struct trace_run *run, struct aftl_error *error)
+static int write_formats_json(struct trace_run *run, struct aftl_error *error)
 {
 	const struct trace_format *const *format;
 	struct json_writer json;
@@ -78,7 +79,7 @@ static int put_json(struct trace_run *run, struct aftl_error *error)
 		json_string(&json, "name", (*format)->name);
 		json_string(&json, "title", (*format)->title);
 		json_string(&json, "units", (*format)->units);
-		json_bool(&json, "read", is_read(*format));
+		json_bool(&json, "read", format_is_readable(*format));
 		json_bool(&json, "written", (*format)->put);
 		json_bool(&json, "found_by_looking", !(*format)->told_only);
 		json_end_object(&json);
@@ -108,11 +109,11 @@ static enum exit_code run_formats(struct trace_run *run)
 	if (options->list.explain)
 		list_explain(&options->list, stdout);
 	else if (options->list.chosen)
-		ret = put_list(run, &error);
+		ret = print_format_list(run, &error);
 	else if (options->json)
-		ret = put_json(run, &error);
+		ret = write_formats_json(run, &error);
 	else
-		put_text();
+		print_format_descriptions();
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
 

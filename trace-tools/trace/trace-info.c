@@ -6,18 +6,19 @@ static const char usage[] =
 	"\n"
 	"Reads a whole trace and prints its format, units, time span, mix and lost events.\n";
 
-static int read_all(struct trace_run *run, struct trace_summary *summary, struct aftl_error *error)
+static int read_requests(struct trace_run *run, struct trace_summary *summary,
+			 struct aftl_error *error)
 {
 	struct trace_request request;
 	int ret;
 
 	while ((ret = trace_run_next(run, &request, error)) > 0)
-		trace_summary_add(summary, &request, run->reader.names);
+		trace_summary_add_request(summary, &request, run->reader.names);
 	return ret;
 }
 
-static int put_json(struct trace_run *run, const struct trace_summary *summary,
-		    struct aftl_error *error)
+static int write_info_json(struct trace_run *run, const struct trace_summary *summary,
+			   struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(run, &json, error);
@@ -32,17 +33,17 @@ static enum exit_code run_info(struct trace_run *run)
 {
 	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
-	int ret = read_all(run, summary, &error);
+	int ret = read_requests(run, summary, &error);
 
 	progress_end(&run->progress);
 	if (!ret && run->options.json) {
-		ret = put_json(run, summary, &error);
+		ret = write_info_json(run, summary, &error);
 	} else if (!ret) {
-		struct trace_classes classes = trace_reader_classes(&run->reader);
+		struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
 		trace_reader_describe(&run->reader, stdout);
 		trace_summary_text(stdout, summary, &classes);
-		trace_reader_losses(&run->reader, stdout);
+		trace_reader_print_losses(&run->reader, stdout);
 	}
 	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;

@@ -61,22 +61,22 @@ static const struct command_option options_table[] = {
 };
 
 /* Parse a factor from 0.000001 to 1000000. */
-static bool parse_factor(const char *text, u64 *value)
+static bool parse_option_factor(const char *text, u64 *value)
 {
 	struct text_cursor cursor = { text, text + strlen(text) };
 
-	return text_scaled(&cursor, TRACE_SCALE_ONE, value) && text_at_end(&cursor) && *value &&
+	return text_get_scaled(&cursor, TRACE_SCALE_ONE, value) && text_at_end(&cursor) && *value &&
 	       *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
 }
 
 static int set_factor(u64 *value, const char *name, const char *text, struct aftl_error *error)
 {
-	if (parse_factor(text, value))
+	if (parse_option_factor(text, value))
 		return 0;
 	return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5", name, text);
 }
 
-static void add_text(const char ***list, u32 *count, const char *text)
+static void add_text_to_list(const char ***list, u32 *count, const char *text)
 {
 	*list = memory_grown(*list, *count + 1, sizeof(**list));
 	(*list)[(*count)++] = text;
@@ -86,12 +86,12 @@ static int add_fact(struct trace_options *options, const char *fact, struct aftl
 {
 	if (*fact == '=' || !strchr(fact, '='))
 		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", fact);
-	add_text(&options->facts, &options->fact_count, fact);
+	add_text_to_list(&options->facts, &options->fact_count, fact);
 	return 0;
 }
 
-static int take_other(void *fields, const struct command_option *option, const char *value,
-		      struct aftl_error *error)
+static int take_special_option(void *fields, const struct command_option *option, const char *value,
+			       struct aftl_error *error)
 {
 	struct trace_options *options = fields;
 
@@ -100,7 +100,7 @@ static int take_other(void *fields, const struct command_option *option, const c
 				  error);
 	if (option->kind == KIND_FACT)
 		return add_fact(options, value, error);
-	add_text(&options->rules, &options->rule_count, value);
+	add_text_to_list(&options->rules, &options->rule_count, value);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error __m
 {
 	struct trace_options *options = fields;
 
-	add_text(&options->words, &options->word_count, word);
+	add_text_to_list(&options->words, &options->word_count, word);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static bool verb_takes_option(const struct command_line *line, const struct comm
 	return option->users & *(const enum trace_verb_bit *)line->context;
 }
 
-static struct command_line command_of(const enum trace_verb_bit *verb, const char *name)
+static struct command_line command_line_of_verb(const enum trace_verb_bit *verb, const char *name)
 {
 	return (struct command_line){
 		.name = name,
@@ -127,7 +127,7 @@ static struct command_line command_of(const enum trace_verb_bit *verb, const cha
 		.context = verb,
 		.takes = verb_takes_option,
 		.word = add_word,
-		.other = take_other,
+		.other = take_special_option,
 	};
 }
 
@@ -138,7 +138,7 @@ int trace_options_parse(struct trace_options *options, enum trace_verb_bit verb,
 	char name[32];
 
 	scnprintf(name, sizeof(name), "trace %s", argv[0]);
-	line = command_of(&verb, name);
+	line = command_line_of_verb(&verb, name);
 	*options = (struct trace_options){ .seed = 1, .argc = argc, .argv = argv };
 	return command_line_parse(&line, options, argc, argv, error);
 }
@@ -152,8 +152,8 @@ void trace_options_free(struct trace_options *options)
 
 void trace_options_help(enum trace_verb_bit verb)
 {
-	struct command_line line = command_of(&verb, "");
+	struct command_line line = command_line_of_verb(&verb, "");
 
 	puts("\nOptions:");
-	command_line_help(&line);
+	command_line_print_help(&line);
 }

@@ -18,7 +18,7 @@ static const char title[] =
 static void put_row(FILE *file, const struct trace_run *run, const struct trace_request *request,
 		    const char *name)
 {
-	struct trace_classes classes = trace_reader_classes(&run->reader);
+	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
 	fprintf(file, "%llu,%s,%llu,%llu,%llu,%u,", (unsigned long long)request->t_ns,
 		trace_op_names[request->op], (unsigned long long)request->offset,
@@ -32,14 +32,14 @@ static void put_row(FILE *file, const struct trace_run *run, const struct trace_
 		request->preflush);
 }
 
-static int read_all(struct trace_run *run, struct trace_summary *summary, FILE *rows,
-		    struct aftl_error *error)
+static int read_pairs(struct trace_run *run, struct trace_summary *summary, FILE *rows,
+		      struct aftl_error *error)
 {
 	struct trace_request request;
 	int ret;
 
 	while ((ret = trace_run_next(run, &request, error)) > 0) {
-		trace_summary_add(summary, &request, run->reader.names);
+		trace_summary_add_request(summary, &request, run->reader.names);
 		if (rows)
 			put_row(rows, run, &request,
 				process_names_get(run->reader.names, request.pid));
@@ -47,8 +47,8 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, FILE *
 	return ret;
 }
 
-static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
-			  struct aftl_error *error)
+static int read_and_write_rows(struct trace_run *run, struct trace_summary *summary,
+			       struct aftl_error *error)
 {
 	struct output_file file;
 	int ret = output_file_open(&file, run->options.requests, "--requests", true, error);
@@ -56,15 +56,15 @@ static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
 	if (ret)
 		return ret;
 	fprintf(file.stream, "%s\n", title);
-	ret = read_all(run, summary, file.stream, error);
+	ret = read_pairs(run, summary, file.stream, error);
 	if (!ret)
 		return output_file_close(&file, error);
 	output_file_drop(&file);
 	return ret;
 }
 
-static int put_json(struct trace_run *run, const struct trace_summary *summary,
-		    struct aftl_error *error)
+static int write_pair_json(struct trace_run *run, const struct trace_summary *summary,
+			   struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_json_begin(run, &json, error);
@@ -83,9 +83,9 @@ static int put_json(struct trace_run *run, const struct trace_summary *summary,
 	return trace_run_json_end(run, &json, error);
 }
 
-static void put_text(const struct trace_run *run, const struct trace_summary *summary)
+static void print_pair_summary(const struct trace_run *run, const struct trace_summary *summary)
 {
-	struct trace_classes classes = trace_reader_classes(&run->reader);
+	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
 	trace_summary_text(stdout, summary, &classes);
 	for (u32 i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
@@ -94,21 +94,21 @@ static void put_text(const struct trace_run *run, const struct trace_summary *su
 		       run->reader.remarks[i].text);
 	if (run->reader.remark_count > SHOWN)
 		printf("%u more remarks; --json has them\n", run->reader.remark_count - SHOWN);
-	trace_reader_losses(&run->reader, stdout);
+	trace_reader_print_losses(&run->reader, stdout);
 }
 
 static enum exit_code run_pair(struct trace_run *run)
 {
 	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
-	int ret = run->options.requests ? read_with_rows(run, summary, &error) :
-					  read_all(run, summary, NULL, &error);
+	int ret = run->options.requests ? read_and_write_rows(run, summary, &error) :
+					  read_pairs(run, summary, NULL, &error);
 
 	progress_end(&run->progress);
 	if (!ret && run->options.json)
-		ret = put_json(run, summary, &error);
+		ret = write_pair_json(run, summary, &error);
 	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-") != 0))
-		put_text(run, summary);
+		print_pair_summary(run, summary);
 	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }

@@ -23,7 +23,7 @@ enum exit_code trace_complain_usage(const struct aftl_error *error)
 }
 
 /* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
-static u64 total_bytes(const struct trace_reader *reader)
+static u64 sum_source_bytes(const struct trace_reader *reader)
 {
 	u64 bytes = 0;
 	struct stat state;
@@ -37,13 +37,13 @@ static u64 total_bytes(const struct trace_reader *reader)
 }
 
 /* Open the outputs. The output of a copy is opened later, but checked for conflicts now. */
-static int open_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
+static int open_trace_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
 	int ret = 0;
 
 	if (copies)
-		ret = claim_output(options->words[options->word_count - 1], "OUT", error);
+		ret = claim_output_file(options->words[options->word_count - 1], "OUT", error);
 	if (!ret && options->dropped)
 		ret = output_file_open(&run->dropped, options->dropped, "--dropped", true, error);
 	if (!ret && options->json)
@@ -51,11 +51,11 @@ static int open_outputs(struct trace_run *run, bool copies, struct aftl_error *e
 	return ret;
 }
 
-static int open_source(struct trace_run *run, u32 sources, const struct trace_wish *wish,
-		       struct aftl_error *error)
+static int open_trace_source(struct trace_run *run, u32 sources, const struct trace_wish *wish,
+			     struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
-	int ret = open_outputs(run, sources < options->word_count, error);
+	int ret = open_trace_outputs(run, sources < options->word_count, error);
 
 	if (ret)
 		return ret;
@@ -63,8 +63,8 @@ static int open_source(struct trace_run *run, u32 sources, const struct trace_wi
 	return trace_reader_open(&run->reader, options->words, sources, wish, error);
 }
 
-static int check_options(struct trace_run *run, const struct trace_verb *verb,
-			 struct trace_wish *wish, struct aftl_error *error)
+static int check_verb_options(struct trace_run *run, const struct trace_verb *verb,
+			      struct trace_wish *wish, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
 	int ret;
@@ -73,14 +73,14 @@ static int check_options(struct trace_run *run, const struct trace_verb *verb,
 		return aftl_fail(error, -EINVAL,
 				 "%s missing; \"approxftl trace %s --help\" explains it",
 				 verb->targets ? "IN or OUT" : "FILE", verb->name);
-	ret = reading_options_wish(&options->reading, wish, error);
+	ret = reading_options_to_wish(&options->reading, wish, error);
 	if (!ret && options->to)
 		ret = reading_format_check("to", options->to, error);
 	return ret;
 }
 
 /* Warn if one file of a capture is read alone: it has a part of the requests only. */
-static void warn_of_siblings(const struct trace_run *run)
+static void warn_of_sibling_files(const struct trace_run *run)
 {
 	const struct trace_paths *given = &run->reader.paths;
 	struct trace_paths all = { 0 };
@@ -107,23 +107,23 @@ static enum exit_code begin_trace_run(struct trace_run *run, const struct trace_
 	struct trace_wish wish;
 	int ret;
 
-	if (check_options(run, verb, &wish, &error))
+	if (check_verb_options(run, verb, &wish, &error))
 		return trace_complain_usage(&error);
 	interruption_catch();
 	run->reader.losses.strict = run->options.reading.strict;
-	ret = open_source(run, run->options.word_count - verb->targets, &wish, &error);
+	ret = open_trace_source(run, run->options.word_count - verb->targets, &wish, &error);
 	if (ret) {
 		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);
 	}
-	warn_of_siblings(run);
+	warn_of_sibling_files(run);
 	progress_begin(&run->progress,
 		       run->options.quiet ? PROGRESS_NEVER : PROGRESS_ON_TERMINAL, "bytes",
-		       total_bytes(&run->reader));
+		       sum_source_bytes(&run->reader));
 	return EXIT_DONE;
 }
 
-static enum exit_code end_run(struct trace_run *run, enum exit_code code)
+static enum exit_code end_trace_run(struct trace_run *run, enum exit_code code)
 {
 	struct aftl_error error;
 
@@ -155,7 +155,7 @@ enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **ar
 		code = verb->sourceless ? EXIT_DONE : begin_trace_run(&run, verb);
 		code = code ? code : verb->run(&run);
 	}
-	return end_run(&run, code);
+	return end_trace_run(&run, code);
 }
 
 int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
@@ -166,17 +166,17 @@ int trace_run_next(struct trace_run *run, struct trace_request *request, struct 
 		return ret;
 	if (interrupted())
 		return aftl_fail(error, -EINTR, "interrupted");
-	progress_step(&run->progress, trace_reader_position(&run->reader));
+	progress_report(&run->progress, trace_reader_position(&run->reader));
 	return ret;
 }
 
 void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
 			    const struct trace_summary *summary)
 {
-	struct trace_classes classes = trace_reader_classes(&run->reader);
+	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
-	trace_reader_describe_json(&run->reader, json);
-	trace_reader_losses_json(&run->reader, json);
+	trace_reader_write_json(&run->reader, json);
+	trace_reader_write_losses_json(&run->reader, json);
 	json_object(json, "requests");
 	trace_summary_json(json, summary, &classes);
 	json_end_object(json);

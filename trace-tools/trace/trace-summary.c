@@ -27,7 +27,7 @@ void trace_summary_free(struct trace_summary *summary)
 	free(summary);
 }
 
-static u32 add_process(struct trace_summary *summary, const char *name)
+static u32 add_process_summary(struct trace_summary *summary, const char *name)
 {
 	if (summary->processes == SUMMARY_PROCESSES)
 		return SUMMARY_PROCESSES - 1;
@@ -37,7 +37,7 @@ static u32 add_process(struct trace_summary *summary, const char *name)
 	return summary->processes++;
 }
 
-static u32 slot_of(struct trace_summary *summary, u32 pid, const struct process_names *names)
+static u32 process_slot(struct trace_summary *summary, u32 pid, const struct process_names *names)
 {
 	u32 number = process_names_number(names, pid);
 
@@ -49,13 +49,13 @@ static u32 slot_of(struct trace_summary *summary, u32 pid, const struct process_
 		summary->slot_room = room;
 	}
 	if (!summary->slots[number])
-		summary->slots[number] = (u8)(1 + add_process(summary, number ?
+		summary->slots[number] = (u8)(1 + add_process_summary(summary, number ?
 			process_names_get(names, pid) : no_process));
 	return summary->slots[number] - 1;
 }
 
-static struct trace_leaf *leaf_of(struct trace_summary *summary,
-				  const struct trace_request *request, u32 process)
+static struct trace_leaf *summary_leaf(struct trace_summary *summary,
+				       const struct trace_request *request, u32 process)
 {
 	u32 at = ((process * AFTL_OPS + request->op) * AFTL_RECORD_CLASSES + request->class) *
 		TRACE_BYS + request->by;
@@ -72,7 +72,7 @@ static struct trace_leaf *leaf_of(struct trace_summary *summary,
 	return leaf;
 }
 
-static void push_end(struct trace_summary *summary, u64 end_ns)
+static void push_request_end(struct trace_summary *summary, u64 end_ns)
 {
 	u64 at = summary->depth++;
 
@@ -85,7 +85,7 @@ static void push_end(struct trace_summary *summary, u64 end_ns)
 	summary->ends[at] = end_ns;
 }
 
-static void drop_end(struct trace_summary *summary)
+static void pop_earliest_end(struct trace_summary *summary)
 {
 	u64 last = summary->ends[--summary->depth];
 	u64 at = 0, child;
@@ -101,7 +101,7 @@ static void drop_end(struct trace_summary *summary)
 	summary->ends[at] = last;
 }
 
-static void count_depth(struct trace_summary *summary, const struct trace_request *request)
+static void count_queue_depth(struct trace_summary *summary, const struct trace_request *request)
 {
 	u64 depth = request->depth;
 
@@ -110,8 +110,8 @@ static void count_depth(struct trace_summary *summary, const struct trace_reques
 	if (!depth) {
 		/* Compute the queue depth of a request whose source does not record it. */
 		while (summary->depth && summary->ends[0] <= request->t_ns)
-			drop_end(summary);
-		push_end(summary, request->t_ns + request->latency_ns);
+			pop_earliest_end(summary);
+		push_request_end(summary, request->t_ns + request->latency_ns);
 		depth = summary->depth;
 	}
 	summary->depth_max = max(summary->depth_max, depth);
@@ -119,8 +119,8 @@ static void count_depth(struct trace_summary *summary, const struct trace_reques
 	summary->depth_known++;
 }
 
-void trace_summary_add(struct trace_summary *summary, const struct trace_request *request,
-		       const struct process_names *names)
+void trace_summary_add_request(struct trace_summary *summary, const struct trace_request *request,
+			       const struct process_names *names)
 {
 	struct trace_share *share;
 
@@ -128,7 +128,7 @@ void trace_summary_add(struct trace_summary *summary, const struct trace_request
 		summary->first_ns = request->t_ns;
 	summary->last_ns = request->t_ns;
 	summary->end = max(summary->end, request->offset + request->bytes);
-	share = &leaf_of(summary, request, slot_of(summary, request->pid, names))->share;
+	share = &summary_leaf(summary, request, process_slot(summary, request->pid, names))->share;
 	share->requests++;
 	share->bytes += request->bytes;
 	if (request->latency_ns)
@@ -136,7 +136,7 @@ void trace_summary_add(struct trace_summary *summary, const struct trace_request
 	summary->streams[request->stream / 8] |= 1U << request->stream % 8;
 	summary->fua += request->fua;
 	summary->preflush += request->preflush;
-	count_depth(summary, request);
+	count_queue_depth(summary, request);
 }
 
 /**
@@ -152,8 +152,8 @@ struct selection {
 static const struct selection everything = { -1, -1, -1, -1 };
 
 /* Add up the selected leaves; the caller frees the histogram of the result. */
-static struct trace_share sum_of(const struct trace_summary *summary,
-				 const struct selection *wanted)
+static struct trace_share sum_selected_leaves(const struct trace_summary *summary,
+					      const struct selection *wanted)
 {
 	struct trace_share sum = { .requests = 0 };
 
@@ -192,7 +192,7 @@ static const struct quantile quantiles[] = {
 	{ "p99_ns", "p99", 990000 },   { "p999_ns", "p99.9", 999000 },
 };
 
-static void put_latency(struct json_writer *json, const struct latency_histogram *latency)
+static void write_latency_json(struct json_writer *json, const struct latency_histogram *latency)
 {
 	json_record(json, "latency");
 	json_u64(json, "known", latency->count);
@@ -207,51 +207,51 @@ static void put_latency(struct json_writer *json, const struct latency_histogram
 	json_end_object(json);
 }
 
-static void put_share(struct json_writer *json, const char *key,
-		      const struct trace_summary *summary, const struct selection *wanted)
+static void write_share_json(struct json_writer *json, const char *key,
+			     const struct trace_summary *summary, const struct selection *wanted)
 {
-	struct trace_share share = sum_of(summary, wanted);
+	struct trace_share share = sum_selected_leaves(summary, wanted);
 
 	if (share.requests || wanted == &everything) {
 		json_object(json, key);
 		json_u64(json, "requests", share.requests);
 		json_u64(json, "bytes", share.bytes);
-		put_latency(json, &share.latency);
+		write_latency_json(json, &share.latency);
 		json_end_object(json);
 	}
 	latency_free(&share.latency);
 }
 
-static void put_operations(struct json_writer *json, const struct trace_summary *summary)
+static void write_operations_json(struct json_writer *json, const struct trace_summary *summary)
 {
 	json_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
-		put_share(json, trace_op_names[op], summary,
-			  &(struct selection){ -1, op, -1, -1 });
+		write_share_json(json, trace_op_names[op], summary,
+				 &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
 }
 
-static void put_classes(struct json_writer *json, const struct trace_summary *summary,
-			const struct trace_classes *classes)
+static void write_classes_json(struct json_writer *json, const struct trace_summary *summary,
+			       const struct trace_classes *classes)
 {
 	json_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
-		put_share(json, classes->names[i], summary,
-			  &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
+		write_share_json(json, classes->names[i], summary,
+				 &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_object(json, "write_classes_said_by");
 	for (int i = 0; i < TRACE_BYS; i++)
-		put_share(json, trace_by_names[i], summary,
-			  &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
+		write_share_json(json, trace_by_names[i], summary,
+				 &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
 }
 
-static void put_processes(struct json_writer *json, const struct trace_summary *summary)
+static void write_processes_json(struct json_writer *json, const struct trace_summary *summary)
 {
 	json_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
-		put_share(json, summary->names[i], summary,
-			  &(struct selection){ (int)i, -1, -1, -1 });
+		write_share_json(json, summary->names[i], summary,
+				 &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
 }
 
@@ -264,10 +264,10 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 	json_u64(json, "streams", trace_summary_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
-	put_share(json, "all", summary, &everything);
-	put_operations(json, summary);
-	put_classes(json, summary, classes);
-	put_processes(json, summary);
+	write_share_json(json, "all", summary, &everything);
+	write_operations_json(json, summary);
+	write_classes_json(json, summary, classes);
+	write_processes_json(json, summary);
 	json_record(json, "depth");
 	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
 		   3);
@@ -275,7 +275,7 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 	json_end_object(json);
 }
 
-static void text_latency(struct text_table *table, const struct latency_histogram *latency)
+static void put_latency_cells(struct text_table *table, const struct latency_histogram *latency)
 {
 	char text[HUMAN_SIZE];
 
@@ -291,10 +291,10 @@ static void text_latency(struct text_table *table, const struct latency_histogra
 	text_table_cell(table, "%s", text);
 }
 
-static void text_share(struct text_table *table, const struct trace_summary *summary,
-		       struct selection wanted, const char *what, const char *name)
+static void put_share_row(struct text_table *table, const struct trace_summary *summary,
+			  struct selection wanted, const char *what, const char *name)
 {
-	struct trace_share share = sum_of(summary, &wanted);
+	struct trace_share share = sum_selected_leaves(summary, &wanted);
 	char text[HUMAN_SIZE];
 
 	if (share.requests) {
@@ -305,12 +305,12 @@ static void text_share(struct text_table *table, const struct trace_summary *sum
 		text_table_cell(table, "%s", text);
 		human_bytes(text, share.bytes);
 		text_table_cell(table, "%s", text);
-		text_latency(table, &share.latency);
+		put_latency_cells(table, &share.latency);
 	}
 	latency_free(&share.latency);
 }
 
-static void text_title(struct text_table *table)
+static void put_title_row(struct text_table *table)
 {
 	static const char *const titles[] = { "", "requests", "share", "data", "mean" };
 
@@ -322,22 +322,22 @@ static void text_title(struct text_table *table)
 	text_table_cell(table, "max");
 }
 
-static void text_rows(struct text_table *table, const struct trace_summary *summary,
-		      const struct trace_classes *classes)
+static void put_summary_rows(struct text_table *table, const struct trace_summary *summary,
+			     const struct trace_classes *classes)
 {
-	text_share(table, summary, everything, "all", "");
+	put_share_row(table, summary, everything, "all", "");
 	for (int i = 0; i < AFTL_OPS; i++)
-		text_share(table, summary, (struct selection){ -1, i, -1, -1 }, "",
-			   trace_op_names[i]);
+		put_share_row(table, summary, (struct selection){ -1, i, -1, -1 }, "",
+			      trace_op_names[i]);
 	for (int i = 0; i < (int)classes->count; i++)
-		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
-			   "write, ", classes->names[i]);
+		put_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
+			      "write, ", classes->names[i]);
 	for (int i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
-		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
-			   "write, said by ", trace_by_names[i]);
+		put_share_row(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
+			      "write, said by ", trace_by_names[i]);
 	for (int i = 0; i < (int)summary->processes; i++)
-		text_share(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
-			   summary->names[i]);
+		put_share_row(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
+			      summary->names[i]);
 }
 
 void trace_summary_text(FILE *out, const struct trace_summary *summary,
@@ -351,9 +351,9 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	human_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));
 	text_table_begin(&table, 10, 1);
-	text_title(&table);
-	text_rows(&table, summary, classes);
-	text_table_end(&table, out);
+	put_title_row(&table);
+	put_summary_rows(&table, summary, classes);
+	text_table_print_and_free(&table, out);
 	if (!summary->depth_known)
 		return;
 	human_fixed(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2, "");

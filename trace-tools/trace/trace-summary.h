@@ -81,8 +81,8 @@ struct trace_summary *trace_summary_create(void);
 void trace_summary_free(struct trace_summary *summary);
 
 /* Add a request; @names: names of processes. */
-void trace_summary_add(struct trace_summary *summary, const struct trace_request *request,
-		       const struct process_names *names);
+void trace_summary_add_request(struct trace_summary *summary, const struct trace_request *request,
+			       const struct process_names *names);
 
 u32 trace_summary_streams(const struct trace_summary *summary);
 

@@ -21,7 +21,7 @@ static const struct trace_verb *const verbs[] = {
 	&trace_formats_list,
 };
 
-static const struct trace_verb *find_verb(const char *name)
+static const struct trace_verb *find_trace_verb(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(verbs[i]->name, name))
@@ -29,7 +29,7 @@ static const struct trace_verb *find_verb(const char *name)
 	return NULL;
 }
 
-static void put_help(FILE *out)
+static void print_trace_help(FILE *out)
 {
 	fputs("Usage: approxftl trace VERB [OPTION ...] FILE ...\n\n", out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
@@ -37,14 +37,14 @@ static void put_help(FILE *out)
 	fputs("\n\"approxftl trace VERB --help\" explains one.\n", out);
 }
 
-static enum exit_code complain_verb(const char *name)
+static enum exit_code report_unknown_trace_verb(const char *name)
 {
 	const char *names[ARRAY_SIZE(verbs) + 1] = { NULL };
 	const char *meant;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		names[i] = verbs[i]->name;
-	meant = closest_word(name, names);
+	meant = find_closest_word(name, names);
 	if (meant)
 		complain_of("trace", "there is no verb \"%s\"; did you mean %s?", name, meant);
 	else
@@ -59,16 +59,16 @@ static enum exit_code run_trace_verb(int argc, char **argv)
 	const struct trace_verb *verb;
 
 	if (!name) {
-		put_help(stderr);
+		print_trace_help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
-		put_help(stdout);
+		print_trace_help(stdout);
 		return EXIT_DONE;
 	}
-	verb = find_verb(name);
+	verb = find_trace_verb(name);
 	if (!verb)
-		return complain_verb(name);
+		return report_unknown_trace_verb(name);
 	return verb == &trace_record ? trace_record_main(argc - 1, argv + 1) :
 				       trace_run_verb(verb, argc - 1, argv + 1);
 }

@@ -25,10 +25,10 @@ struct block_layer {
 	u64 busy_ms;
 };
 
-int __must_check block_layer_read(const struct dm_device *device, struct block_layer *counts,
-				  struct aftl_error *error);
+int __must_check block_layer_read_counts(const struct dm_device *device, struct block_layer *counts,
+					 struct aftl_error *error);
 
 /* Make @now relative to @before. */
-void block_layer_since(struct block_layer *now, const struct block_layer *before);
+void block_layer_subtract(struct block_layer *now, const struct block_layer *before);
 
 #endif

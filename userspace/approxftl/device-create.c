@@ -29,8 +29,8 @@ struct plan {
 };
 
 /* Set the profile (@profiles) or all other keys; the profile must be set first. */
-static int set_keys(const struct device_options *options, bool profiles, bool *blocks,
-		    struct target_line *line, struct aftl_error *error)
+static int set_line_keys(const struct device_options *options, bool profiles, bool *blocks,
+			 struct target_line *line, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -44,7 +44,7 @@ static int set_keys(const struct device_options *options, bool profiles, bool *b
 }
 
 /* A volume determines its own starting data; the table line describes only a device in memory. */
-static bool on_volume(const struct target_line *line)
+static bool is_line_on_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
 }
@@ -63,8 +63,8 @@ static int parse_size(const struct device_options *options, u64 *sectors, struct
 	return 0;
 }
 
-static int check_size(const struct device_options *options, const struct target_size *size,
-		      u64 *sectors, struct aftl_error *error)
+static int check_device_size(const struct device_options *options, const struct target_size *size,
+			     u64 *sectors, struct aftl_error *error)
 {
 	u32 unit = size->shards.geo.unit_bytes;
 
@@ -83,40 +83,41 @@ static int check_size(const struct device_options *options, const struct target_
 	return 0;
 }
 
-int device_line(const struct device_options *options, struct target_line *line,
-		struct target_size *size, u64 *sectors, struct aftl_error *error)
+int device_make_line(const struct device_options *options, struct target_line *line,
+		     struct target_size *size, u64 *sectors, struct aftl_error *error)
 {
 	bool blocks = false;
 	int ret;
 
 	target_line_init(line);
-	ret = set_keys(options, true, &blocks, line, error);
+	ret = set_line_keys(options, true, &blocks, line, error);
 	if (!ret)
-		ret = set_keys(options, false, &blocks, line, error);
+		ret = set_line_keys(options, false, &blocks, line, error);
 	if (!ret && options->size)
 		ret = parse_size(options, sectors, error);
 	if (!ret && options->size && !blocks)
 		ret = target_line_fit(line, *sectors, error);
 	if (!ret)
-		ret = target_line_size(line, size, error);
-	return ret ? ret : check_size(options, size, sectors, error);
+		ret = target_line_compute_size(line, size, error);
+	return ret ? ret : check_device_size(options, size, sectors, error);
 }
 
-static int make_plan(const struct device_options *options, struct plan *plan,
-		     struct aftl_error *error)
+static int make_creation_plan(const struct device_options *options, struct plan *plan,
+			      struct aftl_error *error)
 {
 	int ret;
 
 	plan->name = options->words[0];
 	ret = dm_device_check_name(plan->name, error);
-	return ret ? ret : device_line(options, &plan->line, &plan->size, &plan->sectors, error);
+	return ret ? ret :
+		     device_make_line(options, &plan->line, &plan->size, &plan->sectors, error);
 }
 
-static int check_store(const struct target_line *line, struct aftl_error *error)
+static int check_store_volume(const struct target_line *line, struct aftl_error *error)
 {
 	struct stat found;
 
-	if (!on_volume(line))
+	if (!is_line_on_volume(line))
 		return 0;
 	if (stat(line->store, &found))
 		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
@@ -128,14 +129,14 @@ static int check_store(const struct target_line *line, struct aftl_error *error)
 }
 
 /* Names and values are checked words without single quotes, so that quoting them is safe. */
-static void print_command(const struct plan *plan, const char *arguments)
+static void print_dmsetup_command(const struct plan *plan, const char *arguments)
 {
 	printf("dmsetup create %s --table '0 %llu %s %s'\n", plan->name,
 	       (unsigned long long)plan->sectors, TARGET_NAME, arguments);
 }
 
-static void print_json(const struct device_options *options, const struct plan *plan,
-		       const char *arguments)
+static void print_plan_json(const struct device_options *options, const struct plan *plan,
+			    const char *arguments)
 {
 	char table[TARGET_LINE_SIZE + 64];
 	char timing[AFTL_VALUE_SIZE];
@@ -144,7 +145,7 @@ static void print_json(const struct device_options *options, const struct plan *
 
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
-	target_line_timing(&plan->line, timing);
+	target_line_format_timing(&plan->line, timing);
 	device_answer_begin(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
@@ -160,46 +161,46 @@ static void print_json(const struct device_options *options, const struct plan *
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
 	json_bool(&json, "made_volume", plan->made);
-	if (!on_volume(&plan->line))
+	if (!is_line_on_volume(&plan->line))
 		json_string(&json, "starting_state", starting_state_word(&plan->line.config));
 	json_envelope_end(&json);
 }
 
-static void print_volume(const struct plan *plan)
+static void print_volume_plan(const struct plan *plan)
 {
 	char uuid[UUID_TEXT_SIZE];
 
 	if (!plan->made)
 		return;
-	uuid_print(plan->super.uuid, uuid);
+	uuid_format(plan->super.uuid, uuid);
 	printf("%s was empty and is volume %s now\n", plan->line.store, uuid);
 }
 
-static void print_plan(const struct device_options *options, const struct plan *plan,
-		       const char *arguments)
+static void print_creation_plan(const struct device_options *options, const struct plan *plan,
+				const char *arguments)
 {
 	char size[HUMAN_SIZE], starting[STARTING_STATE_SIZE];
 
 	human_bytes(size, plan->sectors * TARGET_SECTOR);
 	starting_state_print(&plan->line.config, starting);
 	if (options->json) {
-		print_json(options, plan, arguments);
+		print_plan_json(options, plan, arguments);
 	} else if (options->dry_run) {
-		print_command(plan, arguments);
+		print_dmsetup_command(plan, arguments);
 	} else {
-		print_volume(plan);
+		print_volume_plan(plan);
 		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s", plan->name, size,
 		       plan->line.profile, plan->line.policy->name, plan->line.store);
-		if (!on_volume(&plan->line))
+		if (!is_line_on_volume(&plan->line))
 			printf(", %s", starting);
 		putchar('\n');
 	}
 }
 
-int device_volume(const struct target_line *line, struct aftl_volume_header *super, bool *made,
-		  struct aftl_error *error)
+int device_make_header(const struct target_line *line, struct aftl_volume_header *super, bool *made,
+		       struct aftl_error *error)
 {
-	if (!on_volume(line))
+	if (!is_line_on_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
@@ -207,20 +208,20 @@ int device_volume(const struct target_line *line, struct aftl_volume_header *sup
 	return volume_ensure(line->store, super, made, error);
 }
 
-static int create_device(struct plan *plan, const char *arguments, struct aftl_error *error)
+static int create_dm_device(struct plan *plan, const char *arguments, struct aftl_error *error)
 {
-	int ret = dm_device_ready(error);
+	int ret = check_device_mapper_ready(error);
 
 	if (!ret)
-		ret = check_store(&plan->line, error);
+		ret = check_store_volume(&plan->line, error);
 	if (!ret)
-		ret = dm_device_check_free(plan->name, error);
+		ret = dm_device_check_name_free(plan->name, error);
 	if (!ret)
-		ret = device_volume(&plan->line, &plan->super, &plan->made, error);
+		ret = device_make_header(&plan->line, &plan->super, &plan->made, error);
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
 }
 
-static enum exit_code run_create(const struct device_options *options)
+static enum exit_code run_device_create(const struct device_options *options)
 {
 	char arguments[TARGET_LINE_SIZE];
 	struct aftl_error error;
@@ -228,13 +229,13 @@ static enum exit_code run_create(const struct device_options *options)
 	int ret;
 
 	interruption_catch();
-	if (make_plan(options, &plan, &error))
+	if (make_creation_plan(options, &plan, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	target_line_print(&plan.line, arguments);
-	ret = options->dry_run ? 0 : create_device(&plan, arguments, &error);
+	ret = options->dry_run ? 0 : create_dm_device(&plan, arguments, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	print_plan(options, &plan, arguments);
+	print_creation_plan(options, &plan, arguments);
 	return EXIT_DONE;
 }
 
@@ -249,5 +250,5 @@ const struct device_verb verb_create = {
 		 "sets any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
 		 "it gets as many blocks as that size needs. An empty block device is formatted\n"
 		 "first, as by \"approxftl format\"; one with data is refused.",
-	.run = run_create,
+	.run = run_device_create,
 };

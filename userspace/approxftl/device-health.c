@@ -11,8 +11,8 @@
 /* Blocks per message; the target answers with as many as fit into its buffer. */
 #define BLOCKS_AT_ONCE 10000
 
-static int ask_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,
-		      u32 count, struct aftl_error *error)
+static int query_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,
+			u32 count, struct aftl_error *error)
 {
 	char message[60];
 	char *answer;
@@ -27,40 +27,41 @@ static int ask_blocks(const struct dm_device *device, struct block_survey *surve
 	return ret;
 }
 
-static int survey_blocks(const struct dm_device *device, struct health *health,
-			 struct aftl_error *error)
+static int survey_all_blocks(const struct dm_device *device, struct health *health,
+			     struct aftl_error *error)
 {
 	u32 count = (u32)min(health->status.blocks, (u64)BLOCKS_AT_ONCE);
 	u32 next = 0;
 	int ret;
 
 	do {
-		ret = ask_blocks(device, &health->survey, &next, count, error);
+		ret = query_blocks(device, &health->survey, &next, count, error);
 	} while (!ret && next && health->survey.blocks < health->status.blocks);
 	return ret;
 }
 
-static int list_lost(const struct dm_device *device, struct lost_runs *runs,
-		     struct aftl_error *error)
+static int query_lost_runs(const struct dm_device *device, struct lost_runs *runs,
+			   struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(device, "lost 0", &answer, error);
 
 	if (ret)
 		return ret;
-	lost_answer_read(runs, answer);
+	lost_runs_parse_answer(runs, answer);
 	free(answer);
 	return 0;
 }
 
-static int examine_health(const struct device_options *options, struct device_view *view,
-			  struct health *health, struct lost_runs *runs, struct aftl_error *error)
+static int examine_device_health(const struct device_options *options, struct device_view *view,
+				 struct health *health, struct lost_runs *runs,
+				 struct aftl_error *error)
 {
 	struct target_stats stats;
-	int ret = device_look(view, options->words[0], error);
+	int ret = device_view_find(view, options->words[0], error);
 
 	if (!ret)
-		ret = device_stats(&view->device, &stats, error);
+		ret = device_read_stats(&view->device, &stats, error);
 	if (ret)
 		return ret;
 	*health = (struct health){
@@ -68,21 +69,21 @@ static int examine_health(const struct device_options *options, struct device_vi
 		.counters = stats.counters,
 		.endurance = view->line.config.endurance,
 	};
-	ret = survey_blocks(&view->device, health, error);
+	ret = survey_all_blocks(&view->device, health, error);
 	if (!ret && health->status.lost_units)
-		ret = list_lost(&view->device, runs, error);
+		ret = query_lost_runs(&view->device, runs, error);
 	if (!ret)
-		health_judge(health);
+		health_judge_device(health);
 	return ret;
 }
 
 /* Tables */
 
-static void put_blocks(struct text_table *table, const struct health *health)
+static void put_block_rows(struct text_table *table, const struct health *health)
 {
 	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
 	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_good(survey);
+	u64 good = block_survey_good_blocks(survey);
 
 	text_table_pair(table, "blocks", "%llu, %llu free, %llu bad",
 			(unsigned long long)survey->blocks,
@@ -96,7 +97,7 @@ static void put_blocks(struct text_table *table, const struct health *health)
 			(unsigned long long)survey->erases_max);
 	human_fixed(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
 	text_table_pair(table, "wear of a block", "%s full erases on average", wear);
-	human_fixed(used, health_used(health), 2, "%");
+	human_fixed(used, health_used_share(health), 2, "%");
 	if (health->endurance)
 		text_table_pair(table, "endurance", "%s of %llu erases used", used,
 				(unsigned long long)health->endurance);
@@ -104,8 +105,8 @@ static void put_blocks(struct text_table *table, const struct health *health)
 		text_table_pair(table, "endurance", "without end; endurance=N sets one");
 }
 
-static void print_health(const struct device_view *view, const struct health *health,
-			 const struct lost_runs *runs)
+static void print_health_report(const struct device_view *view, const struct health *health,
+				const struct lost_runs *runs)
 {
 	struct text_table table;
 	char size[HUMAN_SIZE];
@@ -117,9 +118,9 @@ static void print_health(const struct device_view *view, const struct health *he
 	text_table_pair(&table, "device", "%s, %s, profile %s, policy %s", view->device.name, size,
 			view->line.profile, health->status.policy);
 	text_table_pair(&table, "mode", "%s", health->status.mode);
-	put_blocks(&table, health);
+	put_block_rows(&table, health);
 	counters = &health->counters;
-	human_fixed(text, sim_amplification(counters, 0), 4, "");
+	human_fixed(text, sim_write_amplification(counters, 0), 4, "");
 	text_table_pair(&table, "write amplification", "%s", text);
 	text_table_pair(&table, "errors corrected", "%llu bits, %llu further sensing levels",
 			(unsigned long long)counters->read_corrected_bits,
@@ -131,7 +132,7 @@ static void print_health(const struct device_view *view, const struct health *he
 			(unsigned long long)counters->moved_lost_units);
 	text_table_pair(&table, "failed requests", "%llu",
 			(unsigned long long)counters->host_failed_requests);
-	text_table_end(&table, stdout);
+	text_table_print_and_free(&table, stdout);
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
 	for (unsigned int i = 0; i < health->reason_count; i++)
 		printf("  %s\n", health->reasons[i]);
@@ -144,10 +145,10 @@ static void print_health(const struct device_view *view, const struct health *he
 
 /* JSON */
 
-static void put_blocks_json(struct json_writer *json, const struct health *health)
+static void write_blocks_json(struct json_writer *json, const struct health *health)
 {
 	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_good(survey);
+	u64 good = block_survey_good_blocks(survey);
 
 	json_object(json, "blocks");
 	json_u64(json, "total", survey->blocks);
@@ -159,7 +160,7 @@ static void put_blocks_json(struct json_writer *json, const struct health *healt
 	json_u64(json, "erases_max", survey->erases_max);
 	json_fixed(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
 	json_u64(json, "endurance", health->endurance);
-	json_fixed(json, "endurance_used_percent", health_used(health), 2);
+	json_fixed(json, "endurance_used_percent", health_used_share(health), 2);
 	json_end_object(json);
 }
 
@@ -178,8 +179,8 @@ static void print_health_json(const struct device_options *options,
 	for (unsigned int i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
-	json_fixed(&json, "write_amplification", sim_amplification(&health->counters, 0), 4);
-	put_blocks_json(&json, health);
+	json_fixed(&json, "write_amplification", sim_write_amplification(&health->counters, 0), 4);
+	write_blocks_json(&json, health);
 	counters = &health->counters;
 	json_object(&json, "errors");
 	json_u64(&json, "read_corrected_bits", counters->read_corrected_bits);
@@ -203,7 +204,7 @@ static void print_health_json(const struct device_options *options,
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_health(const struct device_options *options)
+static enum exit_code run_device_health(const struct device_options *options)
 {
 	static const enum exit_code codes[] = {
 		[HEALTH_GOOD] = EXIT_DONE,
@@ -214,14 +215,14 @@ static enum exit_code run_health(const struct device_options *options)
 	struct device_view view;
 	struct aftl_error error;
 	struct health health;
-	int ret = examine_health(options, &view, &health, &runs, &error);
+	int ret = examine_device_health(options, &view, &health, &runs, &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json)
 		print_health_json(options, &view, &health, &runs);
 	else
-		print_health(&view, &health, &runs);
+		print_health_report(&view, &health, &runs);
 	return codes[health.verdict];
 }
 
@@ -233,5 +234,5 @@ const struct device_verb verb_health = {
 	.options = "",
 	.about = "Prints wear, bad blocks, errors and a verdict. Exit status: 0 good, 1 it needs\n"
 		 "attention, 4 it is read-only, 3 there is no such device.",
-	.run = run_health,
+	.run = run_device_health,
 };

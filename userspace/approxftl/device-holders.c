@@ -13,7 +13,7 @@
 #define LINE_SIZE 4096
 
 /* Lines of mountinfo look like "36 35 98:0 /root /mount/point options ...". */
-static bool has_mount(const struct dm_device *device, char *phrase, size_t size)
+static bool has_mounted_file_system(const struct dm_device *device, char *phrase, size_t size)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char line[LINE_SIZE];
@@ -33,7 +33,7 @@ static bool has_mount(const struct dm_device *device, char *phrase, size_t size)
 	return found;
 }
 
-static bool same_number(const struct dm_device *device, const char *path)
+static bool is_same_device_number(const struct dm_device *device, const char *path)
 {
 	struct stat found;
 
@@ -41,7 +41,7 @@ static bool same_number(const struct dm_device *device, const char *path)
 	       found.st_rdev == makedev(device->major, device->minor);
 }
 
-static bool swapped_on(const struct dm_device *device, char *phrase, size_t size)
+static bool is_swapped_on(const struct dm_device *device, char *phrase, size_t size)
 {
 	FILE *swaps = fopen("/proc/swaps", "re");
 	char line[LINE_SIZE];
@@ -49,7 +49,7 @@ static bool swapped_on(const struct dm_device *device, char *phrase, size_t size
 
 	while (swaps && !found && fgets(line, sizeof(line), swaps)) {
 		line[strcspn(line, " \t\n")] = '\0';
-		found = same_number(device, line);
+		found = is_same_device_number(device, line);
 		if (found)
 			scnprintf(phrase, size, "used as swap; swapoff %s first", line);
 	}
@@ -96,7 +96,7 @@ static bool is_nvme_namespace(const struct dm_device *device, char *phrase, size
 				fclose(file);
 			if (found)
 				path[strcspn(path, "\n")] = '\0';
-			found = found && same_number(device, path);
+			found = found && is_same_device_number(device, path);
 		}
 	globfree(&paths);
 	if (found)
@@ -105,7 +105,7 @@ static bool is_nvme_namespace(const struct dm_device *device, char *phrase, size
 	return found;
 }
 
-static void process_name(const char *pid, char *name, size_t size)
+static void get_process_name(const char *pid, char *name, size_t size)
 {
 	char path[300];
 	FILE *comm;
@@ -120,7 +120,7 @@ static void process_name(const char *pid, char *name, size_t size)
 	fclose(comm);
 }
 
-static bool process_holds(const struct dm_device *device, const char *pid)
+static bool process_holds_device(const struct dm_device *device, const char *pid)
 {
 	const struct dirent *entry;
 	bool found = false;
@@ -140,7 +140,7 @@ static bool process_holds(const struct dm_device *device, const char *pid)
 	return found;
 }
 
-static bool has_opener(const struct dm_device *device, char *phrase, size_t size)
+static bool has_process_opener(const struct dm_device *device, char *phrase, size_t size)
 {
 	const struct dirent *entry;
 	DIR *processes = opendir("/proc");
@@ -149,10 +149,10 @@ static bool has_opener(const struct dm_device *device, char *phrase, size_t size
 
 	while (processes && !found && (entry = readdir(processes))) {
 		found = isdigit((unsigned char)entry->d_name[0]) &&
-			process_holds(device, entry->d_name);
+			process_holds_device(device, entry->d_name);
 		if (!found)
 			continue;
-		process_name(entry->d_name, name, sizeof(name));
+		get_process_name(entry->d_name, name, sizeof(name));
 		scnprintf(phrase, size, "held open by process %.20s (%s)", entry->d_name, name);
 	}
 	if (processes)
@@ -160,9 +160,9 @@ static bool has_opener(const struct dm_device *device, char *phrase, size_t size
 	return found;
 }
 
-bool device_holder(const struct dm_device *device, char *phrase, size_t size)
+bool device_find_holder(const struct dm_device *device, char *phrase, size_t size)
 {
-	return has_mount(device, phrase, size) || swapped_on(device, phrase, size) ||
-	       has_stacked_device(device, phrase, size) ||
-	       is_nvme_namespace(device, phrase, size) || has_opener(device, phrase, size);
+	return has_mounted_file_system(device, phrase, size) ||
+	       is_swapped_on(device, phrase, size) || has_stacked_device(device, phrase, size) ||
+	       is_nvme_namespace(device, phrase, size) || has_process_opener(device, phrase, size);
 }

@@ -6,11 +6,11 @@
 #include "dm-device.h"
 
 /**
- * device_holder() - describe a user of @device in one phrase
+ * device_find_holder() - describe a user of @device in one phrase
  * @phrase: such as "mounted on /mnt"
  *
  * Return: false if no user can be found.
  */
-bool device_holder(const struct dm_device *device, char *phrase, size_t size);
+bool device_find_holder(const struct dm_device *device, char *phrase, size_t size);
 
 #endif

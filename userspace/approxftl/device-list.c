@@ -9,7 +9,7 @@
 #include "text-table.h"
 #include "verbs.h"
 
-static const char *mode_text(const struct device_view *view)
+static const char *device_mode_text(const struct device_view *view)
 {
 	if (view->device.suspended)
 		return "suspended";
@@ -17,7 +17,7 @@ static const char *mode_text(const struct device_view *view)
 }
 
 /* Return the share in 1/1000. */
-static u64 used_share(const struct target_status *status)
+static u64 used_share_permille(const struct target_status *status)
 {
 	return scaled_ratio(status->valid_units, status->units, 1000);
 }
@@ -43,33 +43,33 @@ static const struct list_column list_columns[] = {
 	{ "late_p99_ns", "LATE99", "lateness of completions, 99 % of them", true, true },
 };
 
-static void list_device(struct text_list *list, const struct device_view *view)
+static void add_device_row(struct text_list *list, const struct device_view *view)
 {
 	u64 bytes = view->device.sectors * TARGET_SECTOR;
 	char size[HUMAN_SIZE], used[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 	char late[HUMAN_SIZE];
 
 	human_bytes(size, bytes);
-	human_fixed(used, used_share(&view->status), 1, "%");
-	target_line_timing(&view->line, timing);
-	list_row(list);
-	list_text(list, "%s", view->device.name);
-	list_number(list, bytes, 0, size);
-	list_text(list, "%s", view->line.store);
-	list_text(list, "%s", view->line.profile);
-	list_text(list, "%s", view->line.policy->name);
-	list_text(list, "%s", timing);
-	list_text(list, "%s", mode_text(view));
-	list_number(list, used_share(&view->status), 1, used);
-	list_number(list, view->device.open_count, 0, NULL);
-	list_number(list, view->device.major, 0, NULL);
-	list_number(list, view->device.minor, 0, NULL);
-	list_number(list, view->status.free_blocks, 0, NULL);
-	list_number(list, view->status.retired_blocks, 0, NULL);
-	list_number(list, view->status.read_flipped_bits, 0, NULL);
-	list_number(list, view->status.lost_units, 0, NULL);
+	human_fixed(used, used_share_permille(&view->status), 1, "%");
+	target_line_format_timing(&view->line, timing);
+	list_add_row(list);
+	list_add_text(list, "%s", view->device.name);
+	list_add_number(list, bytes, 0, size);
+	list_add_text(list, "%s", view->line.store);
+	list_add_text(list, "%s", view->line.profile);
+	list_add_text(list, "%s", view->line.policy->name);
+	list_add_text(list, "%s", timing);
+	list_add_text(list, "%s", device_mode_text(view));
+	list_add_number(list, used_share_permille(&view->status), 1, used);
+	list_add_number(list, view->device.open_count, 0, NULL);
+	list_add_number(list, view->device.major, 0, NULL);
+	list_add_number(list, view->device.minor, 0, NULL);
+	list_add_number(list, view->status.free_blocks, 0, NULL);
+	list_add_number(list, view->status.retired_blocks, 0, NULL);
+	list_add_number(list, view->status.read_flipped_bits, 0, NULL);
+	list_add_number(list, view->status.lost_units, 0, NULL);
 	human_time(late, view->status.late_p99_ns);
-	list_number(list, view->status.late_p99_ns, 0, late);
+	list_add_number(list, view->status.late_p99_ns, 0, late);
 }
 
 static void print_json_list(const struct device_options *options, const struct device_view *views,
@@ -87,24 +87,24 @@ static void print_json_list(const struct device_options *options, const struct d
 	json_envelope_end(&json);
 }
 
-static void print_list(const struct device_options *options, const struct device_view *views,
-		       unsigned int count)
+static void print_device_list(const struct device_options *options, const struct device_view *views,
+			      unsigned int count)
 {
 	struct text_list list;
 
-	if (device_answer_whole(options)) {
+	if (device_answer_is_complete(options)) {
 		print_json_list(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < count; i++)
-		list_device(&list, &views[i]);
+		add_device_row(&list, &views[i]);
 	device_answer_list(options, &list);
 }
 
 /* Report a device whose lines cannot be parsed, and list the others. */
-static enum exit_code look_at_all(const struct device_options *options,
-				  const struct dm_device *devices, unsigned int count)
+static enum exit_code view_all_devices(const struct device_options *options,
+				       const struct dm_device *devices, unsigned int count)
 {
 	struct device_view *views = memory_zeroed(count, sizeof(*views));
 	enum exit_code code = EXIT_DONE;
@@ -114,30 +114,30 @@ static enum exit_code look_at_all(const struct device_options *options,
 
 	for (i = 0; i < count; i++) {
 		views[seen].device = devices[i];
-		ret = device_look_inside(&views[seen], &error);
+		ret = device_view_read(&views[seen], &error);
 		if (ret)
 			code = device_failed(options, ret, &error);
 		else
 			seen++;
 	}
-	print_list(options, views, seen);
+	print_device_list(options, views, seen);
 	free(views);
 	return code;
 }
 
-static enum exit_code run_list(const struct device_options *options)
+static enum exit_code run_device_list(const struct device_options *options)
 {
 	struct dm_device *devices;
 	struct aftl_error error;
 	enum exit_code code;
 	unsigned int count;
-	int ret = dm_device_ready(&error);
+	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
 		ret = dm_device_list(&devices, &count, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	code = look_at_all(options, devices, count);
+	code = view_all_devices(options, devices, count);
 	free(devices);
 	return code;
 }
@@ -149,12 +149,12 @@ const struct device_verb verb_list = {
 	.columns = list_columns,
 	.column_count = ARRAY_SIZE(list_columns),
 	.about = "Lists the emulated SSDs of the running kernel.",
-	.run = run_list,
+	.run = run_device_list,
 };
 
 /* status */
 
-static void put_bytes(struct text_table *table, const char *title, u64 bytes)
+static void put_bytes_row(struct text_table *table, const char *title, u64 bytes)
 {
 	char text[HUMAN_SIZE];
 
@@ -162,7 +162,7 @@ static void put_bytes(struct text_table *table, const char *title, u64 bytes)
 	text_table_pair(table, title, "%s", text);
 }
 
-static void put_time(struct text_table *table, const char *title, u64 ns)
+static void put_time_row(struct text_table *table, const char *title, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
@@ -170,8 +170,8 @@ static void put_time(struct text_table *table, const char *title, u64 ns)
 	text_table_pair(table, title, "%s", text);
 }
 
-static void put_share(struct text_table *table, const char *title, u64 part, u64 whole,
-		      const char *what)
+static void put_device_share_row(struct text_table *table, const char *title, u64 part, u64 whole,
+				 const char *what)
 {
 	char share[HUMAN_SIZE];
 
@@ -180,12 +180,12 @@ static void put_share(struct text_table *table, const char *title, u64 part, u64
 			(unsigned long long)whole, what);
 }
 
-static void put_count(struct text_table *table, const char *title, u64 count, const char *what)
+static void put_count_row(struct text_table *table, const char *title, u64 count, const char *what)
 {
 	text_table_pair(table, title, "%llu %s", (unsigned long long)count, what);
 }
 
-static void print_status(const struct device_view *view)
+static void print_device_status(const struct device_view *view)
 {
 	const struct target_status *status = &view->status;
 	struct text_table table;
@@ -193,43 +193,43 @@ static void print_status(const struct device_view *view)
 
 	text_table_begin(&table, 2, 2);
 	human_bytes(size, view->device.sectors * TARGET_SECTOR);
-	target_line_timing(&view->line, timing);
+	target_line_format_timing(&view->line, timing);
 	text_table_pair(&table, "device", "%s (%u:%u), %s, open %u times", view->device.name,
 			view->device.major, view->device.minor, size, view->device.open_count);
 	text_table_pair(&table, "profile", "%s, store %s, timing %s", view->line.profile,
 			view->line.store, timing);
 	text_table_pair(&table, "policy", "%s", view->status.policy);
-	text_table_pair(&table, "mode", "%s", mode_text(view));
-	put_share(&table, "holds data", status->valid_units, status->units, "units");
-	put_share(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
-	put_count(&table, "under way", status->pending_requests, "requests");
-	put_count(&table, "read", status->host_read_units, "units");
-	put_count(&table, "written", status->host_write_units, "units");
-	put_count(&table, "programmed", status->programmed_units, "units");
-	put_count(&table, "erased", status->array_erases, "blocks");
-	put_count(&table, "gone bad", status->retired_blocks, "blocks");
-	put_count(&table, "flipped", status->read_flipped_bits, "bits");
-	put_time(&table, "device time", status->device_ns);
-	put_time(&table, "late, median", status->late_p50_ns);
-	put_time(&table, "late, 99%", status->late_p99_ns);
-	put_time(&table, "late, most", status->late_max_ns);
-	put_bytes(&table, "memory of FTL", status->ftl_bytes);
-	put_bytes(&table, "memory of data", status->data_bytes);
-	text_table_end(&table, stdout);
+	text_table_pair(&table, "mode", "%s", device_mode_text(view));
+	put_device_share_row(&table, "holds data", status->valid_units, status->units, "units");
+	put_device_share_row(&table, "free blocks", status->free_blocks, status->blocks, "blocks");
+	put_count_row(&table, "under way", status->pending_requests, "requests");
+	put_count_row(&table, "read", status->host_read_units, "units");
+	put_count_row(&table, "written", status->host_write_units, "units");
+	put_count_row(&table, "programmed", status->programmed_units, "units");
+	put_count_row(&table, "erased", status->array_erases, "blocks");
+	put_count_row(&table, "gone bad", status->retired_blocks, "blocks");
+	put_count_row(&table, "flipped", status->read_flipped_bits, "bits");
+	put_time_row(&table, "device time", status->device_ns);
+	put_time_row(&table, "late, median", status->late_p50_ns);
+	put_time_row(&table, "late, 99%", status->late_p99_ns);
+	put_time_row(&table, "late, most", status->late_max_ns);
+	put_bytes_row(&table, "memory of FTL", status->ftl_bytes);
+	put_bytes_row(&table, "memory of data", status->data_bytes);
+	text_table_print_and_free(&table, stdout);
 }
 
-static enum exit_code run_status(const struct device_options *options)
+static enum exit_code run_device_status(const struct device_options *options)
 {
 	struct device_view view;
 	struct aftl_error error;
-	int ret = device_look(&view, options->words[0], &error);
+	int ret = device_view_find(&view, options->words[0], &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json)
 		print_json_list(options, &view, 1);
 	else
-		print_status(&view);
+		print_device_status(&view);
 	return EXIT_DONE;
 }
 
@@ -241,5 +241,5 @@ const struct device_verb verb_status = {
 	.options = "",
 	.about = "Prints the status of a device with descriptions. Counts are since the last\n"
 		 "message reset.",
-	.run = run_status,
+	.run = run_device_status,
 };

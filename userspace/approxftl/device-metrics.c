@@ -37,7 +37,7 @@ struct metrics {
 /* Text */
 
 /* Print a quoted label; names of device-mapper may contain any character. */
-static void put_label(const char *key, const char *value)
+static void print_metric_label(const char *key, const char *value)
 {
 	printf("%s=\"", key);
 	for (; *value; value++) {
@@ -48,7 +48,7 @@ static void put_label(const char *key, const char *value)
 	putchar('"');
 }
 
-static bool ends_with(const char *name, const char *end)
+static bool has_name_suffix(const char *name, const char *end)
 {
 	size_t length = strlen(name), rest = strlen(end);
 
@@ -56,16 +56,16 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* Return the decimals that convert nanoseconds or picojoules to seconds or joules. */
-static unsigned int decimals_of(const char *name)
+static unsigned int decimals_of_unit(const char *name)
 {
-	return ends_with(name, "_ns") ? NS : ends_with(name, "_pj") ? PJ : 0;
+	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;
 }
 
 /* Convert a name to Prometheus conventions: host_program_ns becomes host_program_seconds. */
-static void metric_name(char text[METRIC_NAME], const char *part, const char *name,
-			const char *end)
+static void make_metric_name(char text[METRIC_NAME], const char *part, const char *name,
+			     const char *end)
 {
-	unsigned int decimals = decimals_of(name);
+	unsigned int decimals = decimals_of_unit(name);
 
 	scnprintf(text, METRIC_NAME, "approxftl_%s%.*s%s%s", part,
 		  (int)strlen(name) - (decimals ? 3 : 0), name,
@@ -77,7 +77,7 @@ static void put_head(const char *name, const char *type, const char *help)
 	printf("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put_value(u64 value, unsigned int decimals)
+static void print_metric_value(u64 value, unsigned int decimals)
 {
 	u64 scale = 1;
 
@@ -90,45 +90,47 @@ static void put_value(u64 value, unsigned int decimals)
 		printf(" %llu\n", (unsigned long long)value);
 }
 
-static void put_line(const char *name, const struct scraped *device, u64 value,
-		     unsigned int decimals)
+static void print_metric_line(const char *name, const struct scraped *device, u64 value,
+			      unsigned int decimals)
 {
 	printf("%s{", name);
-	put_label("device", device->view.device.name);
+	print_metric_label("device", device->view.device.name);
 	putchar('}');
-	put_value(value, decimals);
+	print_metric_value(value, decimals);
 }
 
 /* Metrics */
 
-static void put_counters(const struct metrics *metrics)
+static void print_counter_metrics(const struct metrics *metrics)
 {
 	char name[METRIC_NAME];
 
 	for (unsigned int i = 0; i < AFTL_COUNTERS; i++) {
 		const char *own = aftl_counter_info[i].name;
 
-		metric_name(name, "", own, "_total");
+		make_metric_name(name, "", own, "_total");
 		put_head(name, "counter", aftl_counter_info[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
-			put_line(name, &metrics->devices[j],
-				 aftl_counter_get(&metrics->devices[j].sample.stats.counters, i),
-				 decimals_of(own));
+			print_metric_line(name, &metrics->devices[j],
+					  aftl_counter_get(&metrics->devices[j]
+								    .sample.stats.counters,
+							   i),
+					  decimals_of_unit(own));
 	}
 }
 
-static void put_gauge(const struct metrics *metrics, const char *own, const char *help,
-		      size_t field)
+static void print_gauge_metric(const struct metrics *metrics, const char *own, const char *help,
+			       size_t field)
 {
 	char name[METRIC_NAME];
 
-	metric_name(name, "status_", own, "");
+	make_metric_name(name, "status_", own, "");
 	put_head(name, "gauge", help);
 	for (unsigned int i = 0; i < metrics->count; i++) {
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
-		put_line(name, &metrics->devices[i], *(const u64 *)(status + field),
-			 decimals_of(own));
+		print_metric_line(name, &metrics->devices[i], *(const u64 *)(status + field),
+				  decimals_of_unit(own));
 	}
 }
 
@@ -136,15 +138,15 @@ static void put_gauge(const struct metrics *metrics, const char *own, const char
 static void put_pair(const struct metrics *metrics, const char *const names[2], const char *help,
 		     size_t field)
 {
-	put_gauge(metrics, names[0], help, field);
-	put_gauge(metrics, names[1], help, field + sizeof(u64));
+	print_gauge_metric(metrics, names[0], help, field);
+	print_gauge_metric(metrics, names[1], help, field + sizeof(u64));
 }
 
-static void put_status(const struct metrics *metrics)
+static void print_status_metrics(const struct metrics *metrics)
 {
 #define FIELD(name) offsetof(struct target_status, name)
 #define STATUS_TEXT(name, help)
-#define STATUS_NUMBER(name, help) put_gauge(metrics, #name, help, FIELD(name));
+#define STATUS_NUMBER(name, help) print_gauge_metric(metrics, #name, help, FIELD(name));
 #define STATUS_PAIR(part, whole, help) \
 	put_pair(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
 #include "target/status-table.h"
@@ -154,14 +156,14 @@ static void put_status(const struct metrics *metrics)
 #undef STATUS_PAIR
 }
 
-static void put_bucket(const struct scraped *device, const char *bound, u64 count)
+static void print_histogram_bucket(const struct scraped *device, const char *bound, u64 count)
 {
 	fputs("approxftl_late_seconds_bucket{", stdout);
-	put_label("device", device->view.device.name);
+	print_metric_label("device", device->view.device.name);
 	printf(",le=\"%s\"} %llu\n", bound, (unsigned long long)count);
 }
 
-static void put_late_of(const struct scraped *device)
+static void print_lateness_metric(const struct scraped *device)
 {
 	const struct aftl_histogram *late = &device->sample.stats.late;
 	char bound[AFTL_VALUE_SIZE];
@@ -176,27 +178,27 @@ static void put_late_of(const struct scraped *device)
 		scnprintf(bound, sizeof(bound), "%llu.%09llu",
 			  (unsigned long long)(top / SECOND_NS),
 			  (unsigned long long)(top % SECOND_NS));
-		put_bucket(device, bound, sum);
+		print_histogram_bucket(device, bound, sum);
 	}
-	put_bucket(device, "+Inf", late->count);
-	put_line("approxftl_late_seconds_sum", device, late->sum, NS);
-	put_line("approxftl_late_seconds_count", device, late->count, 0);
+	print_histogram_bucket(device, "+Inf", late->count);
+	print_metric_line("approxftl_late_seconds_sum", device, late->sum, NS);
+	print_metric_line("approxftl_late_seconds_count", device, late->count, 0);
 }
 
-static void put_luns_of(const char *name, const struct scraped *device, size_t field,
-			unsigned int decimals)
+static void print_lun_metric(const char *name, const struct scraped *device, size_t field,
+			     unsigned int decimals)
 {
 	const struct target_luns *luns = &device->sample.luns;
 
 	for (unsigned int i = 0; i < luns->count; i++) {
 		printf("%s{", name);
-		put_label("device", device->view.device.name);
+		print_metric_label("device", device->view.device.name);
 		printf(",lun=\"%u\"}", i);
-		put_value(*(const u64 *)((const char *)&luns->list[i] + field), decimals);
+		print_metric_value(*(const u64 *)((const char *)&luns->list[i] + field), decimals);
 	}
 }
 
-static void put_luns(const struct metrics *metrics)
+static void print_lun_metrics(const struct metrics *metrics)
 {
 	static const struct {
 		const char *name;
@@ -222,15 +224,15 @@ static void put_luns(const struct metrics *metrics)
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
 		put_head(kinds[i].name, kinds[i].type, kinds[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
-			put_luns_of(kinds[i].name, &metrics->devices[j], kinds[i].field,
-				    kinds[i].decimals);
+			print_lun_metric(kinds[i].name, &metrics->devices[j], kinds[i].field,
+					 kinds[i].decimals);
 	}
 }
 
 /* Queries */
 
-static int ask_device(struct metrics *metrics, const struct dm_device *device,
-		      struct aftl_error *error)
+static int query_device_metrics(struct metrics *metrics, const struct dm_device *device,
+				struct aftl_error *error)
 {
 	struct scraped *scraped;
 	int ret;
@@ -240,11 +242,11 @@ static int ask_device(struct metrics *metrics, const struct dm_device *device,
 	scraped = &metrics->devices[metrics->count++];
 	memset(scraped, 0, sizeof(*scraped));
 	scraped->view.device = *device;
-	ret = device_look_inside(&scraped->view, error);
+	ret = device_view_read(&scraped->view, error);
 	return ret ? ret : sample_take(device, &scraped->sample, error);
 }
 
-static int ask_all(struct metrics *metrics, struct aftl_error *error)
+static int query_all_devices(struct metrics *metrics, struct aftl_error *error)
 {
 	struct dm_device *devices;
 	unsigned int count, i;
@@ -253,51 +255,51 @@ static int ask_all(struct metrics *metrics, struct aftl_error *error)
 	if (ret)
 		return ret;
 	for (i = 0; !ret && i < count; i++)
-		ret = ask_device(metrics, &devices[i], error);
+		ret = query_device_metrics(metrics, &devices[i], error);
 	free(devices);
 	return ret;
 }
 
-static int ask_named(struct metrics *metrics, const char *name, struct aftl_error *error)
+static int query_named_device(struct metrics *metrics, const char *name, struct aftl_error *error)
 {
 	struct dm_device device;
 	int ret = dm_device_find(&device, name, error);
 
-	return ret ? ret : ask_device(metrics, &device, error);
+	return ret ? ret : query_device_metrics(metrics, &device, error);
 }
 
 enum exit_code metrics_print(const struct device_options *options)
 {
 	struct metrics metrics = { NULL, 0 };
 	struct aftl_error error;
-	int ret = dm_device_ready(&error);
+	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
-		ret = options->word_count ? ask_named(&metrics, options->words[0], &error)
-					  : ask_all(&metrics, &error);
+		ret = options->word_count ? query_named_device(&metrics, options->words[0], &error)
+					  : query_all_devices(&metrics, &error);
 	if (!ret) {
 		put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
 		for (unsigned int i = 0; i < metrics.count; i++) {
 			const struct device_view *view = &metrics.devices[i].view;
 
 			fputs("approxftl_device_info{", stdout);
-			put_label("device", view->device.name);
-			put_label(",policy", view->line.policy->name);
-			put_label(",profile", view->line.profile);
-			put_label(",store", view->line.store);
-			put_label(",mode", view->status.mode);
+			print_metric_label("device", view->device.name);
+			print_metric_label(",policy", view->line.policy->name);
+			print_metric_label(",profile", view->line.profile);
+			print_metric_label(",store", view->line.store);
+			print_metric_label(",mode", view->status.mode);
 			puts("} 1");
 		}
-		put_counters(&metrics);
-		put_status(&metrics);
+		print_counter_metrics(&metrics);
+		print_status_metrics(&metrics);
 		put_head("approxftl_late_seconds", "histogram",
 			 "how much later than the model's time requests were handed back");
 		for (unsigned int i = 0; i < metrics.count; i++)
-			put_late_of(&metrics.devices[i]);
-		put_luns(&metrics);
+			print_lateness_metric(&metrics.devices[i]);
+		print_lun_metrics(&metrics);
 	}
 	for (unsigned int i = 0; i < metrics.count; i++)
-		sample_drop(&metrics.devices[i].sample);
+		sample_free(&metrics.devices[i].sample);
 	free(metrics.devices);
 	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
 }

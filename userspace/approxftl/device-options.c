@@ -90,54 +90,55 @@ static bool takes_device_option(const struct command_line *line,
 
 /* Operands and keys */
 
-static int add_key(struct device_options *options, const char *key, size_t length,
-		   const char *value, struct aftl_error *error)
+static int add_device_key(struct device_options *options, const char *key, size_t length,
+			  const char *value, struct aftl_error *error)
 {
 	unsigned int at = options->key_count;
 
 	if (at == DEVICE_KEYS)
 		return aftl_fail(error, -EINVAL, "there are more than %u keys", DEVICE_KEYS);
-	key_copy(options->keys[at], key, length);
+	copy_pair_key(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;
 	return 0;
 }
 
-static int add_pair(void *fields, const char *pair, struct aftl_error *error)
+static int add_device_pair(void *fields, const char *pair, struct aftl_error *error)
 {
 	struct device_options *options = fields;
-	size_t length = key_length(pair);
+	size_t length = pair_key_length(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);
-	return add_key(options, pair, length, pair + length + 1, error);
+	return add_device_key(options, pair, length, pair + length + 1, error);
 }
 
-static int add_word(void *fields, const char *word, struct aftl_error *error)
+static int add_verb_operand(void *fields, const char *word, struct aftl_error *error)
 {
 	struct device_options *options = fields;
 	const struct device_verb *verb = options->rules;
 
 	if (verb->pairs && options->word_count == verb->most_words)
-		return add_pair(options, word, error);
+		return add_device_pair(options, word, error);
 	if (options->word_count == verb->most_words)
-		return command_word_too_many(verb->name, word, error);
+		return command_report_extra_word(verb->name, word, error);
 	options->words = memory_grown(options->words, options->word_count + 1,
 				      sizeof(*options->words));
 	options->words[options->word_count++] = word;
 	return 0;
 }
 
-static int take_key(void *fields, const struct command_option *option, const char *value,
-		    struct aftl_error *error)
+static int take_key_option(void *fields, const struct command_option *option, const char *value,
+			   struct aftl_error *error)
 {
 	if (option->kind == KIND_KEY)
-		return add_key(fields, option->name, strlen(option->name), value, error);
-	return *value == '@' ? parameter_file_take(value + 1, add_pair, fields, error) :
-			       add_pair(fields, value, error);
+		return add_device_key(fields, option->name, strlen(option->name), value, error);
+	return *value == '@' ?
+		       parameter_file_call_on_each(value + 1, add_device_pair, fields, error) :
+		       add_device_pair(fields, value, error);
 }
 
-static struct command_line command_of(const struct device_verb *verb)
+static struct command_line command_line_of_verb(const struct device_verb *verb)
 {
 	return (struct command_line){
 		.name = verb->name,
@@ -146,13 +147,13 @@ static struct command_line command_of(const struct device_verb *verb)
 		.column = 34,
 		.context = verb,
 		.takes = takes_device_option,
-		.word = add_word,
-		.other = take_key,
+		.word = add_verb_operand,
+		.other = take_key_option,
 	};
 }
 
 /* Return the number of command-line words that the verb's name takes. */
-static int words_before(const struct device_verb *verb)
+static int count_verb_words(const struct device_verb *verb)
 {
 	return strchr(verb->name, ' ') ? 2 : 1;
 }
@@ -160,8 +161,8 @@ static int words_before(const struct device_verb *verb)
 static int parse_device_options(const struct device_verb *verb, struct device_options *options,
 				int argc, char **argv, struct aftl_error *error)
 {
-	struct command_line line = command_of(verb);
-	int skip = words_before(verb);
+	struct command_line line = command_line_of_verb(verb);
+	int skip = count_verb_words(verb);
 	int ret;
 
 	options->verb = verb->name;
@@ -183,13 +184,13 @@ static int parse_device_options(const struct device_verb *verb, struct device_op
 
 /* Help */
 
-static void print_help(const struct device_verb *verb)
+static void print_verb_help(const struct device_verb *verb)
 {
-	struct command_line line = command_of(verb);
+	struct command_line line = command_line_of_verb(verb);
 
 	printf("Usage: approxftl %s%s%s [OPTION ...]\n\n%s\n\n", verb->name,
 	       *verb->words ? " " : "", verb->words, verb->about);
-	command_line_help(&line);
+	command_line_print_help(&line);
 }
 
 /* Output */
@@ -201,8 +202,8 @@ static enum exit_code print_refusal(const struct device_verb *verb, const struct
 }
 
 /* Discard the JSON file if the verb failed before it wrote anything. */
-static enum exit_code answer_into_file(const struct device_verb *verb,
-				       struct device_options *options)
+static enum exit_code run_verb_with_json_file(const struct device_verb *verb,
+					      struct device_options *options)
 {
 	static struct output_file file;
 	struct aftl_error error;
@@ -227,12 +228,12 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	if (parse_device_options(verb, &options, argc, argv, &error))
 		return print_refusal(verb, &error, EXIT_USAGE);
 	if (options.help)
-		print_help(verb);
+		print_verb_help(verb);
 	else if (options.list.explain)
 		list_explain(&options.list, stdout);
 	else
 		return options.json && strcmp(options.json, "-") != 0 ?
-			       answer_into_file(verb, &options) : verb->run(&options);
+			       run_verb_with_json_file(verb, &options) : verb->run(&options);
 	return EXIT_DONE;
 }
 
@@ -241,7 +242,7 @@ void device_answer_begin(const struct device_options *options, struct json_write
 	json_envelope_begin(json, options->out, options->argc, options->argv);
 }
 
-bool device_answer_whole(const struct device_options *options)
+bool device_answer_is_complete(const struct device_options *options)
 {
 	return options->json && !options->list.chosen;
 }
@@ -261,8 +262,8 @@ void device_answer_list(const struct device_options *options, struct text_list *
 	json_envelope_end(&json);
 }
 
-const char *device_key(const struct device_options *options, const char *key,
-		       const char *standard)
+const char *device_key_value(const struct device_options *options, const char *key,
+			     const char *standard)
 {
 	for (unsigned int i = 0; i < options->key_count; i++)
 		if (!strcmp(options->keys[i], key))

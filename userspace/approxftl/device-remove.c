@@ -9,11 +9,11 @@
 
 /* remove */
 
-static int complain_use(const struct dm_device *device, struct aftl_error *error)
+static int report_device_in_use(const struct dm_device *device, struct aftl_error *error)
 {
 	char holder[160];
 
-	if (!device_holder(device, holder, sizeof(holder)))
+	if (!device_find_holder(device, holder, sizeof(holder)))
 		scnprintf(holder, sizeof(holder), "held open %u times, by whom is not to be seen",
 			  device->open_count);
 	return aftl_fail(error, -EBUSY, "%.60s is in use: %s", device->name, holder);
@@ -23,36 +23,36 @@ static int complain_use(const struct dm_device *device, struct aftl_error *error
  * Only a known holder is refused early: udev opens a new device for a moment, and libdevmapper
  * retries the removal of a device without a known holder.
  */
-static int remove_device(const struct device_options *options, const struct dm_device *device,
-			 bool *waits, struct aftl_error *error)
+static int remove_dm_device(const struct device_options *options, const struct dm_device *device,
+			    bool *waits, struct aftl_error *error)
 {
 	bool may_wait = options->deferred || options->force;
 	char holder[160];
 	int ret = 0;
 
-	if (!may_wait && device->open_count && device_holder(device, holder, sizeof(holder)))
-		return complain_use(device, error);
+	if (!may_wait && device->open_count && device_find_holder(device, holder, sizeof(holder)))
+		return report_device_in_use(device, error);
 	if (options->force && device->open_count)
 		ret = dm_device_fail(device, error);
 	*waits = may_wait && device->open_count;
 	if (!ret)
 		ret = dm_device_remove(device->name, may_wait ? DM_DEVICE_REMOVE_DEFERRED :
 								DM_DEVICE_REMOVE_NOW, error);
-	return ret == -EBUSY ? complain_use(device, error) : ret;
+	return ret == -EBUSY ? report_device_in_use(device, error) : ret;
 }
 
-static enum exit_code run_remove(const struct device_options *options)
+static enum exit_code run_device_remove(const struct device_options *options)
 {
 	struct dm_device device;
 	struct aftl_error error;
 	bool waits = false;
-	int ret = dm_device_ready(&error);
+	int ret = check_device_mapper_ready(&error);
 	struct json_writer json;
 
 	if (!ret)
 		ret = dm_device_find(&device, options->words[0], &error);
 	if (!ret)
-		ret = remove_device(options, &device, &waits, &error);
+		ret = remove_dm_device(options, &device, &waits, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json) {
@@ -74,15 +74,15 @@ const struct device_verb verb_remove = {
 	.most_words = 1,
 	.options = "fd",
 	.about = "Removes a device. The data of a device with store ram or none are lost.",
-	.run = run_remove,
+	.run = run_device_remove,
 };
 
 /* message */
 
 #define MESSAGE_SIZE 1024
 
-static int join_words(const struct device_options *options, char text[MESSAGE_SIZE],
-		      struct aftl_error *error)
+static int join_message_words(const struct device_options *options, char text[MESSAGE_SIZE],
+			      struct aftl_error *error)
 {
 	size_t used = 0;
 
@@ -122,16 +122,16 @@ static void print_answer(const struct device_options *options, const struct dm_d
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_message(const struct device_options *options)
+static enum exit_code run_device_message(const struct device_options *options)
 {
 	char message[MESSAGE_SIZE];
 	struct dm_device device;
 	struct aftl_error error;
 	char *answer;
-	int ret = dm_device_ready(&error);
+	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
-		ret = join_words(options, message, &error);
+		ret = join_message_words(options, message, &error);
 	if (!ret)
 		ret = dm_device_find(&device, options->words[0], &error);
 	if (!ret)
@@ -151,5 +151,5 @@ const struct device_verb verb_message = {
 	.options = "",
 	.about = "Sends a message to a device and prints its answer. approxftl-device(8) lists\n"
 		 "the messages; so does the answer to an unknown one.",
-	.run = run_message,
+	.run = run_device_message,
 };

@@ -6,7 +6,7 @@
 #include "device-sample.h"
 #include "device-verbs.h"
 
-u64 sample_clock(void)
+u64 sample_clock_ns(void)
 {
 	struct timespec now;
 
@@ -19,15 +19,15 @@ int sample_take(const struct dm_device *device, struct sample *sample, struct af
 	int ret;
 
 	memset(sample, 0, sizeof(*sample));
-	ret = device_stats(device, &sample->stats, error);
-	sample->at_ns = sample_clock();
+	ret = device_read_stats(device, &sample->stats, error);
+	sample->at_ns = sample_clock_ns();
 	sample->device_ns = sample->stats.device_ns;
 	if (!ret)
-		ret = device_luns(device, &sample->luns, error);
-	return ret ? ret : block_layer_read(device, &sample->layer, error);
+		ret = device_read_luns(device, &sample->luns, error);
+	return ret ? ret : block_layer_read_counts(device, &sample->layer, error);
 }
 
-void sample_between(struct sample *between, const struct sample *now, const struct sample *before)
+void sample_subtract(struct sample *between, const struct sample *now, const struct sample *before)
 {
 	size_t bytes = now->luns.count * sizeof(*now->luns.list);
 
@@ -36,18 +36,18 @@ void sample_between(struct sample *between, const struct sample *now, const stru
 	memcpy(between->luns.list, now->luns.list, bytes);
 	between->at_ns -= before->at_ns;
 	between->device_ns -= before->device_ns;
-	target_stats_since(&between->stats, &before->stats);
-	block_layer_since(&between->layer, &before->layer);
-	target_luns_since(&between->luns, &before->luns);
+	target_stats_subtract(&between->stats, &before->stats);
+	block_layer_subtract(&between->layer, &before->layer);
+	target_luns_subtract(&between->luns, &before->luns);
 }
 
-void sample_drop(struct sample *sample)
+void sample_free(struct sample *sample)
 {
 	free(sample->luns.list);
 	sample->luns.list = NULL;
 }
 
-void sample_wait(u64 at_ns)
+void sample_wait_until(u64 at_ns)
 {
 	const struct timespec at = {
 		.tv_sec = (time_t)(at_ns / SECOND_NS),
@@ -57,7 +57,7 @@ void sample_wait(u64 at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-int sample_interval(const char *given, u64 *ns, struct aftl_error *error)
+int sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error)
 {
 	char text[64];
 	struct aftl_error cause;
@@ -72,7 +72,7 @@ int sample_interval(const char *given, u64 *ns, struct aftl_error *error)
 			 "--interval: %.40s is out of range; it must be 10ms to 24h", given);
 }
 
-int sample_count(const char *given, u64 *count, struct aftl_error *error)
+int sample_parse_count(const char *given, u64 *count, struct aftl_error *error)
 {
 	struct aftl_error cause;
 

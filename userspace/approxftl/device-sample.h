@@ -26,18 +26,18 @@ struct sample {
 	struct target_luns luns;
 };
 
-/* Take a sample. The caller calls sample_drop(), even after a failure. */
+/* Take a sample. The caller calls sample_free(), even after a failure. */
 int __must_check sample_take(const struct dm_device *device, struct sample *sample,
 			     struct aftl_error *error);
 
-/* Compute the difference of two samples; the caller calls sample_drop(). */
-void sample_between(struct sample *between, const struct sample *now,
-		    const struct sample *before);
+/* Compute the difference of two samples; the caller calls sample_free(). */
+void sample_subtract(struct sample *between, const struct sample *now,
+		     const struct sample *before);
 
-void sample_drop(struct sample *sample);
+void sample_free(struct sample *sample);
 
 /* Return the mean lateness of completions, in host time. */
-static inline u64 sample_mean_late(const struct sample *sample)
+static inline u64 sample_mean_lateness_ns(const struct sample *sample)
 {
 	return scaled_ratio(sample->stats.late.sum, sample->stats.late.count, 1);
 }
@@ -49,21 +49,21 @@ static inline u64 sample_rate(const struct sample *sample, u64 count)
 }
 
 /* Return the share of time with requests in flight, in 1/1000. */
-static inline u64 sample_busy(const struct sample *sample)
+static inline u64 sample_busy_permille(const struct sample *sample)
 {
 	return min_t(u64, 1000, scaled_ratio(sample->layer.busy_ms * 1000000, sample->at_ns, 1000));
 }
 
 /* Return the machine's monotonic clock, in nanoseconds. */
-u64 sample_clock(void);
+u64 sample_clock_ns(void);
 
-/* Sleep until a time of sample_clock(), or until a signal. */
-void sample_wait(u64 at_ns);
+/* Sleep until a time of sample_clock_ns(), or until a signal. */
+void sample_wait_until(u64 at_ns);
 
 /* Parse --interval; a number without a unit is in seconds. */
-int __must_check sample_interval(const char *given, u64 *ns, struct aftl_error *error);
+int __must_check sample_parse_interval(const char *given, u64 *ns, struct aftl_error *error);
 
 /* Parse --count, which must be at least 1. */
-int __must_check sample_count(const char *given, u64 *count, struct aftl_error *error);
+int __must_check sample_parse_count(const char *given, u64 *count, struct aftl_error *error);
 
 #endif

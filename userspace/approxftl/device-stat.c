@@ -54,50 +54,50 @@ static void put_fixed(struct text_list *line, u64 value, unsigned int decimals, 
 	char text[HUMAN_SIZE];
 
 	human_fixed(text, value, decimals, end);
-	list_number(line, value, decimals, text);
+	list_add_number(line, value, decimals, text);
 }
 
-static void put_rate(struct text_list *line, const struct sample *sample, u64 count)
+static void put_rate_cell(struct text_list *line, const struct sample *sample, u64 count)
 {
 	put_fixed(line, sample_rate(sample, count), 1, "");
 }
 
-static void put_throughput(struct text_list *line, const struct sample *sample, u64 sectors)
+static void put_throughput_cell(struct text_list *line, const struct sample *sample, u64 sectors)
 {
 	u64 bytes = sectors * TARGET_SECTOR;
 
 	put_fixed(line, scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2, "");
 }
 
-static void put_time(struct text_list *line, u64 ns)
+static void put_time_cell(struct text_list *line, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
 	human_time(text, ns);
-	list_number(line, ns, 0, text);
+	list_add_number(line, ns, 0, text);
 }
 
-static void make_line(struct text_list *line, const struct sample *sample)
+static void make_stat_line(struct text_list *line, const struct sample *sample)
 {
 	const struct aftl_counters *counters = &sample->stats.counters;
 	const struct block_layer *layer = &sample->layer;
 
-	list_row(line);
-	put_rate(line, sample, counters->host_read_requests);
-	put_rate(line, sample, counters->host_write_requests);
-	put_throughput(line, sample, layer->read_sectors);
-	put_throughput(line, sample, layer->write_sectors);
-	put_time(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
-	put_time(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
-	put_fixed(line, sample_busy(sample), 1, "%");
-	put_fixed(line, sim_amplification(counters, 0) / 10, 3, "");
-	put_rate(line, sample, counters->array_erases);
-	put_rate(line, sample, counters->read_flipped_bits);
-	put_time(line, sample_mean_late(sample));
-	put_time(line, aftl_histogram_quantile(&sample->stats.late, 9900));
+	list_add_row(line);
+	put_rate_cell(line, sample, counters->host_read_requests);
+	put_rate_cell(line, sample, counters->host_write_requests);
+	put_throughput_cell(line, sample, layer->read_sectors);
+	put_throughput_cell(line, sample, layer->write_sectors);
+	put_time_cell(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
+	put_time_cell(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
+	put_fixed(line, sample_busy_permille(sample), 1, "%");
+	put_fixed(line, sim_write_amplification(counters, 0) / 10, 3, "");
+	put_rate_cell(line, sample, counters->array_erases);
+	put_rate_cell(line, sample, counters->read_flipped_bits);
+	put_time_cell(line, sample_mean_lateness_ns(sample));
+	put_time_cell(line, aftl_histogram_quantile(&sample->stats.late, 9900));
 }
 
-static bool handle_used(const struct aftl_handle_stats *handle)
+static bool is_handle_used(const struct aftl_handle_stats *handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
 		if (aftl_handle_counter_get(handle, i))
@@ -106,18 +106,18 @@ static bool handle_used(const struct aftl_handle_stats *handle)
 }
 
 /* Return one more than the last handle with a counter that is not zero. */
-static unsigned int handles_used(const struct aftl_handle_stats *handles)
+static unsigned int count_used_handles(const struct aftl_handle_stats *handles)
 {
 	unsigned int count = 1 + AFTL_HANDLES_MAX;
 
-	while (count && !handle_used(&handles[count - 1]))
+	while (count && !is_handle_used(&handles[count - 1]))
 		count--;
 	return count;
 }
 
 /* JSON */
 
-static void put_layer(struct json_writer *json, const struct block_layer *layer)
+static void write_block_layer_json(struct json_writer *json, const struct block_layer *layer)
 {
 	json_object(json, "block_layer");
 	json_u64(json, "read_requests", layer->reads);
@@ -130,7 +130,7 @@ static void put_layer(struct json_writer *json, const struct block_layer *layer)
 	json_end_object(json);
 }
 
-static void put_sample(struct json_writer *json, const struct sample *sample)
+static void write_sample_json(struct json_writer *json, const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
 	const struct target_stream *streams;
@@ -140,7 +140,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_u64(json, "since_ns", stats->since_ns);
 	json_u64(json, "lock_waits", stats->lock_waits);
 	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
-	json_fixed(json, "write_amplification", sim_amplification(&stats->counters, 0), 4);
+	json_fixed(json, "write_amplification", sim_write_amplification(&stats->counters, 0), 4);
 	late = &stats->late;
 	json_object(json, "late");
 	json_u64(json, "count", late->count);
@@ -149,7 +149,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_u64(json, "p99_ns", aftl_histogram_quantile(late, 9900));
 	json_u64(json, "max_ns", late->largest);
 	json_end_object(json);
-	put_layer(json, &sample->layer);
+	write_block_layer_json(json, &sample->layer);
 	json_list(json, "luns");
 	for (unsigned int i = 0; i < sample->luns.count; i++) {
 		const struct target_lun *lun = &sample->luns.list[i];
@@ -173,17 +173,17 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 		json_end_object(json);
 	}
 	json_end_object(json);
-	json_handles(json, stats->handles, handles_used(stats->handles));
+	json_handles(json, stats->handles, count_used_handles(stats->handles));
 	json_counters(json, &stats->counters);
 }
 
-static void print_line(struct series *series, const struct sample *sample, u64 number)
+static void print_stat_line(struct series *series, const struct sample *sample, u64 number)
 {
 	const struct device_options *options = series->options;
 	struct text_list line;
 
 	list_begin(&line, &options->list);
-	make_line(&line, sample);
+	make_stat_line(&line, sample);
 	if (options->json) {
 		list_json(&line, &series->json);
 		return;
@@ -193,22 +193,22 @@ static void print_line(struct series *series, const struct sample *sample, u64 n
 	list_print_wide(&line, CELL_WIDTH, options->out);
 }
 
-static void print_sample(struct series *series, const struct sample *sample, u64 number)
+static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_answer_whole(series->options)) {
+	if (device_answer_is_complete(series->options)) {
 		json_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
-		put_sample(&series->json, sample);
+		write_sample_json(&series->json, sample);
 		json_end_object(&series->json);
 	} else {
-		print_line(series, sample, number);
+		print_stat_line(series, sample, number);
 	}
 	fflush(series->options->out);
 }
 
 /* Absolute times keep the rhythm steady; a signal ends the wait. */
-static int sample_on(struct series *series, struct sample *before, struct aftl_error *error)
+static int take_next_sample(struct series *series, struct sample *before, struct aftl_error *error)
 {
 	u64 next_ns = before->at_ns;
 	struct sample now, between;
@@ -216,16 +216,16 @@ static int sample_on(struct series *series, struct sample *before, struct aftl_e
 
 	for (u64 number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
-		sample_wait(next_ns);
+		sample_wait_until(next_ns);
 		if (interrupted())
 			break;
 		ret = sample_take(&series->view.device, &now, error);
 		if (!ret) {
-			sample_between(&between, &now, before);
-			print_sample(series, &between, number);
-			sample_drop(&between);
+			sample_subtract(&between, &now, before);
+			print_stat_sample(series, &between, number);
+			sample_free(&between);
 		}
-		sample_drop(before);
+		sample_free(before);
 		*before = now;
 	}
 	return ret;
@@ -244,7 +244,7 @@ static void series_json_begin(struct series *series)
 }
 
 /* Complete the JSON document whatever ended the series. */
-static enum exit_code run_series(struct series *series)
+static enum exit_code print_sample_series(struct series *series)
 {
 	struct aftl_error error;
 	struct sample before;
@@ -255,8 +255,8 @@ static enum exit_code run_series(struct series *series)
 		series_json_begin(series);
 	ret = sample_take(&series->view.device, &before, &error);
 	if (!ret)
-		ret = sample_on(series, &before, &error);
-	sample_drop(&before);
+		ret = take_next_sample(series, &before, &error);
+	sample_free(&before);
 	if (series->options->json) {
 		json_end_array(&series->json);
 		if (!series->options->list.chosen) {
@@ -273,7 +273,7 @@ static enum exit_code run_series(struct series *series)
 
 /* All counters, once */
 
-static void print_stream(struct text_table *table, const struct target_stream *stream)
+static void print_stream_row(struct text_table *table, const struct target_stream *stream)
 {
 	static const char *const words[] = { "", ", moved" };
 
@@ -284,8 +284,8 @@ static void print_stream(struct text_table *table, const struct target_stream *s
 	}
 }
 
-static void print_handle(struct text_table *table, const struct aftl_handle_stats *handles,
-			 unsigned int handle)
+static void print_handle_row(struct text_table *table, const struct aftl_handle_stats *handles,
+			     unsigned int handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
 		text_table_row(table);
@@ -295,25 +295,25 @@ static void print_handle(struct text_table *table, const struct aftl_handle_stat
 	}
 }
 
-static void print_totals_json(struct series *series, const struct sample *sample)
+static void print_stat_totals_json(struct series *series, const struct sample *sample)
 {
 	device_answer_begin(series->options, &series->json);
 	json_array(&series->json, "devices");
 	device_json_begin(&series->json, &series->view);
-	put_sample(&series->json, sample);
+	write_sample_json(&series->json, sample);
 	json_end_object(&series->json);
 	json_end_array(&series->json);
 	json_envelope_end(&series->json);
 }
 
-static enum exit_code run_totals(struct series *series)
+static enum exit_code print_totals_of_device(struct series *series)
 {
 	struct aftl_error error;
 	struct sample sample;
 	int ret = sample_take(&series->view.device, &sample, &error);
 
 	if (!ret && series->options->json) {
-		print_totals_json(series, &sample);
+		print_stat_totals_json(series, &sample);
 	} else if (!ret) {
 		const struct target_stats *stats = &sample.stats;
 		struct text_table table;
@@ -324,24 +324,24 @@ static enum exit_code run_totals(struct series *series)
 			text_table_pair(&table, aftl_counter_info[i].name, "%llu",
 					(unsigned long long)aftl_counter_get(&stats->counters, i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
-			print_stream(&table, &stats->streams[i]);
-		for (unsigned int i = 0; i < handles_used(stats->handles); i++)
-			print_handle(&table, stats->handles, i);
-		human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
+			print_stream_row(&table, &stats->streams[i]);
+		for (unsigned int i = 0; i < count_used_handles(stats->handles); i++)
+			print_handle_row(&table, stats->handles, i);
+		human_fixed(text, sim_write_amplification(&stats->counters, 0), 4, "");
 		text_table_pair(&table, "write amplification", "%s", text);
-		human_time(text, sample_mean_late(&sample));
+		human_time(text, sample_mean_lateness_ns(&sample));
 		text_table_pair(&table, "late, mean", "%s", text);
 		human_time(text, aftl_histogram_quantile(&stats->late, 9900));
 		text_table_pair(&table, "late, 99%", "%s", text);
-		text_table_end(&table, stdout);
+		text_table_print_and_free(&table, stdout);
 	}
-	sample_drop(&sample);
+	sample_free(&sample);
 	return ret ? device_failed(series->options, ret, &error) : EXIT_DONE;
 }
 
 /* Command line */
 
-static int parse_options(struct series *series, struct aftl_error *error)
+static int parse_stat_options(struct series *series, struct aftl_error *error)
 {
 	const struct device_options *options = series->options;
 	int ret = 0;
@@ -356,26 +356,26 @@ static int parse_options(struct series *series, struct aftl_error *error)
 	if (options->prometheus && (options->interval || options->json))
 		return aftl_fail(error, -EINVAL, "--prometheus is one answer, and no JSON");
 	if (options->interval)
-		ret = sample_interval(options->interval, &series->interval_ns, error);
+		ret = sample_parse_interval(options->interval, &series->interval_ns, error);
 	if (!ret && options->count)
-		ret = sample_count(options->count, &series->count, error);
+		ret = sample_parse_count(options->count, &series->count, error);
 	return ret;
 }
 
-static enum exit_code run_stat(const struct device_options *options)
+static enum exit_code run_device_stat(const struct device_options *options)
 {
 	struct series series = { .options = options };
 	struct aftl_error error;
 	int ret;
 
-	if (parse_options(&series, &error))
+	if (parse_stat_options(&series, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	if (options->prometheus)
 		return metrics_print(options);
-	ret = device_look(&series.view, options->words[0], &error);
+	ret = device_view_find(&series.view, options->words[0], &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	return options->interval ? run_series(&series) : run_totals(&series);
+	return options->interval ? print_sample_series(&series) : print_totals_of_device(&series);
 }
 
 const struct device_verb verb_stat = {
@@ -390,5 +390,5 @@ const struct device_verb verb_stat = {
 	.about = "Prints every counter of a device since the last message reset. With --interval\n"
 		 "it prints a line of rates after each, until Ctrl-C or --count ends it. With\n"
 		 "--prometheus and without NAME it prints the counters of all devices.",
-	.run = run_stat,
+	.run = run_device_stat,
 };

@@ -32,26 +32,26 @@ struct watch {
 	unsigned int count;
 };
 
-static void forget_watch(struct watch *watch)
+static void free_watched_devices(struct watch *watch)
 {
 	for (unsigned int i = 0; i < watch->count; i++)
-		sample_drop(&watch->list[i].sample);
+		sample_free(&watch->list[i].sample);
 	free(watch->list);
 	*watch = (struct watch){ NULL, 0 };
 }
 
-static int look_at(struct watched *watched, const struct dm_device *device,
-		   struct aftl_error *error)
+static int watch_device(struct watched *watched, const struct dm_device *device,
+			struct aftl_error *error)
 {
 	int ret;
 
 	watched->view.device = *device;
-	ret = device_look_inside(&watched->view, error);
+	ret = device_view_read(&watched->view, error);
 	return ret ? ret : sample_take(device, &watched->sample, error);
 }
 
-static int list_devices(const struct device_options *options, struct dm_device **devices,
-			unsigned int *count, struct aftl_error *error)
+static int list_watched_devices(const struct device_options *options, struct dm_device **devices,
+				unsigned int *count, struct aftl_error *error)
 {
 	if (!options->word_count)
 		return dm_device_list(devices, count, error);
@@ -66,17 +66,17 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 {
 	struct dm_device *devices = NULL;
 	unsigned int count = 0, i;
-	int ret = list_devices(options, &devices, &count, error);
+	int ret = list_watched_devices(options, &devices, &count, error);
 
 	*watch = (struct watch){ memory_zeroed(count, sizeof(*watch->list)), 0 };
 	for (i = 0; !ret && i < count; i++) {
 		struct watched *watched = &watch->list[watch->count];
 
-		ret = look_at(watched, &devices[i], error);
+		ret = watch_device(watched, &devices[i], error);
 		if (!ret) {
 			watch->count++;
 		} else {
-			sample_drop(&watched->sample);
+			sample_free(&watched->sample);
 			memset(watched, 0, sizeof(*watched));
 			if (ret == -ENXIO && !options->word_count)
 				ret = 0;
@@ -90,7 +90,8 @@ static int watch_devices(const struct device_options *options, struct watch *wat
  * Find the device in the last frame; compare the minor, too, for a new device may reuse the
  * name.
  */
-static const struct watched *find_before(const struct watch *before, const struct dm_device *device)
+static const struct watched *find_in_last_frame(const struct watch *before,
+						const struct dm_device *device)
 {
 	for (unsigned int i = 0; i < before->count; i++) {
 		const struct dm_device *other = &before->list[i].view.device;
@@ -101,8 +102,8 @@ static const struct watched *find_before(const struct watch *before, const struc
 	return NULL;
 }
 
-static void print_device(const struct watched *now, const struct watched *before,
-			 unsigned int columns, unsigned int rows)
+static void print_watched_device(const struct watched *now, const struct watched *before,
+				 unsigned int columns, unsigned int rows)
 {
 	struct sample between;
 	struct top_frame frame = {
@@ -110,89 +111,90 @@ static void print_device(const struct watched *now, const struct watched *before
 		.between = &between,
 		.columns = columns,
 		.rows = rows,
-		.end = screen_taken() ? "\033[K" : "",
+		.end = is_screen_taken() ? "\033[K" : "",
 	};
 
-	sample_between(&between, &now->sample, &before->sample);
+	sample_subtract(&between, &now->sample, &before->sample);
 	top_frame_print(stdout, &frame);
-	sample_drop(&between);
+	sample_free(&between);
 }
 
-static void print_all(const struct watch *now, const struct watch *before)
+static void print_watched_devices(const struct watch *now, const struct watch *before)
 {
-	const char *end = screen_taken() ? "\033[K\n" : "\n";
+	const char *end = is_screen_taken() ? "\033[K\n" : "\n";
 	unsigned int columns, rows, i;
 
-	screen_home();
-	screen_size(&columns, &rows);
+	screen_move_home();
+	screen_get_size(&columns, &rows);
 	/* Keep the last row free, or the terminal would scroll. */
 	if (rows)
 		rows = max((rows - 1) / max(now->count, 1U), 1 + GAP) - GAP;
 	if (!now->count)
 		printf("no device of the target approxftl; \"approxftl create\" makes one%s", end);
 	for (i = 0; i < now->count; i++) {
-		const struct watched *earlier = find_before(before, &now->list[i].view.device);
+		const struct watched *earlier =
+			find_in_last_frame(before, &now->list[i].view.device);
 
 		if (!earlier)
 			continue;
-		print_device(&now->list[i], earlier, columns, rows);
+		print_watched_device(&now->list[i], earlier, columns, rows);
 		fputs(end, stdout);
 	}
 	screen_clear_rest();
 }
 
-static bool user_quits(int key)
+static bool user_wants_to_quit(int key)
 {
 	return interrupted() || key == 'q' || key == 'Q';
 }
 
 /* Wait until the next frame is due; return false if the user quits. */
-static bool wait_for(u64 at_ns)
+static bool wait_for_frame(u64 at_ns)
 {
 	int key;
 
 	do
-		key = screen_wait(at_ns);
-	while (!user_quits(key) && sample_clock() < at_ns);
-	return !user_quits(key);
+		key = screen_wait_for_key(at_ns);
+	while (!user_wants_to_quit(key) && sample_clock_ns() < at_ns);
+	return !user_wants_to_quit(key);
 }
 
-static int show_frame(const struct device_options *options, u64 interval_ns, u64 count,
-		      struct aftl_error *error)
+static int show_next_frame(const struct device_options *options, u64 interval_ns, u64 count,
+			   struct aftl_error *error)
 {
-	u64 number, next_ns = sample_clock() + interval_ns;
+	u64 number, next_ns = sample_clock_ns() + interval_ns;
 	struct watch before, now;
 	int ret = watch_devices(options, &before, error);
 
-	for (number = 0; !ret && (!count || number < count) && wait_for(next_ns); number++) {
+	for (number = 0; !ret && (!count || number < count) && wait_for_frame(next_ns); number++) {
 		ret = watch_devices(options, &now, error);
 		if (!ret)
-			print_all(&now, &before);
-		forget_watch(&before);
+			print_watched_devices(&now, &before);
+		free_watched_devices(&before);
 		before = now;
 		next_ns += interval_ns;
 	}
-	forget_watch(&before);
+	free_watched_devices(&before);
 	return ret;
 }
 
-static enum exit_code run_top(const struct device_options *options)
+static enum exit_code run_device_top(const struct device_options *options)
 {
 	u64 interval_ns = SECOND_NS, count = 0;
 	struct aftl_error error;
 	int ret = 0;
 
 	if (options->interval)
-		ret = sample_interval(options->interval, &interval_ns, &error);
+		ret = sample_parse_interval(options->interval, &interval_ns, &error);
 	if (!ret && options->count)
-		ret = sample_count(options->count, &count, &error);
+		ret = sample_parse_count(options->count, &count, &error);
 	if (ret)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
-	ret = dm_device_ready(&error);
+	ret = check_device_mapper_ready(&error);
 	if (!ret) {
 		interruption_catch();
 		screen_begin();
-		ret = show_frame(options, interval_ns, count, &error);
+		ret = show_next_frame(options, interval_ns, count, &error);
 		screen_end();
 	}
 	if (ret)
@@ -210,5 +212,5 @@ const struct device_verb verb_top = {
 	.about = "Shows the present activity of devices: requests, queue, space, write\n"
 		 "amplification, tags, and how busy each LUN is. The key q or Ctrl-C ends it. If\n"
 		 "standard output is not a terminal, it prints one picture after the other.",
-	.run = run_top,
+	.run = run_device_top,
 };

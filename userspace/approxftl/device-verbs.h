@@ -121,17 +121,17 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 void device_answer_begin(const struct device_options *options, struct json_writer *json);
 
 /* Return true if JSON has all data; with -o or -S it has the same list as the table. */
-bool device_answer_whole(const struct device_options *options);
+bool device_answer_is_complete(const struct device_options *options);
 
 /* Print the list as the command line requests and free it. */
 void device_answer_list(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of KEY, or @standard if it was not given. */
-const char *device_key(const struct device_options *options, const char *key,
-		       const char *standard);
+const char *device_key_value(const struct device_options *options, const char *key,
+			     const char *standard);
 
 /**
- * device_line() - make the table line of the options, and check it with the core
+ * device_make_line() - make the table line of the options, and check it with the core
  * @line: takes the line
  * @size: takes the size of the device that it describes
  * @sectors: takes the exported size: that of --size, or all
@@ -139,8 +139,8 @@ const char *device_key(const struct device_options *options, const char *key,
  *
  * Return: 0 or a negative error number.
  */
-int __must_check device_line(const struct device_options *options, struct target_line *line,
-			     struct target_size *size, u64 *sectors, struct aftl_error *error);
+int __must_check device_make_line(const struct device_options *options, struct target_line *line,
+				  struct target_size *size, u64 *sectors, struct aftl_error *error);
 
 /* Print @error and convert @ret, a negative error number, to an exit code. */
 enum exit_code device_failed(const struct device_options *options, int ret,
@@ -158,18 +158,18 @@ struct device_view {
 	struct target_status status;
 };
 
-int __must_check device_look(struct device_view *view, const char *name,
-			     struct aftl_error *error);
+int __must_check device_view_find(struct device_view *view, const char *name,
+				  struct aftl_error *error);
 
 /* Read table and status of a view whose @device is set. */
-int __must_check device_look_inside(struct device_view *view, struct aftl_error *error);
+int __must_check device_view_read(struct device_view *view, struct aftl_error *error);
 
-int __must_check device_stats(const struct dm_device *device, struct target_stats *stats,
-			      struct aftl_error *error);
+int __must_check device_read_stats(const struct dm_device *device, struct target_stats *stats,
+				   struct aftl_error *error);
 
 /* The caller frees @luns->list with free(). */
-int __must_check device_luns(const struct dm_device *device, struct target_luns *luns,
-			     struct aftl_error *error);
+int __must_check device_read_luns(const struct dm_device *device, struct target_luns *luns,
+				  struct aftl_error *error);
 
 /* Print the common JSON keys of a device; the object stays open. */
 void device_json_begin(struct json_writer *json, const struct device_view *view);

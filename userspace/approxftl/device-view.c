@@ -5,10 +5,10 @@
 #include "device-verbs.h"
 #include "report.h"
 
-static int read_line(struct device_view *view, struct aftl_error *error)
+static int read_table_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_text(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
+	int ret = dm_device_get_text(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
 
 	if (ret)
 		return ret;
@@ -17,10 +17,10 @@ static int read_line(struct device_view *view, struct aftl_error *error)
 	return ret;
 }
 
-static int read_status(struct device_view *view, struct aftl_error *error)
+static int read_status_line(struct device_view *view, struct aftl_error *error)
 {
 	char *text;
-	int ret = dm_device_text(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
+	int ret = dm_device_get_text(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
 
 	if (ret)
 		return ret;
@@ -29,24 +29,24 @@ static int read_status(struct device_view *view, struct aftl_error *error)
 	return ret;
 }
 
-int device_look_inside(struct device_view *view, struct aftl_error *error)
+int device_view_read(struct device_view *view, struct aftl_error *error)
 {
-	int ret = read_line(view, error);
+	int ret = read_table_line(view, error);
 
-	return ret ? ret : read_status(view, error);
+	return ret ? ret : read_status_line(view, error);
 }
 
-int device_look(struct device_view *view, const char *name, struct aftl_error *error)
+int device_view_find(struct device_view *view, const char *name, struct aftl_error *error)
 {
-	int ret = dm_device_ready(error);
+	int ret = check_device_mapper_ready(error);
 
 	if (!ret)
 		ret = dm_device_find(&view->device, name, error);
-	return ret ? ret : device_look_inside(view, error);
+	return ret ? ret : device_view_read(view, error);
 }
 
-int device_stats(const struct dm_device *device, struct target_stats *stats,
-		 struct aftl_error *error)
+int device_read_stats(const struct dm_device *device, struct target_stats *stats,
+		      struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(device, "stats", &answer, error);
@@ -58,8 +58,8 @@ int device_stats(const struct dm_device *device, struct target_stats *stats,
 	return ret;
 }
 
-int device_luns(const struct dm_device *device, struct target_luns *luns,
-		struct aftl_error *error)
+int device_read_luns(const struct dm_device *device, struct target_luns *luns,
+		     struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(device, "luns", &answer, error);
@@ -71,7 +71,7 @@ int device_luns(const struct dm_device *device, struct target_luns *luns,
 	return ret;
 }
 
-static void put_status(struct json_writer *json, const struct target_status *status)
+static void write_status_json(struct json_writer *json, const struct target_status *status)
 {
 	json_object(json, "status");
 #define STATUS_TEXT(name, help) json_string(json, #name, status->name);
@@ -89,7 +89,7 @@ void device_json_begin(struct json_writer *json, const struct device_view *view)
 {
 	char timing[AFTL_VALUE_SIZE];
 
-	target_line_timing(&view->line, timing);
+	target_line_format_timing(&view->line, timing);
 	json_object(json, NULL);
 	json_string(json, "name", view->device.name);
 	json_u64(json, "major", view->device.major);
@@ -102,5 +102,5 @@ void device_json_begin(struct json_writer *json, const struct device_view *view)
 	json_string(json, "profile", view->line.profile);
 	json_string(json, "policy", view->line.policy->name);
 	json_string(json, "timing", timing);
-	put_status(json, &view->status);
+	write_status_json(json, &view->status);
 }

@@ -14,8 +14,8 @@
 /* Last error message of libdevmapper, which would print it otherwise. */
 static char complaint[200];
 
-__printf(5, 6) static void keep_complaint(int level, const char *file, int line, int number,
-					  const char *format, ...)
+__printf(5, 6) static void record_dm_error(int level, const char *file, int line, int number,
+					   const char *format, ...)
 {
 	va_list args;
 
@@ -43,9 +43,9 @@ static bool has_device_mapper(void)
 				 errno != ENODEV && errno != ENXIO;
 }
 
-int dm_device_ready(struct aftl_error *error)
+int check_device_mapper_ready(struct aftl_error *error)
 {
-	dm_log_with_errno_init(keep_complaint);
+	dm_log_with_errno_init(record_dm_error);
 	if (!has_device_mapper())
 		return aftl_fail(error, -ENODEV,
 				 "the kernel has no device-mapper; try: modprobe dm-mod");
@@ -60,39 +60,40 @@ int dm_device_ready(struct aftl_error *error)
 /**
  * struct task - a request to device-mapper
  * @dmt: libdevmapper's task
- * @log: descriptor of kernel_log_begin()
+ * @log: descriptor of kernel_log_open_at_end()
  */
 struct task {
 	struct dm_task *dmt;
 	int log;
 };
 
-static int no_memory(struct aftl_error *error)
+static int report_no_memory(struct aftl_error *error)
 {
 	return aftl_fail(error, -ENOMEM, "not enough memory for a request to device-mapper");
 }
 
-static int task_begin(struct task *task, int type, const char *name, struct aftl_error *error)
+static int dm_task_begin(struct task *task, int type, const char *name, struct aftl_error *error)
 {
 	complaint[0] = '\0';
 	task->log = -1;
 	task->dmt = dm_task_create(type);
 	if (!task->dmt)
-		return complaint[0] ? aftl_fail(error, -EIO, "%s", complaint) : no_memory(error);
+		return complaint[0] ? aftl_fail(error, -EIO, "%s", complaint) :
+				      report_no_memory(error);
 	if (!name || dm_task_set_name(task->dmt, name))
 		return 0;
 	dm_task_destroy(task->dmt);
 	return aftl_fail(error, -EINVAL, "\"%.60s\" cannot be the name of a device", name);
 }
 
-static void task_end(struct task *task)
+static void dm_task_end(struct task *task)
 {
 	if (task->log >= 0)
 		close(task->log);
 	dm_task_destroy(task->dmt);
 }
 
-static int complain_kernel(const struct task *task, struct aftl_error *error)
+static int report_kernel_refusal(const struct task *task, struct aftl_error *error)
 {
 	int number = dm_task_get_errno(task->dmt);
 
@@ -104,16 +105,16 @@ static int complain_kernel(const struct task *task, struct aftl_error *error)
 }
 
 /* On failure, report the target's own message if the kernel log is readable. */
-static int task_run(struct task *task, struct aftl_error *error)
+static int dm_task_run_reporting(struct task *task, struct aftl_error *error)
 {
 	struct aftl_error sentence;
 	int ret;
 
-	task->log = kernel_log_begin();
+	task->log = kernel_log_open_at_end();
 	if (dm_task_run(task->dmt))
 		return 0;
-	ret = complain_kernel(task, error);
-	if (kernel_log_end(task->log, &sentence))
+	ret = report_kernel_refusal(task, error);
+	if (kernel_log_read_refusal(task->log, &sentence))
 		*error = sentence;
 	else if (task->log < 0)
 		scnprintf(error->text + strlen(error->text),
@@ -124,14 +125,14 @@ static int task_run(struct task *task, struct aftl_error *error)
 }
 
 /* Run a task and wait until its device nodes exist, made by udev or else by libdevmapper. */
-static int task_run_synchronised(struct task *task, struct aftl_error *error)
+static int dm_task_run_with_udev(struct task *task, struct aftl_error *error)
 {
 	u32 cookie = 0;
 	int ret;
 
 	if (!dm_task_set_cookie(task->dmt, &cookie, 0))
 		return aftl_fail(error, -EIO, "%s", complaint);
-	ret = task_run(task, error);
+	ret = dm_task_run_reporting(task, error);
 	dm_udev_wait(cookie);
 	dm_task_update_nodes();
 	return ret;
@@ -139,7 +140,7 @@ static int task_run_synchronised(struct task *task, struct aftl_error *error)
 
 /* Queries */
 
-static bool is_of_target(struct dm_task *dmt, u64 *sectors)
+static bool is_task_of_target(struct dm_task *dmt, u64 *sectors)
 {
 	u64 start;
 	char *type = NULL;
@@ -150,21 +151,21 @@ static bool is_of_target(struct dm_task *dmt, u64 *sectors)
 }
 
 /* Return: 0 with @device filled in, 1 for another target, -ENXIO without a message, or an error. */
-static int look_at(struct dm_device *device, const char *name, struct aftl_error *error)
+static int get_dm_device_info(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
 	struct task task;
 	u64 sectors = 0;
-	int ret = task_begin(&task, DM_DEVICE_TABLE, name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_TABLE, name, error);
 
 	if (ret)
 		return ret;
-	ret = task_run(&task, error);
+	ret = dm_task_run_reporting(&task, error);
 	if (!ret && !dm_task_get_info(task.dmt, &info))
-		ret = no_memory(error);
+		ret = report_no_memory(error);
 	if (!ret && !info.exists)
 		ret = -ENXIO;
-	if (!ret && !is_of_target(task.dmt, &sectors))
+	if (!ret && !is_task_of_target(task.dmt, &sectors))
 		ret = 1;
 	if (!ret) {
 		*device = (struct dm_device){
@@ -177,7 +178,7 @@ static int look_at(struct dm_device *device, const char *name, struct aftl_error
 		};
 		scnprintf(device->name, sizeof(device->name), "%s", name);
 	}
-	task_end(&task);
+	dm_task_end(&task);
 	return ret;
 }
 
@@ -187,7 +188,7 @@ int dm_device_find(struct dm_device *device, const char *name, struct aftl_error
 
 	if (!strncmp(name, "/dev/mapper/", 12))
 		name += 12;
-	ret = look_at(device, name, error);
+	ret = get_dm_device_info(device, name, error);
 	if (ret == -ENXIO)
 		return aftl_fail(error, -ENXIO,
 				 "there is no device %.60s; \"approxftl list\" shows which there are",
@@ -198,20 +199,20 @@ int dm_device_find(struct dm_device *device, const char *name, struct aftl_error
 	return ret;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_device_names(const void *a, const void *b)
 {
 	return strcmp(((const struct dm_device *)a)->name, ((const struct dm_device *)b)->name);
 }
 
 /* Skip devices that are removed meanwhile. */
-static void add_to_devices(const struct dm_names *names, struct dm_device **devices,
-			   unsigned int *count)
+static void add_named_devices(const struct dm_names *names, struct dm_device **devices,
+			      unsigned int *count)
 {
 	struct aftl_error unused;
 	struct dm_device device;
 
 	while (names->dev) {
-		if (!look_at(&device, names->name, &unused)) {
+		if (!get_dm_device_info(&device, names->name, &unused)) {
 			*devices = memory_grown(*devices, *count + 1, sizeof(device));
 			(*devices)[(*count)++] = device;
 		}
@@ -225,35 +226,35 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 {
 	struct dm_names *names;
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_LIST, NULL, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_LIST, NULL, error);
 
 	*devices = NULL;
 	*count = 0;
 	if (ret)
 		return ret;
-	ret = task_run(&task, error);
+	ret = dm_task_run_reporting(&task, error);
 	names = ret ? NULL : dm_task_get_names(task.dmt);
 	if (names)
-		add_to_devices(names, devices, count);
+		add_named_devices(names, devices, count);
 	if (*count)
-		qsort(*devices, *count, sizeof(**devices), by_name);
-	task_end(&task);
+		qsort(*devices, *count, sizeof(**devices), compare_device_names);
+	dm_task_end(&task);
 	return ret;
 }
 
-int dm_device_text(const char *name, enum dm_device_text what, char **text,
-		   struct aftl_error *error)
+int dm_device_get_text(const char *name, enum dm_device_text what, char **text,
+		       struct aftl_error *error)
 {
 	char *type = NULL, *params = NULL;
 	struct task task;
 	u64 start, length;
-	int ret = task_begin(&task, what == DM_DEVICE_TEXT_TABLE ? DM_DEVICE_TABLE :
+	int ret = dm_task_begin(&task, what == DM_DEVICE_TEXT_TABLE ? DM_DEVICE_TABLE :
 								   DM_DEVICE_STATUS,
-			     name, error);
+				name, error);
 
 	if (ret)
 		return ret;
-	ret = task_run(&task, error);
+	ret = dm_task_run_reporting(&task, error);
 	if (!ret) {
 		dm_get_next_target(task.dmt, NULL, &start, &length, &type, &params);
 		if (!type || strcmp(type, TARGET_NAME) != 0)
@@ -261,7 +262,7 @@ int dm_device_text(const char *name, enum dm_device_text what, char **text,
 		else
 			*text = memory_text(params);
 	}
-	task_end(&task);
+	dm_task_end(&task);
 	return ret;
 }
 
@@ -280,24 +281,24 @@ int dm_device_check_name(const char *name, struct aftl_error *error)
 			 name, DM_DEVICE_NAME - 1);
 }
 
-int dm_device_check_free(const char *name, struct aftl_error *error)
+int dm_device_check_name_free(const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_INFO, name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_INFO, name, error);
 
 	if (ret)
 		return ret;
-	ret = task_run(&task, error);
+	ret = dm_task_run_reporting(&task, error);
 	if (!ret && dm_task_get_info(task.dmt, &info) && info.exists)
 		ret = aftl_fail(error, -EEXIST,
 				"there is a device %.60s already; choose another name, or remove it first",
 				name);
-	task_end(&task);
+	dm_task_end(&task);
 	return ret;
 }
 
-static bool target_is_there(void)
+static bool is_target_loaded(void)
 {
 	return !access("/sys/module/dm_approxftl", F_OK);
 }
@@ -309,65 +310,65 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 	int ret = dm_device_check_name(name, error);
 
 	if (!ret)
-		ret = dm_device_check_free(name, error);
+		ret = dm_device_check_name_free(name, error);
 	if (!ret)
-		ret = task_begin(&task, DM_DEVICE_CREATE, name, error);
+		ret = dm_task_begin(&task, DM_DEVICE_CREATE, name, error);
 	if (ret)
 		return ret;
 	if (!dm_task_add_target(task.dmt, 0, sectors, TARGET_NAME, arguments))
-		ret = no_memory(error);
+		ret = report_no_memory(error);
 	else
-		ret = task_run_synchronised(&task, error);
+		ret = dm_task_run_with_udev(&task, error);
 	/* The kernel has already tried to load the module. */
-	if (ret && !target_is_there())
+	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");
-	task_end(&task);
+	dm_task_end(&task);
 	return ret;
 }
 
 int dm_device_remove(const char *name, enum dm_device_remove how, struct aftl_error *error)
 {
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_REMOVE, name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_REMOVE, name, error);
 
 	if (ret)
 		return ret;
 	/* udev may still probe a new device: let libdevmapper retry. */
 	if (how == DM_DEVICE_REMOVE_DEFERRED)
-		ret = dm_task_deferred_remove(task.dmt) ? 0 : no_memory(error);
+		ret = dm_task_deferred_remove(task.dmt) ? 0 : report_no_memory(error);
 	else if (dm_udev_get_sync_support())
-		ret = dm_task_retry_remove(task.dmt) ? 0 : no_memory(error);
+		ret = dm_task_retry_remove(task.dmt) ? 0 : report_no_memory(error);
 	if (!ret)
-		ret = task_run_synchronised(&task, error);
-	task_end(&task);
+		ret = dm_task_run_with_udev(&task, error);
+	dm_task_end(&task);
 	return ret;
 }
 
 static int load_error_table(const struct dm_device *device, struct aftl_error *error)
 {
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_RELOAD, device->name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_RELOAD, device->name, error);
 
 	if (ret)
 		return ret;
 	ret = dm_task_add_target(task.dmt, 0, device->sectors, "error", "") ?
-		      task_run(&task, error) : no_memory(error);
-	task_end(&task);
+		      dm_task_run_reporting(&task, error) : report_no_memory(error);
+	dm_task_end(&task);
 	return ret;
 }
 
 /* Switch tables without flushing I/O or freezing the file system. */
-static int resume_at_once(const struct dm_device *device, struct aftl_error *error)
+static int resume_without_flush(const struct dm_device *device, struct aftl_error *error)
 {
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_RESUME, device->name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_RESUME, device->name, error);
 
 	if (ret)
 		return ret;
 	ret = dm_task_no_flush(task.dmt) && dm_task_skip_lockfs(task.dmt) ?
-		      task_run_synchronised(&task, error) : no_memory(error);
-	task_end(&task);
+		      dm_task_run_with_udev(&task, error) : report_no_memory(error);
+	dm_task_end(&task);
 	return ret;
 }
 
@@ -375,7 +376,7 @@ int dm_device_fail(const struct dm_device *device, struct aftl_error *error)
 {
 	int ret = load_error_table(device, error);
 
-	return ret ? ret : resume_at_once(device, error);
+	return ret ? ret : resume_without_flush(device, error);
 }
 
 int dm_device_message(const struct dm_device *device, const char *message, char **answer,
@@ -383,19 +384,19 @@ int dm_device_message(const struct dm_device *device, const char *message, char 
 {
 	const char *said;
 	struct task task;
-	int ret = task_begin(&task, DM_DEVICE_TARGET_MSG, device->name, error);
+	int ret = dm_task_begin(&task, DM_DEVICE_TARGET_MSG, device->name, error);
 
 	if (ret)
 		return ret;
 	if (!dm_task_set_sector(task.dmt, 0) || !dm_task_set_message(task.dmt, message))
-		ret = no_memory(error);
+		ret = report_no_memory(error);
 	else
-		ret = task_run(&task, error);
+		ret = dm_task_run_reporting(&task, error);
 	if (!ret) {
 		said = dm_task_get_message_response(task.dmt);
 		*answer = memory_text(said ? said : "");
 	}
-	task_end(&task);
+	dm_task_end(&task);
 	return ret;
 }
 

@@ -40,13 +40,13 @@ enum dm_device_text {
 };
 
 /* Check that device-mapper exists and may be used, without an ioctl. */
-int __must_check dm_device_ready(struct aftl_error *error);
+int __must_check check_device_mapper_ready(struct aftl_error *error);
 
 /* Check that @name is a valid device name, without an ioctl. */
 int __must_check dm_device_check_name(const char *name, struct aftl_error *error);
 
 /* Check that no device of that name exists. */
-int __must_check dm_device_check_free(const char *name, struct aftl_error *error);
+int __must_check dm_device_check_name_free(const char *name, struct aftl_error *error);
 
 /**
  * dm_device_create() - create a device with one target; its node exists afterwards
@@ -82,11 +82,11 @@ int __must_check dm_device_list(struct dm_device **devices, unsigned int *count,
 				struct aftl_error *error);
 
 /**
- * dm_device_text() - get the table or status line, without start, length and target name
+ * dm_device_get_text() - get the table or status line, without start, length and target name
  * @text: to be freed with free()
  */
-int __must_check dm_device_text(const char *name, enum dm_device_text what, char **text,
-				struct aftl_error *error);
+int __must_check dm_device_get_text(const char *name, enum dm_device_text what, char **text,
+				    struct aftl_error *error);
 
 /**
  * dm_device_message() - send a message to the target

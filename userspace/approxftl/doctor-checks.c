@@ -15,7 +15,7 @@
 
 #define MODULE "dm-approxftl"
 
-__printf(2, 3) static void found(struct diagnosis *diagnosis, const char *format, ...)
+__printf(2, 3) static void set_found(struct diagnosis *diagnosis, const char *format, ...)
 {
 	va_list args;
 
@@ -31,7 +31,7 @@ static void set_missing(struct diagnosis *diagnosis, const char *what)
 	scnprintf(diagnosis->found, sizeof(diagnosis->found), "%s", what);
 }
 
-__printf(2, 3) static void mend(struct diagnosis *diagnosis, const char *format, ...)
+__printf(2, 3) static void set_remedy(struct diagnosis *diagnosis, const char *format, ...)
 {
 	va_list args;
 
@@ -45,16 +45,16 @@ static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *g
 			  const char *bad, const char *remedy)
 {
 	if (there) {
-		found(diagnosis, "%s", good);
+		set_found(diagnosis, "%s", good);
 		return;
 	}
 	set_missing(diagnosis, bad);
-	mend(diagnosis, "%s", remedy);
+	set_remedy(diagnosis, "%s", remedy);
 }
 
 /* Files of the machine */
 
-__printf(2, 3) static bool exists(const struct machine *machine, const char *format, ...)
+__printf(2, 3) static bool machine_has_file(const struct machine *machine, const char *format, ...)
 {
 	char path[PATH_SIZE];
 	va_list args;
@@ -66,7 +66,7 @@ __printf(2, 3) static bool exists(const struct machine *machine, const char *for
 	return !access(path, F_OK);
 }
 
-static FILE *open_file(const struct machine *machine, const char *name)
+static FILE *open_machine_file(const struct machine *machine, const char *name)
 {
 	char path[PATH_SIZE];
 
@@ -78,7 +78,7 @@ static FILE *open_file(const struct machine *machine, const char *name)
 static bool find_line(const struct machine *machine, const char *name, const char *word,
 		      char *line, size_t size)
 {
-	FILE *file = open_file(machine, name);
+	FILE *file = open_machine_file(machine, name);
 	bool seen = false;
 
 	while (file && !seen && fgets(line, (int)size, file))
@@ -89,7 +89,7 @@ static bool find_line(const struct machine *machine, const char *name, const cha
 	return seen;
 }
 
-static bool in_path(const struct machine *machine, const char *program)
+static bool is_program_in_path(const struct machine *machine, const char *program)
 {
 	const char *path = getenv("PATH");
 	char folders[4096];
@@ -97,61 +97,64 @@ static bool in_path(const struct machine *machine, const char *program)
 
 	scnprintf(folders, sizeof(folders), "%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
 	while ((folder = strsep(&rest, ":")))
-		if (*folder == '/' && exists(machine, "%s/%s", folder, program))
+		if (*folder == '/' && machine_has_file(machine, "%s/%s", folder, program))
 			return true;
 	return false;
 }
 
 /* Checks */
 
-static void look_root(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_root(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	(void)machine;
 	set_diagnosis(diagnosis, !geteuid(), "you are root",
 		      "you are not root, who alone may make devices", "sudo approxftl ...");
 }
 
-static void look_modules(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_modules(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[4096];
 
-	if (!exists(machine, "/proc/modules")) {
+	if (!machine_has_file(machine, "/proc/modules")) {
 		set_missing(diagnosis, "this kernel cannot load modules");
-		mend(diagnosis, "boot a kernel of the distribution, or use a virtual machine");
+		set_remedy(diagnosis,
+			   "boot a kernel of the distribution, or use a virtual machine");
 	} else if (find_line(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
 		set_missing(diagnosis, "the kernel was started with \"nomodule\"");
-		mend(diagnosis, "reboot without it, or use a virtual machine");
+		set_remedy(diagnosis, "reboot without it, or use a virtual machine");
 	} else if (find_line(machine, "/proc/sys/kernel/modules_disabled", "1", line,
 			     sizeof(line))) {
 		set_missing(diagnosis, "loading modules has been switched off");
-		mend(diagnosis, "reboot; sysctl kernel.modules_disabled cannot be taken back");
+		set_remedy(diagnosis,
+			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
 	} else {
-		found(diagnosis, "modules can be loaded");
+		set_found(diagnosis, "modules can be loaded");
 	}
 }
 
-static void look_device_mapper(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_device_mapper(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[4096];
 
-	set_diagnosis(diagnosis, exists(machine, "/sys/module/dm_mod") ||
+	set_diagnosis(diagnosis, machine_has_file(machine, "/sys/module/dm_mod") ||
 		      find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line)),
 		      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
-static void look_control(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_control_node(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	set_diagnosis(diagnosis, exists(machine, "/dev/mapper/control"), "/dev/mapper/control",
-		      "/dev/mapper/control is not there", "modprobe dm-mod && dmsetup mknodes");
+	set_diagnosis(diagnosis, machine_has_file(machine, "/dev/mapper/control"),
+		      "/dev/mapper/control", "/dev/mapper/control is not there",
+		      "modprobe dm-mod && dmsetup mknodes");
 }
 
-static bool is_loaded(const struct machine *machine)
+static bool is_module_loaded(const struct machine *machine)
 {
-	return exists(machine, "/sys/module/dm_approxftl");
+	return machine_has_file(machine, "/sys/module/dm_approxftl");
 }
 
 /* modules.dep lists the module after depmod ran. */
-static bool is_installed(const struct machine *machine)
+static bool is_module_installed(const struct machine *machine)
 {
 	char name[PATH_SIZE];
 	char line[4096];
@@ -160,41 +163,41 @@ static bool is_installed(const struct machine *machine)
 	return find_line(machine, name, "/" MODULE ".ko", line, sizeof(line));
 }
 
-static void look_headers(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_headers(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	if (exists(machine, "/lib/modules/%s/build/Makefile", machine->release)) {
-		found(diagnosis, "/lib/modules/%s/build", machine->release);
-	} else if (is_loaded(machine) || is_installed(machine)) {
-		found(diagnosis, "not there, and not needed: the module is built");
+	if (machine_has_file(machine, "/lib/modules/%s/build/Makefile", machine->release)) {
+		set_found(diagnosis, "/lib/modules/%s/build", machine->release);
+	} else if (is_module_loaded(machine) || is_module_installed(machine)) {
+		set_found(diagnosis, "not there, and not needed: the module is built");
 	} else {
 		set_missing(diagnosis, "not there: the module cannot be built");
-		mend(diagnosis, "apt-get install linux-headers-%s", machine->release);
+		set_remedy(diagnosis, "apt-get install linux-headers-%s", machine->release);
 	}
 }
 
-static void look_module(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_module(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	if (is_installed(machine)) {
-		found(diagnosis, "installed for %s", machine->release);
-	} else if (is_loaded(machine)) {
-		found(diagnosis, "loaded, but not installed: the next boot will not find it");
+	if (is_module_installed(machine)) {
+		set_found(diagnosis, "installed for %s", machine->release);
+	} else if (is_module_loaded(machine)) {
+		set_found(diagnosis, "loaded, but not installed: the next boot will not find it");
 	} else {
 		set_missing(diagnosis, "not installed for this kernel");
-		mend(diagnosis,
-		     "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
-		     machine->release);
+		set_remedy(diagnosis,
+			   "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
+			   machine->release);
 	}
 }
 
-static void look_loaded(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_module_loaded(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	if (is_loaded(machine)) {
-		found(diagnosis, "loaded");
-	} else if (is_installed(machine)) {
-		found(diagnosis, "not loaded; the first \"approxftl create\" does that");
+	if (is_module_loaded(machine)) {
+		set_found(diagnosis, "loaded");
+	} else if (is_module_installed(machine)) {
+		set_found(diagnosis, "not loaded; the first \"approxftl create\" does that");
 	} else {
 		set_missing(diagnosis, "not loaded");
-		mend(diagnosis, "modprobe %s, once it is installed", MODULE);
+		set_remedy(diagnosis, "modprobe %s, once it is installed", MODULE);
 	}
 }
 
@@ -207,36 +210,36 @@ static bool is_locked(const struct machine *machine)
 	       !strstr(line, "[none]");
 }
 
-static void look_signature(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_signature(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[200];
 	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
 				  sizeof(line));
 
-	set_diagnosis(diagnosis, is_loaded(machine) || (!is_locked(machine) && !enforced),
+	set_diagnosis(diagnosis, is_module_loaded(machine) || (!is_locked(machine) && !enforced),
 		      "modules need no signature",
 		      "Secure Boot or lockdown: only signed modules can be loaded",
 		      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
 /* The module creates the device through which programs tag their data. */
-static void look_tags(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_tags(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char path[PATH_SIZE];
 
-	if (!is_loaded(machine)) {
-		found(diagnosis, "/dev/approxftl comes when the module is loaded");
+	if (!is_module_loaded(machine)) {
+		set_found(diagnosis, "/dev/approxftl comes when the module is loaded");
 		return;
 	}
 	scnprintf(path, sizeof(path), "%s/dev/approxftl", machine->root);
 	if (!access(path, R_OK | W_OK)) {
-		found(diagnosis, "/dev/approxftl");
+		set_found(diagnosis, "/dev/approxftl");
 	} else if (access(path, F_OK)) {
 		set_missing(diagnosis, "/dev/approxftl is not there, though the module is loaded");
-		mend(diagnosis, "udevadm trigger --subsystem-match=misc");
+		set_remedy(diagnosis, "udevadm trigger --subsystem-match=misc");
 	} else {
 		set_missing(diagnosis, "you may not use /dev/approxftl");
-		mend(diagnosis, "adduser \"$USER\" approxftl, then log in again");
+		set_remedy(diagnosis, "adduser \"$USER\" approxftl, then log in again");
 	}
 }
 
@@ -256,43 +259,43 @@ static bool path_matches(const char *format, const char *root, const char *name)
  * Look in the directories of the distribution and of the administrator, and in the virtual
  * environment of "make deps", which contains all packages.
  */
-static void look_python(const struct machine *machine, struct diagnosis *diagnosis,
-			const char *package)
+static void diagnose_python_package(const struct machine *machine, struct diagnosis *diagnosis,
+				    const char *package)
 {
 	const char *home = getenv("HOME");
 
 	if (path_matches("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
 	    path_matches("%s/usr/local/lib/python3*/dist-packages/%s", machine->root, package)) {
-		found(diagnosis, "installed");
+		set_found(diagnosis, "installed");
 	} else if (home && path_matches("%s%s/.cache/approxftl/venv-*/bin/python3", machine->root,
 					home)) {
-		found(diagnosis, "installed for the programs in the build directory");
+		set_found(diagnosis, "installed for the programs in the build directory");
 	} else {
 		set_missing(diagnosis, "not installed");
-		mend(diagnosis, "apt-get install python3-%s", package);
+		set_remedy(diagnosis, "apt-get install python3-%s", package);
 	}
 }
 
-static void look_numpy(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_numpy(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	look_python(machine, diagnosis, "numpy");
+	diagnose_python_package(machine, diagnosis, "numpy");
 }
 
-static void look_jinja2(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_jinja2(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	look_python(machine, diagnosis, "jinja2");
+	diagnose_python_package(machine, diagnosis, "jinja2");
 }
 
-static void look_library(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_library(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char version[80];
 
 	(void)machine;
 	dm_device_library_version(version, sizeof(version));
-	found(diagnosis, "libdevmapper %s", version);
+	set_found(diagnosis, "libdevmapper %s", version);
 }
 
-static void look_memory(const struct machine *machine, struct diagnosis *diagnosis)
+static void diagnose_memory(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	unsigned long long kib = 0;
 	char text[HUMAN_SIZE];
@@ -311,44 +314,44 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 		      "use --store none, or a block device as store");
 }
 
-static void look_program(const struct machine *machine, const struct doctor_check *check,
-			 struct diagnosis *diagnosis)
+static void diagnose_program(const struct machine *machine, const struct doctor_check *check,
+			     struct diagnosis *diagnosis)
 {
-	if (in_path(machine, check->program)) {
-		found(diagnosis, "installed");
+	if (is_program_in_path(machine, check->program)) {
+		set_found(diagnosis, "installed");
 		return;
 	}
 	set_missing(diagnosis, "not installed");
-	mend(diagnosis, "apt-get install %s", check->package);
+	set_remedy(diagnosis, "apt-get install %s", check->package);
 }
 
-void doctor_look(const struct machine *machine, const struct doctor_check *check,
-		 struct diagnosis *diagnosis)
+void doctor_run_check(const struct machine *machine, const struct doctor_check *check,
+		      struct diagnosis *diagnosis)
 {
 	if (check->look)
 		check->look(machine, diagnosis);
 	else
-		look_program(machine, check, diagnosis);
+		diagnose_program(machine, check, diagnosis);
 }
 
 const struct doctor_check doctor_checks[] = {
-	{ "user", DOCTOR_NATIVE, look_root, NULL, NULL },
-	{ "module loading", DOCTOR_NATIVE, look_modules, NULL, NULL },
-	{ "device-mapper", DOCTOR_NATIVE, look_device_mapper, NULL, NULL },
-	{ "control node", DOCTOR_NATIVE, look_control, NULL, NULL },
-	{ "kernel headers", DOCTOR_NATIVE, look_headers, NULL, NULL },
-	{ "module", DOCTOR_NATIVE, look_module, NULL, NULL },
-	{ "module loaded", DOCTOR_NATIVE, look_loaded, NULL, NULL },
-	{ "module signature", DOCTOR_NATIVE, look_signature, NULL, NULL },
-	{ "library", DOCTOR_NATIVE, look_library, NULL, NULL },
-	{ "memory", DOCTOR_NATIVE, look_memory, NULL, NULL },
-	{ "tags", DOCTOR_HELPFUL, look_tags, NULL, NULL },
+	{ "user", DOCTOR_NATIVE, diagnose_root, NULL, NULL },
+	{ "module loading", DOCTOR_NATIVE, diagnose_modules, NULL, NULL },
+	{ "device-mapper", DOCTOR_NATIVE, diagnose_device_mapper, NULL, NULL },
+	{ "control node", DOCTOR_NATIVE, diagnose_control_node, NULL, NULL },
+	{ "kernel headers", DOCTOR_NATIVE, diagnose_headers, NULL, NULL },
+	{ "module", DOCTOR_NATIVE, diagnose_module, NULL, NULL },
+	{ "module loaded", DOCTOR_NATIVE, diagnose_module_loaded, NULL, NULL },
+	{ "module signature", DOCTOR_NATIVE, diagnose_signature, NULL, NULL },
+	{ "library", DOCTOR_NATIVE, diagnose_library, NULL, NULL },
+	{ "memory", DOCTOR_NATIVE, diagnose_memory, NULL, NULL },
+	{ "tags", DOCTOR_HELPFUL, diagnose_tags, NULL, NULL },
 	{ "dmsetup", DOCTOR_HELPFUL, NULL, "dmsetup", "dmsetup" },
 	{ "fio", DOCTOR_HELPFUL, NULL, "fio", "fio" },
 	{ "blktrace", DOCTOR_HELPFUL, NULL, "blktrace", "blktrace" },
 	{ "mdadm, for RAID", DOCTOR_HELPFUL, NULL, "mdadm", "mdadm" },
-	{ "numpy, for reports", DOCTOR_HELPFUL, look_numpy, NULL, NULL },
-	{ "Jinja2, for pages", DOCTOR_HELPFUL, look_jinja2, NULL, NULL },
+	{ "numpy, for reports", DOCTOR_HELPFUL, diagnose_numpy, NULL, NULL },
+	{ "Jinja2, for pages", DOCTOR_HELPFUL, diagnose_jinja2, NULL, NULL },
 	{ "qemu", DOCTOR_VIRTUAL, NULL, "qemu-system-x86_64", "qemu-system-x86" },
 	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
 	{ "cpio", DOCTOR_VIRTUAL, NULL, "cpio", "cpio" },

@@ -57,7 +57,7 @@ static void examine_system(const struct device_options *options, struct examinat
 	for (unsigned int i = 0; i < doctor_check_count; i++) {
 		struct diagnosis *diagnosis = &examination->diagnoses[i];
 
-		doctor_look(&examination->machine, &doctor_checks[i], diagnosis);
+		doctor_run_check(&examination->machine, &doctor_checks[i], diagnosis);
 		if (diagnosis->finding == FINDING_MISSING)
 			examination->usable[doctor_checks[i].group] = false;
 	}
@@ -73,25 +73,25 @@ static const struct list_column check_columns[] = {
 	{ "remedy", "REMEDY", "the command that mends it", false, false },
 };
 
-static void print_checks(const struct device_options *options,
-			 const struct examination *examination)
+static void print_check_list(const struct device_options *options,
+			     const struct examination *examination)
 {
 	struct text_list list;
 
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < doctor_check_count; i++) {
-		list_row(&list);
-		list_text(&list, "%s", doctor_checks[i].name);
-		list_text(&list, "%s", group_names[doctor_checks[i].group]);
-		list_text(&list, "%s", finding_names[examination->diagnoses[i].finding]);
-		list_text(&list, "%s", examination->diagnoses[i].found);
-		list_text(&list, "%s", examination->diagnoses[i].remedy);
+		list_add_row(&list);
+		list_add_text(&list, "%s", doctor_checks[i].name);
+		list_add_text(&list, "%s", group_names[doctor_checks[i].group]);
+		list_add_text(&list, "%s", finding_names[examination->diagnoses[i].finding]);
+		list_add_text(&list, "%s", examination->diagnoses[i].found);
+		list_add_text(&list, "%s", examination->diagnoses[i].remedy);
 	}
 	device_answer_list(options, &list);
 }
 
-static void print_group(struct text_table *table, const struct examination *examination,
-			enum doctor_group group)
+static void print_check_group(struct text_table *table, const struct examination *examination,
+			      enum doctor_group group)
 {
 	text_table_heading(table, "%s", group_titles[group]);
 	for (unsigned int i = 0; i < doctor_check_count; i++)
@@ -104,7 +104,7 @@ static void print_group(struct text_table *table, const struct examination *exam
 		}
 }
 
-static void print_remedies(const struct examination *examination)
+static void print_check_remedies(const struct examination *examination)
 {
 	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (*examination->diagnoses[i].remedy)
@@ -112,7 +112,7 @@ static void print_remedies(const struct examination *examination)
 			       examination->diagnoses[i].remedy);
 }
 
-static void print_verdict(const struct examination *examination)
+static void print_system_verdict(const struct examination *examination)
 {
 	bool native = examination->usable[DOCTOR_NATIVE];
 	bool helpful = examination->usable[DOCTOR_HELPFUL];
@@ -120,7 +120,7 @@ static void print_verdict(const struct examination *examination)
 
 	if (!native || !helpful || !virtual) {
 		puts("What mends it");
-		print_remedies(examination);
+		print_check_remedies(examination);
 	}
 	if (native)
 		puts("Devices can be made here: approxftl create NAME");
@@ -137,9 +137,9 @@ static void print_examination(const struct examination *examination)
 	printf("kernel %s\n", examination->machine.release);
 	text_table_begin(&table, 3, 3);
 	for (unsigned int group = 0; group < DOCTOR_GROUPS; group++)
-		print_group(&table, examination, group);
-	text_table_end(&table, stdout);
-	print_verdict(examination);
+		print_check_group(&table, examination, group);
+	text_table_print_and_free(&table, stdout);
+	print_system_verdict(examination);
 }
 
 /* JSON */
@@ -179,7 +179,7 @@ static enum exit_code run_doctor(const struct device_options *options)
 
 	examine_system(options, &examination);
 	if (options->list.chosen)
-		print_checks(options, &examination);
+		print_check_list(options, &examination);
 	else if (options->json)
 		print_json(options, &examination);
 	else

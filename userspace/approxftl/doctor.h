@@ -63,7 +63,7 @@ struct doctor_check {
 extern const struct doctor_check doctor_checks[];
 extern const unsigned int doctor_check_count;
 
-void doctor_look(const struct machine *machine, const struct doctor_check *check,
-		 struct diagnosis *diagnosis);
+void doctor_run_check(const struct machine *machine, const struct doctor_check *check,
+		      struct diagnosis *diagnosis);
 
 #endif

@@ -8,7 +8,7 @@
 /* Upper bound of the length of a record. */
 #define RECORD_SIZE 8192
 
-int kernel_log_begin(void)
+int kernel_log_open_at_end(void)
 {
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -17,7 +17,7 @@ int kernel_log_begin(void)
 	return log;
 }
 
-bool kernel_log_end(int log, struct aftl_error *sentence)
+bool kernel_log_read_refusal(int log, struct aftl_error *sentence)
 {
 	char record[RECORD_SIZE];
 	bool found = false;
@@ -29,7 +29,7 @@ bool kernel_log_end(int log, struct aftl_error *sentence)
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 ||
 	       (length < 0 && errno == EPIPE)) {
 		record[max(length, (ssize_t)0)] = '\0';
-		found |= kernel_sentence(record, sentence);
+		found |= kernel_log_get_message(record, sentence);
 	}
 	close(log);
 	return found;

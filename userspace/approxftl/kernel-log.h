@@ -6,14 +6,14 @@
 #include "core/base/params.h"
 
 /* Start at the end of the log. Return: a descriptor, negative if the log is not readable. */
-int kernel_log_begin(void);
+int kernel_log_open_at_end(void);
 
 /**
- * kernel_log_end() - get the target's last message since kernel_log_begin()
- * @log: descriptor of kernel_log_begin(), which is closed
+ * kernel_log_read_refusal() - get the target's last message since kernel_log_open_at_end()
+ * @log: descriptor of kernel_log_open_at_end(), which is closed
  *
  * Return: false if there was none.
  */
-bool kernel_log_end(int log, struct aftl_error *sentence);
+bool kernel_log_read_refusal(int log, struct aftl_error *sentence);
 
 #endif

@@ -14,7 +14,7 @@ struct listed {
 	const char *about;
 };
 
-static bool profile_at(unsigned int index, struct listed *listed)
+static bool list_profile_at(unsigned int index, struct listed *listed)
 {
 	listed->name = aftl_profile_name(index);
 	if (listed->name)
@@ -22,7 +22,7 @@ static bool profile_at(unsigned int index, struct listed *listed)
 	return listed->name;
 }
 
-static bool policy_at(unsigned int index, struct listed *listed)
+static bool list_policy_at(unsigned int index, struct listed *listed)
 {
 	const struct aftl_policy_type *type = aftl_policy_at(index);
 
@@ -31,7 +31,7 @@ static bool policy_at(unsigned int index, struct listed *listed)
 	return type;
 }
 
-static bool param_at(unsigned int index, struct listed *listed)
+static bool list_param_at(unsigned int index, struct listed *listed)
 {
 	if (index >= aftl_param_count())
 		return false;
@@ -42,20 +42,20 @@ static bool param_at(unsigned int index, struct listed *listed)
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
 /* Without operands everything is listed. */
-static bool is_asked(const struct device_options *options, const char *name)
+static bool is_name_requested(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
-		if (option_same_name(name, options->words[i], strlen(options->words[i])))
+		if (option_has_name(name, options->words[i], strlen(options->words[i])))
 			return true;
 	return !options->word_count;
 }
 
 /* Find the next entry to list, from *@index on. */
-static bool next_asked(const struct device_options *options, list_at at, unsigned int *index,
-		       struct listed *listed)
+static bool next_requested(const struct device_options *options, list_at at, unsigned int *index,
+			   struct listed *listed)
 {
 	while (at((*index)++, listed))
-		if (is_asked(options, listed->name))
+		if (is_name_requested(options, listed->name))
 			return true;
 	return false;
 }
@@ -67,11 +67,11 @@ static enum exit_code check_word(const struct device_options *options, list_at a
 	const char *meant;
 
 	for (unsigned int i = 0; at(i, &listed); i++) {
-		if (option_same_name(listed.name, word, strlen(word)))
+		if (option_has_name(listed.name, word, strlen(word)))
 			return EXIT_DONE;
 		names[i] = listed.name;
 	}
-	meant = closest_word(word, names);
+	meant = find_closest_word(word, names);
 	if (meant)
 		complain_of(options->verb, "there is no \"%s\"; did you mean %s?", word, meant);
 	else
@@ -106,7 +106,7 @@ static const char *const type_units[] = {
 	[AFTL_PARAM_WEIGHTS] = "byte each",
 };
 
-static void print_range(const struct aftl_param *param, char *text, size_t size)
+static void print_param_range(const struct aftl_param *param, char *text, size_t size)
 {
 	char smallest[AFTL_VALUE_SIZE];
 	char largest[AFTL_VALUE_SIZE];
@@ -133,30 +133,30 @@ static const struct list_column param_columns[] = {
 	{ "stored_unit", "UNIT", "what that counts in", false, true },
 };
 
-static void list_param(struct text_list *list, const struct aftl_param *param, u64 value)
+static void add_param_row(struct text_list *list, const struct aftl_param *param, u64 value)
 {
 	char text[TEXT_TABLE_CELL];
 
-	list_row(list);
-	list_text(list, "%s", param->key);
+	list_add_row(list);
+	list_add_text(list, "%s", param->key);
 	aftl_param_format(param, value, text);
-	list_text(list, "%s", text);
-	list_text(list, "%s", type_names[param->type]);
-	print_range(param, text, sizeof(text));
-	list_text(list, "%s", text);
-	list_text(list, "%s", param->help);
-	list_number(list, value, 0, NULL);
-	list_text(list, "%s", type_units[param->type]);
+	list_add_text(list, "%s", text);
+	list_add_text(list, "%s", type_names[param->type]);
+	print_param_range(param, text, sizeof(text));
+	list_add_text(list, "%s", text);
+	list_add_text(list, "%s", param->help);
+	list_add_number(list, value, 0, NULL);
+	list_add_text(list, "%s", type_units[param->type]);
 }
 
-static void list_params(const struct device_options *options, const struct aftl_config *config)
+static void print_param_list(const struct device_options *options, const struct aftl_config *config)
 {
 	struct text_list list;
 
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (is_asked(options, aftl_param_at(i)->key))
-			list_param(&list, aftl_param_at(i), aftl_param_get(config, i));
+		if (is_name_requested(options, aftl_param_at(i)->key))
+			add_param_row(&list, aftl_param_at(i), aftl_param_get(config, i));
 	device_answer_list(options, &list);
 }
 
@@ -169,7 +169,7 @@ static void put_text(struct json_writer *json, const char *key, const struct aft
 	json_string(json, key, text);
 }
 
-static void put_param(struct json_writer *json, const struct aftl_param *param, u64 value)
+static void write_param_json(struct json_writer *json, const struct aftl_param *param, u64 value)
 {
 	json_object(json, NULL);
 	json_string(json, "key", param->key);
@@ -189,8 +189,8 @@ static void put_param(struct json_writer *json, const struct aftl_param *param, 
 	json_end_object(json);
 }
 
-static void params_json(const struct device_options *options, const char *profile,
-			const struct aftl_config *config)
+static void print_params_json(const struct device_options *options, const char *profile,
+			      const struct aftl_config *config)
 {
 	struct json_writer json;
 
@@ -198,16 +198,16 @@ static void params_json(const struct device_options *options, const char *profil
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (is_asked(options, aftl_param_at(i)->key))
-			put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
+		if (is_name_requested(options, aftl_param_at(i)->key))
+			write_param_json(&json, aftl_param_at(i), aftl_param_get(config, i));
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_params(const struct device_options *options)
+static enum exit_code run_list_params(const struct device_options *options)
 {
-	const char *profile = device_key(options, "profile", "demo");
-	enum exit_code code = check_words(options, param_at);
+	const char *profile = device_key_value(options, "profile", "demo");
+	enum exit_code code = check_words(options, list_param_at);
 	struct aftl_config config;
 	struct aftl_error error;
 
@@ -215,10 +215,10 @@ static enum exit_code run_params(const struct device_options *options)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
-	if (device_answer_whole(options))
-		params_json(options, profile, &config);
+	if (device_answer_is_complete(options))
+		print_params_json(options, profile, &config);
 	else
-		list_params(options, &config);
+		print_param_list(options, &config);
 	return EXIT_DONE;
 }
 
@@ -231,7 +231,7 @@ const struct device_verb verb_params = {
 	.column_count = ARRAY_SIZE(param_columns),
 	.about = "Lists all parameters of a device, or the given ones, with their value in the\n"
 		 "profile, type, range and meaning.",
-	.run = run_params,
+	.run = run_list_params,
 };
 
 /* Profiles and policies */
@@ -249,7 +249,7 @@ static void print_json_names(const struct device_options *options, list_at at)
 
 	device_answer_begin(options, &json);
 	json_array(&json, options->verb);
-	while (next_asked(options, at, &i, &listed)) {
+	while (next_requested(options, at, &i, &listed)) {
 		json_object(&json, NULL);
 		json_string(&json, "name", listed.name);
 		json_string(&json, "about", listed.about);
@@ -259,14 +259,14 @@ static void print_json_names(const struct device_options *options, list_at at)
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_names(const struct device_options *options)
+static enum exit_code run_list_names(const struct device_options *options)
 {
-	list_at at = strcmp(options->verb, "profiles") ? policy_at : profile_at;
+	list_at at = strcmp(options->verb, "profiles") ? list_policy_at : list_profile_at;
 	enum exit_code code = check_words(options, at);
 
 	if (code)
 		return code;
-	if (device_answer_whole(options)) {
+	if (device_answer_is_complete(options)) {
 		print_json_names(options, at);
 	} else {
 		struct text_list list;
@@ -274,10 +274,10 @@ static enum exit_code run_names(const struct device_options *options)
 		unsigned int i = 0;
 
 		list_begin(&list, &options->list);
-		while (next_asked(options, at, &i, &listed)) {
-			list_row(&list);
-			list_text(&list, "%s", listed.name);
-			list_text(&list, "%s", listed.about);
+		while (next_requested(options, at, &i, &listed)) {
+			list_add_row(&list);
+			list_add_text(&list, "%s", listed.name);
+			list_add_text(&list, "%s", listed.about);
 		}
 		device_answer_list(options, &list);
 	}
@@ -293,7 +293,7 @@ const struct device_verb verb_profiles = {
 	.columns = named_columns,
 	.column_count = ARRAY_SIZE(named_columns),
 	.about = "Lists the devices to start from.",
-	.run = run_names,
+	.run = run_list_names,
 };
 
 const struct device_verb verb_policies = {
@@ -305,5 +305,5 @@ const struct device_verb verb_policies = {
 	.columns = named_columns,
 	.column_count = ARRAY_SIZE(named_columns),
 	.about = "Lists the flash translation policies.",
-	.run = run_names,
+	.run = run_list_names,
 };

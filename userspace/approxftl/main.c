@@ -75,7 +75,7 @@ static const struct verb verbs[] = {
 	VERB(version, "print the version", version_main),
 };
 
-static const struct verb *find_verb(const char *name)
+static const struct verb *find_main_verb(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (verbs[i].name && !strcmp(verbs[i].name, name))
@@ -83,7 +83,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static void print_help(FILE *out)
+static void print_approxftl_help(FILE *out)
 {
 	fputs("approxftl - an emulated 3D-NAND SSD with approximate storage\n"
 	      "\n"
@@ -98,7 +98,7 @@ static void print_help(FILE *out)
 	      "\"approxftl VERB --help\" explains a verb.\n", out);
 }
 
-static enum exit_code complain_verb(const char *wrong)
+static enum exit_code report_unknown_verb(const char *wrong)
 {
 	const char *names[ARRAY_SIZE(verbs) + 1] = { NULL };
 	const char *meant;
@@ -107,7 +107,7 @@ static enum exit_code complain_verb(const char *wrong)
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (verbs[i].name)
 			names[n++] = verbs[i].name;
-	meant = closest_word(wrong, names);
+	meant = find_closest_word(wrong, names);
 	if (meant)
 		complain("unknown verb \"%s\"; did you mean %s?", wrong, meant);
 	else
@@ -115,14 +115,14 @@ static enum exit_code complain_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
-static enum exit_code run_verb(const struct verb *verb, int argc, char **argv)
+static enum exit_code run_main_verb(const struct verb *verb, int argc, char **argv)
 {
 	if (verb->device_verb)
 		return device_verb_main(verb->device_verb, argc, argv);
 	return (verb->main ? verb->main : other_program_main)(argc, argv);
 }
 
-static const char *without_dashes(const char *name)
+static const char *skip_leading_dashes(const char *name)
 {
 	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
 		return "help";
@@ -134,15 +134,15 @@ static const char *without_dashes(const char *name)
 static enum exit_code help_main(int argc, char **argv)
 {
 	char option[] = "--help";
-	const struct verb *verb = find_verb(argc < 3 ? "help" : without_dashes(argv[2]));
+	const struct verb *verb = find_main_verb(argc < 3 ? "help" : skip_leading_dashes(argv[2]));
 
-	if (verb == find_verb("help")) {
-		print_help(stdout);
+	if (verb == find_main_verb("help")) {
+		print_approxftl_help(stdout);
 		return EXIT_DONE;
 	}
 	if (!verb)
-		return complain_verb(argv[2]);
-	return run_verb(verb, 3, (char *[]){ argv[0], (char *)verb->name, option, NULL });
+		return report_unknown_verb(argv[2]);
+	return run_main_verb(verb, 3, (char *[]){ argv[0], (char *)verb->name, option, NULL });
 }
 
 static enum exit_code version_main(int argc, char **argv)
@@ -160,11 +160,11 @@ static enum exit_code version_main(int argc, char **argv)
 }
 
 /* A program approxftl-VERB in PATH adds a verb. */
-static enum exit_code run_plugin(char **argv)
+static enum exit_code run_program_from_path(char **argv)
 {
 	enum exit_code code = run_other_program(argv);
 
-	return code == EXIT_NO_INPUT ? complain_verb(argv[1]) : code;
+	return code == EXIT_NO_INPUT ? report_unknown_verb(argv[1]) : code;
 }
 
 int main(int argc, char **argv)
@@ -174,19 +174,19 @@ int main(int argc, char **argv)
 
 	standard_streams_begin();
 	if (argc < 2) {
-		print_help(stderr);
+		print_approxftl_help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "unkind")) {
 		complain("the verb unkind is now called torture; the old name will be removed");
 		argv[1] = "torture";
 	}
-	verb = find_verb(without_dashes(argv[1]));
+	verb = find_main_verb(skip_leading_dashes(argv[1]));
 	if (!verb)
-		return run_plugin(argv);
+		return run_program_from_path(argv);
 	/* All programs are of one version. */
 	if (argc == 3 && !strcmp(argv[2], "--version"))
 		return version_main(2, argv);
 	scnprintf(name, sizeof(name), "approxftl %s", verb->name);
-	return standard_streams_end(name, run_verb(verb, argc, argv));
+	return standard_streams_end(name, run_main_verb(verb, argc, argv));
 }

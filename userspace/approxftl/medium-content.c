@@ -8,8 +8,8 @@
 
 #define PART_BYTES 1048576
 
-static int refuse_content(const struct medium_file *file, const char *what,
-			  struct aftl_error *error)
+static int report_medium_content(const struct medium_file *file, const char *what,
+				 struct aftl_error *error)
 {
 	return aftl_fail(error, -EEXIST, "%.80s %s; approxftl format --force if nobody needs it",
 			 file->path, what);
@@ -17,18 +17,18 @@ static int refuse_content(const struct medium_file *file, const char *what,
 
 /* A volume */
 
-static int refuse_volume(const struct medium_file *file, struct aftl_volume *volume,
-			 struct aftl_error *error)
+static int report_medium_volume(const struct medium_file *file, struct aftl_volume *volume,
+				struct aftl_error *error)
 {
 	char what[64 + UUID_TEXT_SIZE] = "is a volume already, ";
 	size_t used = strlen(what);
 
-	uuid_print(aftl_volume_get_header(volume)->uuid, what + used);
+	uuid_format(aftl_volume_get_header(volume)->uuid, what + used);
 	aftl_volume_release(volume);
-	return refuse_content(file, what, error);
+	return report_medium_content(file, what, error);
 }
 
-static int check_volume(struct medium_file *file, struct aftl_error *error)
+static int check_medium_volume(struct medium_file *file, struct aftl_error *error)
 {
 	struct aftl_volume *volume;
 	struct aftl_error cause;
@@ -37,7 +37,7 @@ static int check_volume(struct medium_file *file, struct aftl_error *error)
 
 	switch (ret) {
 	case 0:
-		return refuse_volume(file, volume, error);
+		return report_medium_volume(file, volume, error);
 	case -ENODATA:
 	case -EMEDIUMTYPE:
 		return 0;
@@ -45,7 +45,7 @@ static int check_volume(struct medium_file *file, struct aftl_error *error)
 	case -EINVAL:
 	case -ENOSPC:
 		scnprintf(what, sizeof(what), "is a volume (%s)", cause.text);
-		return refuse_content(file, what, error);
+		return report_medium_content(file, what, error);
 	default:
 		*error = cause;
 		return ret;
@@ -54,14 +54,14 @@ static int check_volume(struct medium_file *file, struct aftl_error *error)
 
 /* Signatures of libblkid */
 
-static const char *value_of(blkid_probe probe, const char *name)
+static const char *blkid_value_of(blkid_probe probe, const char *name)
 {
 	const char *value;
 
 	return blkid_probe_lookup_value(probe, name, &value, NULL) ? NULL : value;
 }
 
-static void append_text(char *text, size_t size, const char *format, const char *value)
+static void append_formatted_text(char *text, size_t size, const char *format, const char *value)
 {
 	size_t used = strlen(text);
 
@@ -69,21 +69,22 @@ static void append_text(char *text, size_t size, const char *format, const char 
 		scnprintf(text + used, size - used, format, value);
 }
 
-static int refuse_known(const struct medium_file *file, blkid_probe probe,
-			struct aftl_error *error)
+static int report_known_content(const struct medium_file *file, blkid_probe probe,
+				struct aftl_error *error)
 {
-	const char *usage = value_of(probe, "USAGE");
+	const char *usage = blkid_value_of(probe, "USAGE");
 	char what[128] = "holds something that libblkid knows";
 
-	if (value_of(probe, "PTTYPE"))
+	if (blkid_value_of(probe, "PTTYPE"))
 		scnprintf(what, sizeof(what), "holds a partition table of type %.16s",
-			  value_of(probe, "PTTYPE"));
-	else if (value_of(probe, "TYPE"))
-		scnprintf(what, sizeof(what), "holds %.20s (%.12s)", value_of(probe, "TYPE"),
+			  blkid_value_of(probe, "PTTYPE"));
+	else if (blkid_value_of(probe, "TYPE"))
+		scnprintf(what, sizeof(what), "holds %.20s (%.12s)", blkid_value_of(probe, "TYPE"),
 			  usage ? usage : "signature");
-	append_text(what, sizeof(what), ", label \"%.24s\"", value_of(probe, "LABEL"));
-	append_text(what, sizeof(what), ", UUID %.36s", value_of(probe, "UUID"));
-	return refuse_content(file, what, error);
+	append_formatted_text(what, sizeof(what), ", label \"%.24s\"",
+			      blkid_value_of(probe, "LABEL"));
+	append_formatted_text(what, sizeof(what), ", UUID %.36s", blkid_value_of(probe, "UUID"));
+	return report_medium_content(file, what, error);
 }
 
 /* Probe like wipefs: each signature by itself, at all offsets, even with a wrong checksum. */
@@ -104,10 +105,10 @@ static int ask_probe(const struct medium_file *file, blkid_probe probe, struct a
 	if (ret < 0)
 		return aftl_fail(error, errno ? -errno : -EIO, "%.160s cannot be read: %s",
 				 file->path, strerror(errno ? errno : EIO));
-	return ret ? 0 : refuse_known(file, probe, error);
+	return ret ? 0 : report_known_content(file, probe, error);
 }
 
-static int check_known(const struct medium_file *file, struct aftl_error *error)
+static int check_known_content(const struct medium_file *file, struct aftl_error *error)
 {
 	blkid_probe probe = blkid_new_probe();
 	int ret;
@@ -121,14 +122,14 @@ static int check_known(const struct medium_file *file, struct aftl_error *error)
 
 /* Zeroes */
 
-u64 medium_place(u64 bytes, u32 index)
+u64 medium_offset(u64 bytes, u32 index)
 {
 	u64 places = (bytes - 2ULL * MEDIUM_END_BYTES) / MEDIUM_PLACE_BYTES;
 
 	return MEDIUM_END_BYTES + aftl_hash64_pair(bytes, index) % places * MEDIUM_PLACE_BYTES;
 }
 
-static bool all_zero(const u8 *bytes, u32 size)
+static bool all_bytes_zero(const u8 *bytes, u32 size)
 {
 	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
@@ -139,7 +140,7 @@ static int refuse_bytes(const struct medium_file *file, u64 offset, struct aftl_
 
 	scnprintf(what, sizeof(what), "is not empty: there are bytes that nobody knows at %llu",
 		  (unsigned long long)offset);
-	return refuse_content(file, what, error);
+	return report_medium_content(file, what, error);
 }
 
 static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aftl_error *error)
@@ -150,7 +151,7 @@ static int check_zero(struct medium_file *file, u64 offset, u32 size, struct aft
 	if (ret)
 		return aftl_fail(error, ret, "%.160s cannot be read: %s", file->path,
 				 strerror(-ret));
-	return all_zero(bytes, size) ? 0 : refuse_bytes(file, offset, error);
+	return all_bytes_zero(bytes, size) ? 0 : refuse_bytes(file, offset, error);
 }
 
 static int check_range(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)
@@ -166,16 +167,16 @@ static int check_range(struct medium_file *file, u64 from, u64 to, struct aftl_e
 	return ret;
 }
 
-static int check_places(struct medium_file *file, struct aftl_error *error)
+static int check_sampled_places(struct medium_file *file, struct aftl_error *error)
 {
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
-		ret = check_zero(file, medium_place(file->size, i), MEDIUM_PLACE_BYTES, error);
+		ret = check_zero(file, medium_offset(file->size, i), MEDIUM_PLACE_BYTES, error);
 	return ret;
 }
 
-static int check_zeroes(struct medium_file *file, struct aftl_error *error)
+static int check_medium_is_zero(struct medium_file *file, struct aftl_error *error)
 {
 	u64 tail = file->size - min_t(u64, file->size, MEDIUM_END_BYTES);
 	int ret = check_range(file, 0, min_t(u64, file->size, MEDIUM_END_BYTES), error);
@@ -183,23 +184,23 @@ static int check_zeroes(struct medium_file *file, struct aftl_error *error)
 	if (!ret)
 		ret = check_range(file, max(tail, (u64)MEDIUM_END_BYTES), file->size, error);
 	if (!ret && tail >= MEDIUM_END_BYTES + MEDIUM_PLACE_BYTES)
-		ret = check_places(file, error);
+		ret = check_sampled_places(file, error);
 	return ret;
 }
 
 int medium_check_empty(struct medium_file *file, struct aftl_error *error)
 {
-	int ret = check_volume(file, error);
+	int ret = check_medium_volume(file, error);
 
 	if (!ret && file->size)
-		ret = check_known(file, error);
+		ret = check_known_content(file, error);
 	if (ret)
 		return ret;
 	file->moved = 0;
 	progress_begin(&file->progress, PROGRESS_ON_TERMINAL, "bytes looked at",
 		       min(file->size, 2ULL * MEDIUM_END_BYTES +
 				       MEDIUM_PLACES * MEDIUM_PLACE_BYTES));
-	ret = check_zeroes(file, error);
+	ret = check_medium_is_zero(file, error);
 	progress_end(&file->progress);
 	return ret;
 }

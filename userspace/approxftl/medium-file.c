@@ -29,17 +29,17 @@ int medium_file_transfer(struct medium_file *file, u64 offset, void *bytes, u32 
 		size -= (u32)part;
 		file->whole->moved += (u64)part;
 	}
-	progress_step(&file->whole->progress, file->whole->moved);
+	progress_report(&file->whole->progress, file->whole->moved);
 	return 0;
 }
 
-static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+static int medium_backing_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	return medium_file_transfer(host, offset, bytes, size, false);
 }
 
 /* Start reading into the page cache. */
-static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+static void *medium_backing_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	const struct medium_file *file = host;
 
@@ -48,7 +48,7 @@ static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 	return NULL;
 }
 
-static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+static int medium_backing_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
 
@@ -57,7 +57,7 @@ static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 	return file->whole->write_failure;
 }
 
-static int medium_flush(void *host)
+static int medium_backing_flush(void *host)
 {
 	struct medium_file *file = host;
 
@@ -65,7 +65,7 @@ static int medium_flush(void *host)
 	return file->whole->write_failure;
 }
 
-static int refuse_medium(struct aftl_error *error, const char *path, int code)
+static int report_medium_open_error(struct aftl_error *error, const char *path, int code)
 {
 	if (code == EBUSY)
 		return aftl_fail(error, -EBUSY,
@@ -80,7 +80,7 @@ static int refuse_medium(struct aftl_error *error, const char *path, int code)
  * A device with this store bypasses the page cache, whose content may be stale: drop it.
  * Return: 0 or a negative error number.
  */
-static int look_at_device(struct medium_file *file, bool write)
+static int examine_block_device(struct medium_file *file, bool write)
 {
 	int read_only;
 
@@ -95,7 +95,7 @@ static int look_at_device(struct medium_file *file, bool write)
 	return 0;
 }
 
-static int open_path(struct medium_file *file, int flags, struct aftl_error *error)
+static int open_medium_path(struct medium_file *file, int flags, struct aftl_error *error)
 {
 	struct stat info;
 	int code = 0;
@@ -105,17 +105,17 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 		flags |= O_EXCL;
 	file->fd = open(file->path, flags | O_CLOEXEC, 0666);
 	if (file->fd < 0 || fstat(file->fd, &info))
-		return refuse_medium(error, file->path, errno);
+		return report_medium_open_error(error, file->path, errno);
 	file->device = S_ISBLK(info.st_mode);
 	file->size = (u64)info.st_size;
 	if (file->device)
-		code = -look_at_device(file, (flags & O_ACCMODE) != O_RDONLY);
+		code = -examine_block_device(file, (flags & O_ACCMODE) != O_RDONLY);
 	else if (!S_ISREG(info.st_mode))
 		code = ENOTBLK;
 	else if (flock(file->fd, ((flags & O_ACCMODE) == O_RDONLY ? LOCK_SH : LOCK_EX) | LOCK_NB))
 		code = errno == EWOULDBLOCK ? EBUSY : 0;
 	if (code)
-		return refuse_medium(error, file->path, code);
+		return report_medium_open_error(error, file->path, code);
 	file->medium.bytes = file->size - file->size % AFTL_FRAME_BYTES;
 	return 0;
 }
@@ -128,10 +128,10 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 	*file = (struct medium_file){
 		.medium = {
 			.host = file,
-			.read = medium_read,
-			.begin_read = medium_begin_read,
-			.write = medium_write,
-			.flush = medium_flush,
+			.read = medium_backing_read,
+			.begin_read = medium_backing_begin_read,
+			.write = medium_backing_write,
+			.flush = medium_backing_flush,
 			.alloc = core_memory_alloc,
 			.free = core_memory_free,
 		},
@@ -140,7 +140,7 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 		.sector = 1,
 		.fd = -1,
 	};
-	ret = open_path(file, flags, error);
+	ret = open_medium_path(file, flags, error);
 	if (ret)
 		medium_file_close(file);
 	return ret;
@@ -152,7 +152,7 @@ int medium_file_open(struct medium_file *file, const char *path, bool write,
 	return open_medium(file, path, write ? O_RDWR : O_RDONLY, error);
 }
 
-int medium_file_make(struct medium_file *file, const char *path, struct aftl_error *error)
+int medium_file_create(struct medium_file *file, const char *path, struct aftl_error *error)
 {
 	int ret = open_medium(file, path, O_RDWR | O_CREAT | O_EXCL, error);
 
@@ -163,7 +163,7 @@ int medium_file_make(struct medium_file *file, const char *path, struct aftl_err
 int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *error)
 {
 	if (ftruncate(file->fd, (off_t)bytes))
-		return refuse_medium(error, file->path, errno);
+		return report_medium_open_error(error, file->path, errno);
 	file->medium.bytes = bytes;
 	file->size = bytes;
 	return 0;

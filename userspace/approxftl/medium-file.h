@@ -52,8 +52,8 @@ int __must_check medium_file_open(struct medium_file *file, const char *path, bo
 				  struct aftl_error *error);
 
 /* Create an empty file, which must not exist, and open it as a medium. */
-int __must_check medium_file_make(struct medium_file *file, const char *path,
-				  struct aftl_error *error);
+int __must_check medium_file_create(struct medium_file *file, const char *path,
+				    struct aftl_error *error);
 
 /* Set the size of an empty file. */
 int __must_check medium_file_extend(struct medium_file *file, u64 bytes,

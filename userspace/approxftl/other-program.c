@@ -15,7 +15,7 @@ enum exit_code run_other_program(char **argv)
 	if (strchr(argv[1], '/') ||
 	    snprintf(name, sizeof(name), "approxftl-%s", argv[1]) >= (int)sizeof(name))
 		return EXIT_NO_INPUT;
-	sibling_program(name, path, sizeof(path));
+	find_sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
 	if (errno == ENOENT)
 		return EXIT_NO_INPUT;

@@ -22,7 +22,7 @@ static struct termios before;
 static bool taken;
 static atomic_bool to_stop;
 
-static void put_on_screen(const char *text)
+static void write_screen_text(const char *text)
 {
 	const char *at = text, *end = text + strlen(text);
 
@@ -35,7 +35,7 @@ static void put_on_screen(const char *text)
 	}
 }
 
-static void take_terminal(void)
+static void set_terminal_raw(void)
 {
 	struct termios raw = before;
 
@@ -44,17 +44,17 @@ static void take_terminal(void)
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	put_on_screen(TAKE);
+	write_screen_text(TAKE);
 }
 
 /* Also runs in signal handlers. */
-static void give_back(void)
+static void restore_terminal(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
-	put_on_screen(GIVE_BACK);
+	write_screen_text(GIVE_BACK);
 }
 
-static void note_stop(int number)
+static void record_stop_signal(int number)
 {
 	(void)number;
 	atomic_store(&to_stop, true);
@@ -62,15 +62,15 @@ static void note_stop(int number)
 
 void screen_begin(void)
 {
-	struct sigaction stop = { .sa_handler = note_stop };
+	struct sigaction stop = { .sa_handler = record_stop_signal };
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before))
 		return;
 	taken = true;
 	sigaction(SIGTSTP, &stop, NULL);
-	interruption_clean_up(give_back);
+	interruption_clean_up(restore_terminal);
 	interruption_catch();
-	take_terminal();
+	set_terminal_raw();
 }
 
 void screen_end(void)
@@ -78,16 +78,16 @@ void screen_end(void)
 	if (!taken)
 		return;
 	fflush(stdout);
-	give_back();
+	restore_terminal();
 	taken = false;
 }
 
-bool screen_taken(void)
+bool is_screen_taken(void)
 {
 	return taken;
 }
 
-void screen_size(unsigned int *columns, unsigned int *rows)
+void screen_get_size(unsigned int *columns, unsigned int *rows)
 {
 	struct winsize size;
 
@@ -99,7 +99,7 @@ void screen_size(unsigned int *columns, unsigned int *rows)
 	*rows = size.ws_row;
 }
 
-void screen_home(void)
+void screen_move_home(void)
 {
 	if (taken)
 		fputs("\033[H", stdout);
@@ -112,7 +112,7 @@ void screen_clear_rest(void)
 	fflush(stdout);
 }
 
-static int poll_key(u64 left_ns)
+static int poll_for_key(u64 left_ns)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct timespec left = {
@@ -127,22 +127,22 @@ static int poll_key(u64 left_ns)
 	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
 }
 
-int screen_wait(u64 until_ns)
+int screen_wait_for_key(u64 until_ns)
 {
-	u64 now = sample_clock();
+	u64 now = sample_clock_ns();
 	int key = 0;
 
 	if (!taken) {
-		sample_wait(until_ns);
+		sample_wait_until(until_ns);
 		return 0;
 	}
 	if (now < until_ns)
-		key = poll_key(until_ns - now);
+		key = poll_for_key(until_ns - now);
 	if (atomic_exchange(&to_stop, false)) {
 		fflush(stdout);
-		give_back();
+		restore_terminal();
 		kill(getpid(), SIGSTOP);
-		take_terminal();
+		set_terminal_raw();
 	}
 	return key;
 }

@@ -10,25 +10,25 @@ void screen_begin(void);
 
 void screen_end(void);
 
-bool screen_taken(void);
+bool is_screen_taken(void);
 
 /* Get the current size; @rows is 0 without a terminal. */
-void screen_size(unsigned int *columns, unsigned int *rows);
+void screen_get_size(unsigned int *columns, unsigned int *rows);
 
 /* Move the cursor home, so that the next frame overwrites the last one. */
-void screen_home(void);
+void screen_move_home(void);
 
 /* Clear the rest of the last frame below the cursor. */
 void screen_clear_rest(void);
 
 /**
- * screen_wait() - wait for a time or a key
- * @until_ns: on sample_clock()
+ * screen_wait_for_key() - wait for a time or a key
+ * @until_ns: on sample_clock_ns()
  *
  * Ctrl-Z restores the terminal while the program is stopped.
  *
  * Return: the key; 0 at the time or after a signal.
  */
-int screen_wait(u64 until_ns);
+int screen_wait_for_key(u64 until_ns);
 
 #endif

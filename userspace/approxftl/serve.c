@@ -45,7 +45,7 @@ struct serving {
 	pid_t child;
 };
 
-static int make_directory(struct serving *serving, struct aftl_error *error)
+static int make_socket_directory(struct serving *serving, struct aftl_error *error)
 {
 	const char *parent = getenv("XDG_RUNTIME_DIR");
 
@@ -58,7 +58,7 @@ static int make_directory(struct serving *serving, struct aftl_error *error)
 	return 0;
 }
 
-static int make_socket(struct serving *serving, struct aftl_error *error)
+static int create_listen_socket(struct serving *serving, struct aftl_error *error)
 {
 	char path[PATH_MAX + 8];
 
@@ -75,7 +75,7 @@ static int make_socket(struct serving *serving, struct aftl_error *error)
 	return 0;
 }
 
-static void clean_up(const struct serving *serving)
+static void remove_socket_files(const struct serving *serving)
 {
 	unlink(serving->socket);
 	unlink(serving->tags);
@@ -83,7 +83,7 @@ static void clean_up(const struct serving *serving)
 	rmdir(serving->directory);
 }
 
-static void add_argument(char ***arguments, const char *key, const char *value)
+static void add_nbdkit_argument(char ***arguments, const char *key, const char *value)
 {
 	unsigned int count = 0;
 	size_t size = strlen(key) + strlen(value) + 1;
@@ -98,11 +98,11 @@ static void add_argument(char ***arguments, const char *key, const char *value)
 }
 
 /* The plugin is beside this program in a build directory, and in ../lib/approxftl if installed. */
-static void find_plugin(char path[PATH_MAX])
+static void find_nbdkit_plugin(char path[PATH_MAX])
 {
-	sibling_program(PLUGIN, path, PATH_MAX);
+	find_sibling_program(PLUGIN, path, PATH_MAX);
 	if (!strchr(path, '/'))
-		sibling_program("../lib/approxftl/" PLUGIN, path, PATH_MAX);
+		find_sibling_program("../lib/approxftl/" PLUGIN, path, PATH_MAX);
 	if (access(path, R_OK))
 		scnprintf(path, PATH_MAX, "approxftl");
 }
@@ -113,22 +113,22 @@ static void run_nbdkit(const struct serving *serving)
 	char **arguments = NULL;
 	char text[PATH_MAX];
 
-	add_argument(&arguments, "nbdkit", "");
-	add_argument(&arguments, "--exit-with-parent", "");
-	add_argument(&arguments, "--threads=", "32");
-	add_argument(&arguments, "--pidfile=", serving->ready);
-	find_plugin(text);
-	add_argument(&arguments, text, "");
-	add_argument(&arguments, "control=", serving->tags);
+	add_nbdkit_argument(&arguments, "nbdkit", "");
+	add_nbdkit_argument(&arguments, "--exit-with-parent", "");
+	add_nbdkit_argument(&arguments, "--threads=", "32");
+	add_nbdkit_argument(&arguments, "--pidfile=", serving->ready);
+	find_nbdkit_plugin(text);
+	add_nbdkit_argument(&arguments, text, "");
+	add_nbdkit_argument(&arguments, "control=", serving->tags);
 	for (unsigned int i = 0; i < options->key_count; i++) {
 		/* As for all verbs, the last value counts; the plugin refuses a second one. */
-		if (device_key(options, options->keys[i], NULL) != options->values[i])
+		if (device_key_value(options, options->keys[i], NULL) != options->values[i])
 			continue;
 		snprintf(text, sizeof(text), "%s=", options->keys[i]);
-		add_argument(&arguments, text, options->values[i]);
+		add_nbdkit_argument(&arguments, text, options->values[i]);
 	}
 	if (options->size)
-		add_argument(&arguments, "size=", options->size);
+		add_nbdkit_argument(&arguments, "size=", options->size);
 	scnprintf(text, sizeof(text), "%d", getpid());
 	/* dup2() of a descriptor to itself would leave it closed by execvp(). */
 	if (dup2(serving->fd, LISTEN_FD) < 0 || fcntl(LISTEN_FD, F_SETFD, 0) ||
@@ -139,7 +139,7 @@ static void run_nbdkit(const struct serving *serving)
 	_exit(errno == ENOENT ? NOT_INSTALLED : EXIT_FAILED);
 }
 
-static int start(struct serving *serving, struct aftl_error *error)
+static int start_nbdkit(struct serving *serving, struct aftl_error *error)
 {
 	/* Blocked before the child exists, so that no signal is lost. */
 	sigemptyset(&serving->signals);
@@ -159,7 +159,7 @@ static int start(struct serving *serving, struct aftl_error *error)
 }
 
 /* Print the address once the device is open. */
-static void tell_when_ready(struct serving *serving, bool *told)
+static void print_address_when_ready(struct serving *serving, bool *told)
 {
 	if (*told || access(serving->ready, F_OK))
 		return;
@@ -179,7 +179,7 @@ static enum exit_code serve(struct serving *serving)
 		int number = told ? sigwaitinfo(&serving->signals, NULL) :
 				    sigtimedwait(&serving->signals, NULL, &look);
 
-		tell_when_ready(serving, &told);
+		print_address_when_ready(serving, &told);
 		if (number > 0 && number != SIGCHLD)
 			kill(serving->child, SIGTERM);
 	}
@@ -190,7 +190,7 @@ static enum exit_code serve(struct serving *serving)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? EXIT_DONE : EXIT_FAILED;
 }
 
-static enum exit_code run(const struct device_options *options)
+static enum exit_code run_serve(const struct device_options *options)
 {
 	struct serving serving = { .options = options };
 	struct target_line line;
@@ -202,18 +202,18 @@ static enum exit_code run(const struct device_options *options)
 	bool made;
 	int ret;
 
-	if (device_line(options, &line, &size, &sectors, &error))
+	if (device_make_line(options, &line, &size, &sectors, &error))
 		return complain_failed(options->verb, &error, EXIT_USAGE);
-	ret = device_volume(&line, &super, &made, &error);
+	ret = device_make_header(&line, &super, &made, &error);
 	if (ret)
 		return device_failed(options, ret, &error);
-	ret = make_directory(&serving, &error);
+	ret = make_socket_directory(&serving, &error);
 	if (!ret)
-		ret = make_socket(&serving, &error);
+		ret = create_listen_socket(&serving, &error);
 	if (!ret)
-		ret = start(&serving, &error);
+		ret = start_nbdkit(&serving, &error);
 	code = ret ? device_failed(options, ret, &error) : serve(&serving);
-	clean_up(&serving);
+	remove_socket_files(&serving);
 	return code;
 }
 
@@ -227,5 +227,5 @@ const struct device_verb verb_serve = {
 		 "nbdkit with the plugin approxftl, on a socket of this machine. Prints the\n"
 		 "address for clients, and ends with Ctrl-C. KEY=VALUE sets any parameter that\n"
 		 "\"approxftl params\" lists.",
-	.run = run,
+	.run = run_serve,
 };

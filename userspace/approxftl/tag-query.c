@@ -27,7 +27,7 @@ struct query {
 };
 
 /* Return true if the whole unit is tagged as approximate now. */
-static bool is_called(const struct query *query, const struct approxftl_unit *unit)
+static bool is_unit_tagged(const struct query *query, const struct approxftl_unit *unit)
 {
 	for (int i = 0; i < query->extent_count; i++) {
 		const struct approxftl_extent *extent = &query->extents[i];
@@ -41,17 +41,17 @@ static bool is_called(const struct query *query, const struct approxftl_unit *un
 }
 
 /* Count units that are stored as approximate without a tag: clones and data with former tags. */
-static u64 uncalled_units(const struct query *query)
+static u64 count_untagged_units(const struct query *query)
 {
 	u64 count = 0;
 
 	for (unsigned int i = 0; i < query->unit_count; i++)
 		count += query->units[i].kind == APPROXFTL_APPROXIMATE &&
-			 !is_called(query, &query->units[i]);
+			 !is_unit_tagged(query, &query->units[i]);
 	return count;
 }
 
-static int get_units(struct approxftl *library, int fd, struct query *query)
+static int query_stored_units(struct approxftl *library, int fd, struct query *query)
 {
 	off_t from = 0;
 	int more = 0;
@@ -67,34 +67,34 @@ static int get_units(struct approxftl *library, int fd, struct query *query)
 }
 
 /* Write dirty pages back first, so that all data are on the device. */
-static int get_tags(struct approxftl *library, int fd, struct query *query)
+static int query_tags_of_open_file(struct approxftl *library, int fd, struct query *query)
 {
 	int ret;
 
-	query->extent_count = tag_ranges_of(library, fd, &query->extents);
+	query->extent_count = tag_query_ranges(library, fd, &query->extents);
 	if (query->extent_count < 0)
 		return query->extent_count;
 	fsync(fd);
-	ret = get_units(library, fd, query);
+	ret = query_stored_units(library, fd, query);
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
 /* Return true if @next continues the run that @last ends. */
-static bool same_run(const struct approxftl_unit *last, const struct approxftl_unit *next,
-		     u64 unit_bytes)
+static bool is_same_unit_run(const struct approxftl_unit *last, const struct approxftl_unit *next,
+			     u64 unit_bytes)
 {
 	return next->offset == last->offset + (s64)unit_bytes && next->kind == last->kind &&
 		next->flags == last->flags && !next->flips == !last->flips;
 }
 
-static const char *flag_text(u32 flags)
+static const char *unit_flag_text(u32 flags)
 {
 	if (flags & APPROXFTL_UNIT_LOST)
 		return "lost";
 	return flags & APPROXFTL_UNIT_NO_MODEL ? "not modelled" : "";
 }
 
-static const char *stored_class(const struct approxftl_unit *unit)
+static const char *stored_class_name(const struct approxftl_unit *unit)
 {
 	unsigned int level = approxftl_unit_level(unit);
 
@@ -112,18 +112,18 @@ static const struct list_column run_columns[] = {
 	{ "length_bytes", "LENGTH", "of it; none, to the end", true, true },
 };
 
-static void list_place(struct text_list *list, s64 offset, s64 length)
+static void put_place_cells(struct text_list *list, s64 offset, s64 length)
 {
-	list_number(list, offset, 0, NULL);
+	list_add_number(list, offset, 0, NULL);
 	if (length == APPROXFTL_TO_END)
-		list_text(list, "%s", "");
+		list_add_text(list, "%s", "");
 	else
-		list_number(list, length, 0, NULL);
+		list_add_number(list, length, 0, NULL);
 }
 
 /* Add a row for a run of equal units; return the first unit after it. */
-static unsigned int list_run(struct text_list *list, const struct query *query,
-			     unsigned int first)
+static unsigned int add_unit_run_row(struct text_list *list, const struct query *query,
+				     unsigned int first)
 {
 	u64 unit_bytes = query->errors.unit_bytes;
 	u64 flips = query->units[first].flips;
@@ -131,35 +131,35 @@ static unsigned int list_run(struct text_list *list, const struct query *query,
 	s64 bytes;
 
 	while (next < query->unit_count &&
-	       same_run(&query->units[next - 1], &query->units[next], unit_bytes))
+	       is_same_unit_run(&query->units[next - 1], &query->units[next], unit_bytes))
 		flips += query->units[next++].flips;
 	bytes = (s64)((next - first) * unit_bytes);
-	list_row(list);
-	list_text(list, "stored");
-	list_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
-	list_text(list, "%s", stored_class(&query->units[first]));
-	list_text(list, "%s", flag_text(query->units[first].flags));
-	list_number(list, flips, 0, NULL);
-	list_place(list, query->units[first].offset, bytes);
+	list_add_row(list);
+	list_add_text(list, "stored");
+	list_add_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
+	list_add_text(list, "%s", stored_class_name(&query->units[first]));
+	list_add_text(list, "%s", unit_flag_text(query->units[first].flags));
+	list_add_number(list, flips, 0, NULL);
+	put_place_cells(list, query->units[first].offset, bytes);
 	return next;
 }
 
-static void list_tagged(struct text_list *list, const struct approxftl_extent *extent)
+static void add_tagged_range_row(struct text_list *list, const struct approxftl_extent *extent)
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_range_text(extent, text);
-	list_row(list);
-	list_text(list, "tagged");
-	list_text(list, "%s", text);
-	list_text(list, "%s", tag_range_class(extent));
-	list_text(list, "%s", "");
-	list_text(list, "%s", "");
-	list_place(list, extent->offset, extent->length);
+	tag_range_to_text(extent, text);
+	list_add_row(list);
+	list_add_text(list, "tagged");
+	list_add_text(list, "%s", text);
+	list_add_text(list, "%s", tag_range_class_name(extent));
+	list_add_text(list, "%s", "");
+	list_add_text(list, "%s", "");
+	put_place_cells(list, extent->offset, extent->length);
 }
 
 /* Print flips by quality level, if there are levels other than 1. */
-static void print_levels(const struct query *query)
+static void print_flips_by_level(const struct query *query)
 {
 	u64 units[APPROXFTL_LEVEL_MAX + 1] = { 0 };
 	u64 flips[APPROXFTL_LEVEL_MAX + 1] = { 0 };
@@ -175,19 +175,19 @@ static void print_levels(const struct query *query)
 		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
-static void print_sums(const struct query *query)
+static void print_unit_sums(const struct query *query)
 {
-	print_levels(query);
+	print_flips_by_level(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
 	       (unsigned long long)query->errors.flipped_bits,
 	       (unsigned long long)query->errors.flipped_units,
 	       (unsigned long long)query->errors.units);
-	if (uncalled_units(query))
+	if (count_untagged_units(query))
 		printf("%llu units are approximate, but no tag says so; see tag del --rewrite\n",
-		       (unsigned long long)uncalled_units(query));
+		       (unsigned long long)count_untagged_units(query));
 }
 
-static void json_unit(struct json_writer *json, const struct approxftl_unit *unit)
+static void write_stored_unit_json(struct json_writer *json, const struct approxftl_unit *unit)
 {
 	json_record(json, NULL);
 	json_u64(json, "offset_bytes", unit->offset);
@@ -201,14 +201,14 @@ static void json_unit(struct json_writer *json, const struct approxftl_unit *uni
 	json_end_object(json);
 }
 
-static void print_json(const struct device_options *options, const struct query *query)
+static void print_query_json(const struct device_options *options, const struct query *query)
 {
 	struct json_writer json;
 	const struct approxftl_errors *errors;
 
 	device_answer_begin(options, &json);
 	json_string(&json, "path", options->words[0]);
-	tag_json_ranges(&json, "ranges", query->extents, query->extent_count);
+	tag_write_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
 	json_record(&json, "errors");
 	json_u64(&json, "unit_bytes", errors->unit_bytes);
@@ -220,40 +220,40 @@ static void print_json(const struct device_options *options, const struct query 
 	json_u64(&json, "flipped_bits", errors->flipped_bits);
 	json_u64(&json, "raw_errors_bits", errors->raw_errors);
 	json_end_object(&json);
-	json_u64(&json, "untagged_approximate_units", uncalled_units(query));
+	json_u64(&json, "untagged_approximate_units", count_untagged_units(query));
 	json_array(&json, "units");
 	for (unsigned int i = 0; i < query->unit_count; i++)
-		json_unit(&json, &query->units[i]);
+		write_stored_unit_json(&json, &query->units[i]);
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
 
-static enum exit_code query_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code run_tag_query(struct approxftl *library, const struct device_options *options)
 {
 	struct query query = { .extents = NULL };
 	int fd, ret;
 
-	if (tag_open(options, options->words[0], O_RDONLY, &fd))
+	if (tag_open_file(options, options->words[0], O_RDONLY, &fd))
 		return EXIT_FAILED;
-	ret = get_tags(library, fd, &query);
+	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);
-	if (!ret && device_answer_whole(options)) {
-		print_json(options, &query);
+	if (!ret && device_answer_is_complete(options)) {
+		print_query_json(options, &query);
 	} else if (!ret) {
 		struct text_list list;
 
 		list_begin(&list, &options->list);
 		for (int range = 0; range < query.extent_count; range++)
-			list_tagged(&list, &query.extents[range]);
+			add_tagged_range_row(&list, &query.extents[range]);
 		for (unsigned int i = 0; i < query.unit_count;)
-			i = list_run(&list, &query, i);
+			i = add_unit_run_row(&list, &query, i);
 		device_answer_list(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
-		print_sums(&query);
+		print_unit_sums(&query);
 	free(query.extents);
 	free(query.units);
-	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
+	return ret ? tag_report_failure(options, options->words[0], ret) : EXIT_DONE;
 }
 
 const struct device_verb tag_query = {
@@ -267,5 +267,5 @@ const struct device_verb tag_query = {
 	.about = "Prints the tags of a file or device, its stored data by class, and how many\n"
 		 "bits are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
 	.run = tag_run,
-	.run_tag = query_verb,
+	.run_tag = run_tag_query,
 };

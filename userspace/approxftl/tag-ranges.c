@@ -14,7 +14,7 @@
 
 #define BATCH 256
 
-int tag_open(const struct device_options *options, const char *path, int flags, int *fd)
+int tag_open_file(const struct device_options *options, const char *path, int flags, int *fd)
 {
 	int error;
 
@@ -28,7 +28,7 @@ int tag_open(const struct device_options *options, const char *path, int flags, 
 	return -error;
 }
 
-static int parse_bytes(const char *text, size_t length, off_t *bytes)
+static int parse_range_bytes(const char *text, size_t length, off_t *bytes)
 {
 	struct aftl_error cause;
 	char word[TAG_RANGE_SIZE];
@@ -51,15 +51,15 @@ int tag_parse_range(const struct device_options *options, const char *text, off_
 	const char *rest = text + before;
 
 	*length = APPROXFTL_TO_END;
-	if (*rest == '+' && !parse_bytes(text, before, offset) &&
-	    (!rest[1] || !parse_bytes(rest + 1, strlen(rest + 1), length)))
+	if (*rest == '+' && !parse_range_bytes(text, before, offset) &&
+	    (!rest[1] || !parse_range_bytes(rest + 1, strlen(rest + 1), length)))
 		return 0;
 	complain_of(options->verb,
 		    "\"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+", text);
 	return -EINVAL;
 }
 
-int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **extents)
+int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents)
 {
 	unsigned int count = 0;
 	off_t from = 0;
@@ -81,7 +81,7 @@ int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **e
 	return more < 0 ? more : (int)count;
 }
 
-void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
+void tag_range_to_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
 {
 	int used = scnprintf(text, TAG_RANGE_SIZE, "%lld+", (long long)extent->offset);
 
@@ -90,14 +90,14 @@ void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_S
 			  (long long)extent->length);
 }
 
-const char *tag_range_class(const struct approxftl_extent *extent)
+const char *tag_range_class_name(const struct approxftl_extent *extent)
 {
 	return approxftl_class_name(extent->level < 2 ? (enum approxftl_class)extent->kind :
 							approxftl_level_class(extent->level));
 }
 
-void tag_json_ranges(struct json_writer *json, const char *key,
-		     const struct approxftl_extent *extents, unsigned int count)
+void tag_write_ranges_json(struct json_writer *json, const char *key,
+			   const struct approxftl_extent *extents, unsigned int count)
 {
 	json_array(json, key);
 	for (unsigned int i = 0; i < count; i++) {
@@ -132,7 +132,7 @@ struct change {
 
 typedef int (*range_fn)(const struct change *change, off_t offset, off_t length);
 
-static int say_range(const struct change *change, off_t offset, off_t length)
+static int tag_one_range(const struct change *change, off_t offset, off_t length)
 {
 	int level = max((int)change->options->level, 1);
 
@@ -148,9 +148,9 @@ static int say_range(const struct change *change, off_t offset, off_t length)
 }
 
 /* Store the data of the range again, as they are tagged now. */
-static int rewrite_range(const struct change *change, off_t offset, off_t length)
+static int rewrite_tagged_range(const struct change *change, off_t offset, off_t length)
 {
-	int ret = tag_rewrite(change->options, change->fd, offset, length);
+	int ret = tag_rewrite_range(change->options, change->fd, offset, length);
 
 	if (ret)
 		complain_of(change->options->verb, "%s: cannot be stored again: %s",
@@ -160,7 +160,7 @@ static int rewrite_range(const struct change *change, off_t offset, off_t length
 }
 
 /* Check all ranges before the first is tagged. */
-static enum exit_code check_ranges(const struct device_options *options)
+static enum exit_code check_all_ranges(const struct device_options *options)
 {
 	off_t offset, length;
 
@@ -170,7 +170,7 @@ static enum exit_code check_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int each_range(const struct change *change, range_fn fn)
+static int call_on_each_range(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -186,8 +186,8 @@ static int each_range(const struct change *change, range_fn fn)
 	return ret;
 }
 
-static void print_file(const struct device_options *options, const char *path,
-		       const struct approxftl_extent *extents, unsigned int count)
+static void print_file_ranges(const struct device_options *options, const char *path,
+			      const struct approxftl_extent *extents, unsigned int count)
 {
 	struct json_writer json;
 
@@ -195,7 +195,7 @@ static void print_file(const struct device_options *options, const char *path,
 		return;
 	device_answer_begin(options, &json);
 	json_string(&json, "path", path);
-	tag_json_ranges(&json, "ranges", extents, count);
+	tag_write_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
 }
 
@@ -220,60 +220,61 @@ static void warn_of_direct_writes(const struct change *change)
 		    change->options->words[0]);
 }
 
-static enum exit_code make_change(const struct change *change)
+static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = each_range(change, say_range);
+	int ret = call_on_each_range(change, tag_one_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && each_range(change, rewrite_range))
+	if (!ret && options->rewrite && call_on_each_range(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
-		int count = tag_ranges_of(change->library, change->fd, &extents);
+		int count = tag_query_ranges(change->library, change->fd, &extents);
 
 		/* Print the resulting tags of the file. */
 		if (count >= 0)
-			print_file(options, options->words[0], extents, count);
+			print_file_ranges(options, options->words[0], extents, count);
 		free(extents);
 		ret = min(count, 0);
 	}
 	if (!ret)
 		warn_of_direct_writes(change);
-	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
+	return ret ? tag_report_failure(options, options->words[0], ret) : EXIT_DONE;
 }
 
-static enum exit_code say_range_class(struct approxftl *library,
-				      const struct device_options *options,
-				      enum approxftl_class kind)
+static enum exit_code set_class_of_ranges(struct approxftl *library,
+					  const struct device_options *options,
+					  enum approxftl_class kind)
 {
 	struct change change = { .library = library, .options = options, .kind = kind };
-	enum exit_code code = check_ranges(options);
+	enum exit_code code = check_all_ranges(options);
 
 	if (code)
 		return code;
 	if (!library)
-		return each_range(&change, say_range) ? EXIT_FAILED : EXIT_DONE;
-	if (tag_open(options, options->words[0], O_RDWR, &change.fd))
+		return call_on_each_range(&change, tag_one_range) ? EXIT_FAILED : EXIT_DONE;
+	if (tag_open_file(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
-	code = make_change(&change);
+	code = change_tags_of_file(&change);
 	close(change.fd);
 	return code;
 }
 
-static enum exit_code add_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code add_file_tags(struct approxftl *library, const struct device_options *options)
 {
-	return say_range_class(library, options, options->precise ? APPROXFTL_PRECISE :
+	return set_class_of_ranges(library, options, options->precise ? APPROXFTL_PRECISE :
 				     approxftl_level_class(max((unsigned int)options->level, 1U)));
 }
 
-static enum exit_code del_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code delete_file_tags(struct approxftl *library,
+				       const struct device_options *options)
 {
-	return say_range_class(library, options, APPROXFTL_NONE);
+	return set_class_of_ranges(library, options, APPROXFTL_NONE);
 }
 
-static enum exit_code run_add(const struct device_options *options)
+static enum exit_code run_tag_add(const struct device_options *options)
 {
 	if (options->level && options->precise) {
 		complain_of(options->verb,
@@ -293,8 +294,8 @@ const struct device_verb tag_add = {
 		 "OFFSET+LENGTH, or OFFSET+ to the end; without one the whole file is tagged.\n"
 		 "A tag applies to data written back from now on; with --rewrite the present data\n"
 		 "are written again, so that it applies to them as well.",
-	.run = run_add,
-	.run_tag = add_verb,
+	.run = run_tag_add,
+	.run_tag = add_file_tags,
 	.tags_served = true,
 };
 
@@ -308,7 +309,7 @@ const struct device_verb tag_del = {
 		 "clones of it. With --rewrite the data are written again as precise, as they are\n"
 		 "read now, and no longer shared with clones.",
 	.run = tag_run,
-	.run_tag = del_verb,
+	.run_tag = delete_file_tags,
 	.tags_served = true,
 };
 
@@ -323,22 +324,22 @@ static const struct list_column range_columns[] = {
 	{ "level", "LEVEL", "quality level of approximate data", true, true },
 };
 
-static void list_range(struct text_list *list, const char *path,
-		       const struct approxftl_extent *extent)
+static void add_range_row(struct text_list *list, const char *path,
+			  const struct approxftl_extent *extent)
 {
 	char text[TAG_RANGE_SIZE];
 
-	tag_range_text(extent, text);
-	list_row(list);
-	list_text(list, "%s", path);
-	list_text(list, "%s", text);
-	list_text(list, "%s", tag_range_class(extent));
-	list_number(list, extent->offset, 0, NULL);
+	tag_range_to_text(extent, text);
+	list_add_row(list);
+	list_add_text(list, "%s", path);
+	list_add_text(list, "%s", text);
+	list_add_text(list, "%s", tag_range_class_name(extent));
+	list_add_number(list, extent->offset, 0, NULL);
 	if (extent->length == APPROXFTL_TO_END)
-		list_text(list, "%s", "");
+		list_add_text(list, "%s", "");
 	else
-		list_number(list, extent->length, 0, NULL);
-	list_number(list, extent->level, 0, NULL);
+		list_add_number(list, extent->length, 0, NULL);
+	list_add_number(list, extent->level, 0, NULL);
 }
 
 /**
@@ -353,22 +354,22 @@ struct listing {
 	struct json_writer json;
 };
 
-static void add_file(struct listing *listing, const char *path,
-		     const struct approxftl_extent *extents, unsigned int count)
+static void add_file_to_listing(struct listing *listing, const char *path,
+				const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!device_answer_whole(listing->options)) {
+	if (!device_answer_is_complete(listing->options)) {
 		for (unsigned int i = 0; i < count; i++)
-			list_range(&listing->list, path, &extents[i]);
+			add_range_row(&listing->list, path, &extents[i]);
 		return;
 	}
 	json_object(&listing->json, NULL);
 	json_string(&listing->json, "path", path);
-	tag_json_ranges(&listing->json, "ranges", extents, count);
+	tag_write_ranges_json(&listing->json, "ranges", extents, count);
 	json_end_object(&listing->json);
 }
 
-static enum exit_code list_file(struct listing *listing, struct approxftl *library,
-				const char *path)
+static enum exit_code list_tags_of_file(struct listing *listing, struct approxftl *library,
+					const char *path)
 {
 	struct approxftl_extent *extents;
 	int count, fd;
@@ -383,20 +384,20 @@ static enum exit_code list_file(struct listing *listing, struct approxftl *libra
 		if (count < 0)
 			return EXIT_FAILED;
 	} else {
-		if (tag_open(listing->options, path, O_RDONLY, &fd))
+		if (tag_open_file(listing->options, path, O_RDONLY, &fd))
 			return EXIT_FAILED;
-		count = tag_ranges_of(library, fd, &extents);
+		count = tag_query_ranges(library, fd, &extents);
 		close(fd);
 	}
 	if (count >= 0)
-		add_file(listing, path, extents, count);
+		add_file_to_listing(listing, path, extents, count);
 	free(extents);
-	return count < 0 ? tag_failed(listing->options, path, count) : EXIT_DONE;
+	return count < 0 ? tag_report_failure(listing->options, path, count) : EXIT_DONE;
 }
 
-static void end_listing(struct listing *listing)
+static void print_listing(struct listing *listing)
 {
-	if (!device_answer_whole(listing->options)) {
+	if (!device_answer_is_complete(listing->options)) {
 		device_answer_list(listing->options, &listing->list);
 		return;
 	}
@@ -405,22 +406,22 @@ static void end_listing(struct listing *listing)
 }
 
 /* Report a file that cannot be opened, and list the others. */
-static enum exit_code list_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code run_tag_list(struct approxftl *library, const struct device_options *options)
 {
 	struct listing listing = { .options = options };
 	enum exit_code code = EXIT_DONE;
 
 	list_begin(&listing.list, &listing.options->list);
-	if (device_answer_whole(listing.options)) {
+	if (device_answer_is_complete(listing.options)) {
 		device_answer_begin(listing.options, &listing.json);
 		json_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {
-		enum exit_code one = list_file(&listing, library, options->words[i]);
+		enum exit_code one = list_tags_of_file(&listing, library, options->words[i]);
 
 		code = code ? code : one;
 	}
-	end_listing(&listing);
+	print_listing(&listing);
 	return code;
 }
 
@@ -434,6 +435,6 @@ const struct device_verb tag_list = {
 	.column_count = ARRAY_SIZE(range_columns),
 	.about = "Lists the present tags of files or devices.",
 	.run = tag_run,
-	.run_tag = list_verb,
+	.run_tag = run_tag_list,
 	.tags_served = true,
 };

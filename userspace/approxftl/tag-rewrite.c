@@ -21,7 +21,7 @@
 #define PIECE (8 << 20)
 
 /* Ignore a fault beyond the current end of the file, which may have shrunk. */
-static int why_not(int fd, off_t end)
+static int rewrite_error_at_end(int fd, off_t end)
 {
 	int error = errno;
 	struct stat status;
@@ -33,7 +33,7 @@ static int why_not(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int store_bytes(int fd, off_t offset, size_t bytes)
+static int store_bytes_again(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -41,14 +41,14 @@ static int store_bytes(int fd, off_t offset, size_t bytes)
 	if (memory == MAP_FAILED)
 		return -errno;
 	if (madvise(memory, bytes, MADV_POPULATE_WRITE))
-		ret = why_not(fd, offset + (off_t)bytes);
+		ret = rewrite_error_at_end(fd, offset + (off_t)bytes);
 	if (msync(memory, bytes, MS_SYNC) && !ret)
 		ret = -errno;
 	munmap(memory, bytes);
 	return ret;
 }
 
-static void tell_progress(const struct device_options *options, off_t done, off_t end)
+static void print_rewrite_progress(const struct device_options *options, off_t done, off_t end)
 {
 	static time_t told;
 	time_t now = time(NULL);
@@ -61,7 +61,7 @@ static void tell_progress(const struct device_options *options, off_t done, off_
 }
 
 /* Find the next data at or after @at; -ENXIO if there are none. */
-static int next_data(int fd, off_t *at, off_t *end)
+static int find_next_data(int fd, off_t *at, off_t *end)
 {
 	off_t page = sysconf(_SC_PAGESIZE);
 	off_t data = lseek(fd, *at, SEEK_DATA);
@@ -77,35 +77,35 @@ static int next_data(int fd, off_t *at, off_t *end)
 	return 0;
 }
 
-static int store_data(const struct device_options *options, int fd, off_t at, off_t end)
+static int store_data_again(const struct device_options *options, int fd, off_t at, off_t end)
 {
 	int ret = 0;
 
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = store_bytes(fd, at, bytes);
+		ret = store_bytes_again(fd, at, bytes);
 		at += bytes;
-		tell_progress(options, at, end);
+		print_rewrite_progress(options, at, end);
 	}
 	return ret;
 }
 
-static int store_all(const struct device_options *options, int fd, off_t at, off_t end)
+static int store_all_data_again(const struct device_options *options, int fd, off_t at, off_t end)
 {
 	off_t data_end = end;
 	int ret = 0;
 
 	while (!ret && at < end) {
-		ret = next_data(fd, &at, &data_end);
+		ret = find_next_data(fd, &at, &data_end);
 		if (!ret && at < end)
-			ret = store_data(options, fd, at, min(data_end, end));
+			ret = store_data_again(options, fd, at, min(data_end, end));
 		at = data_end;
 	}
 	return ret == -ENXIO ? 0 : ret;
 }
 
-int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_t length)
+int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length)
 {
 	struct stat status;
 	off_t end;
@@ -117,7 +117,7 @@ int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_
 		return -EINVAL;
 	end = length == APPROXFTL_TO_END || length > status.st_size - offset ? status.st_size :
 									      offset + length;
-	ret = store_all(options, fd, offset, end);
+	ret = store_all_data_again(options, fd, offset, end);
 	if (!ret && fsync(fd))
 		ret = -errno;
 	return ret;

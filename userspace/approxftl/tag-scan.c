@@ -29,18 +29,18 @@ struct scan {
 	u64 failed;
 };
 
-static void recall_file(struct scan *scan, const char *path)
+static void apply_file_attribute(struct scan *scan, const char *path)
 {
 	int fd, ret;
 
-	if (tag_open(scan->options, path, O_RDWR | O_NOFOLLOW, &fd)) {
+	if (tag_open_file(scan->options, path, O_RDWR | O_NOFOLLOW, &fd)) {
 		scan->failed++;
 		return;
 	}
 	ret = approxftl_recall(scan->library, fd);
 	close(fd);
 	if (ret < 0) {
-		tag_failed(scan->options, path, ret);
+		tag_report_failure(scan->options, path, ret);
 		scan->failed++;
 		return;
 	}
@@ -48,13 +48,13 @@ static void recall_file(struct scan *scan, const char *path)
 	scan->ranges += ret;
 }
 
-static void look_at(struct scan *scan, const FTSENT *entry)
+static void scan_directory_entry(struct scan *scan, const FTSENT *entry)
 {
 	switch (entry->fts_info) {
 	case FTS_F:
 		scan->looked++;
 		if (lgetxattr(entry->fts_accpath, "user.approxftl", NULL, 0) >= 0)
-			recall_file(scan, entry->fts_path);
+			apply_file_attribute(scan, entry->fts_path);
 		return;
 	case FTS_DNR:
 	case FTS_ERR:
@@ -68,7 +68,7 @@ static void look_at(struct scan *scan, const FTSENT *entry)
 	}
 }
 
-static void walk_files(struct scan *scan)
+static void scan_file_tree(struct scan *scan)
 {
 	char *const paths[] = { (char *)scan->options->words[0], NULL };
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
@@ -80,11 +80,11 @@ static void walk_files(struct scan *scan)
 		return;
 	}
 	while ((entry = fts_read(tree)))
-		look_at(scan, entry);
+		scan_directory_entry(scan, entry);
 	fts_close(tree);
 }
 
-static void print_scan(const struct scan *scan)
+static void print_scan_result(const struct scan *scan)
 {
 	struct json_writer json;
 
@@ -103,12 +103,12 @@ static void print_scan(const struct scan *scan)
 	json_envelope_end(&json);
 }
 
-static enum exit_code scan_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code run_tag_scan(struct approxftl *library, const struct device_options *options)
 {
 	struct scan scan = { .library = library, .options = options };
 
-	walk_files(&scan);
-	print_scan(&scan);
+	scan_file_tree(&scan);
+	print_scan_result(&scan);
 	return scan.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -121,12 +121,12 @@ const struct device_verb tag_scan = {
 	.about = "Tags the files below a directory according to their attribute user.approxftl,\n"
 		 "for use after a mount. Stays on one file system and follows no links.",
 	.run = tag_run,
-	.run_tag = scan_verb,
+	.run_tag = run_tag_scan,
 };
 
 /* watch */
 
-static enum exit_code watch_verb(struct approxftl *library, const struct device_options *options)
+static enum exit_code run_tag_watch(struct approxftl *library, const struct device_options *options)
 {
 	bool on = !strcmp(options->words[1], "on");
 	int fd, ret;
@@ -136,12 +136,12 @@ static enum exit_code watch_verb(struct approxftl *library, const struct device_
 		complain_of(options->verb, "\"%s\" is neither on nor off", options->words[1]);
 		return EXIT_USAGE;
 	}
-	if (tag_open(options, options->words[0], O_RDONLY, &fd))
+	if (tag_open_file(options, options->words[0], O_RDONLY, &fd))
 		return EXIT_FAILED;
 	ret = approxftl_watch(library, fd, on);
 	close(fd);
 	if (ret)
-		return tag_failed(options, options->words[0], ret);
+		return tag_report_failure(options, options->words[0], ret);
 	if (options->json) {
 		device_answer_begin(options, &json);
 		json_string(&json, "path", options->words[0]);
@@ -160,5 +160,5 @@ const struct device_verb tag_watch = {
 	.about = "Makes the kernel tag each file of a file system by its attribute when it is\n"
 		 "opened, or stops that. Needs root. Users who may write a file may set the attribute.",
 	.run = tag_run,
-	.run_tag = watch_verb,
+	.run_tag = run_tag_watch,
 };

@@ -18,39 +18,39 @@ static const struct device_verb *const tag_verbs[] = {
 };
 
 /* Return the name that follows "tag". */
-static const char *name_of(const struct device_verb *verb)
+static const char *tag_verb_name(const struct device_verb *verb)
 {
 	return verb->name + strlen("tag ");
 }
 
-static void print_help(FILE *out)
+static void print_tag_help(FILE *out)
 {
 	fputs("Usage: approxftl tag VERB ...\n"
 	      "\n"
 	      "Declares which data of a file may have flipped bits, and queries them.\n"
 	      "\n", out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		fprintf(out, "  %-6s %s\n", name_of(tag_verbs[i]), tag_verbs[i]->words);
+		fprintf(out, "  %-6s %s\n", tag_verb_name(tag_verbs[i]), tag_verbs[i]->words);
 	fputs("\n"
 	      "\"approxftl tag VERB --help\" explains one.\n", out);
 }
 
-static const struct device_verb *find_verb(const char *name)
+static const struct device_verb *find_tag_verb(const char *name)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		if (!strcmp(name_of(tag_verbs[i]), name))
+		if (!strcmp(tag_verb_name(tag_verbs[i]), name))
 			return tag_verbs[i];
 	return NULL;
 }
 
-static enum exit_code complain_verb(const char *wrong)
+static enum exit_code report_unknown_tag_verb(const char *wrong)
 {
 	const char *names[ARRAY_SIZE(tag_verbs) + 1] = { NULL };
 	const char *meant;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(tag_verbs); i++)
-		names[i] = name_of(tag_verbs[i]);
-	meant = closest_word(wrong, names);
+		names[i] = tag_verb_name(tag_verbs[i]);
+	meant = find_closest_word(wrong, names);
 	if (meant)
 		complain_of("tag", "unknown verb \"%s\"; did you mean %s?", wrong, meant);
 	else
@@ -88,22 +88,22 @@ enum exit_code tag_main(int argc, char **argv)
 	const struct device_verb *verb;
 
 	if (argc < 3) {
-		print_help(stderr);
+		print_tag_help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) {
-		print_help(stdout);
+		print_tag_help(stdout);
 		return EXIT_DONE;
 	}
-	verb = find_verb(argv[2]);
+	verb = find_tag_verb(argv[2]);
 	if (!verb)
-		return complain_verb(argv[2]);
+		return report_unknown_tag_verb(argv[2]);
 	if (verb == &tag_model)
 		return other_program_main(argc - 1, argv + 1);
 	return device_verb_main(verb, argc, argv);
 }
 
-enum exit_code tag_failed(const struct device_options *options, const char *path, int ret)
+enum exit_code tag_report_failure(const struct device_options *options, const char *path, int ret)
 {
 	complain_of(options->verb, "%s: %s", path, approxftl_reason(NULL));
 	return ret == -ENODEV || ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;

@@ -18,10 +18,10 @@ extern const struct device_verb tag_scan;
 extern const struct device_verb tag_watch;
 
 /* Print an error message about @path and convert @ret, a negative error number, to an exit code. */
-enum exit_code tag_failed(const struct device_options *options, const char *path, int ret);
+enum exit_code tag_report_failure(const struct device_options *options, const char *path, int ret);
 
 /* Open a file; on failure print an error message and return a negative error number. */
-int tag_open(const struct device_options *options, const char *path, int flags, int *fd);
+int tag_open_file(const struct device_options *options, const char *path, int flags, int *fd);
 
 /* Parse "OFFSET+LENGTH" or "OFFSET+", with units such as KiB. Print a message on failure. */
 int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
@@ -36,25 +36,25 @@ bool tag_is_served(const char *word);
  */
 int tag_served_range(const struct device_options *options, int level, off_t offset, off_t length);
 
-/* Get the approximate ranges of a served device, as tag_ranges_of() does. */
+/* Get the approximate ranges of a served device, as tag_query_ranges() does. */
 int tag_served_ranges(const struct device_options *options, const char *address,
 		      struct approxftl_extent **extents);
 
 /* Store the data of a range again; return a negative error number on failure. */
-int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_t length);
+int tag_rewrite_range(const struct device_options *options, int fd, off_t offset, off_t length);
 
 /* Get all tagged ranges of a file, to be freed; return their number or a negative error number. */
-int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **extents);
+int tag_query_ranges(struct approxftl *library, int fd, struct approxftl_extent **extents);
 
 /* Print a range as "0+4096" or "4096+". */
 #define TAG_RANGE_SIZE 48
-void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
+void tag_range_to_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
 
 /* Return the name of the range's class, including its quality level. */
-const char *tag_range_class(const struct approxftl_extent *extent);
+const char *tag_range_class_name(const struct approxftl_extent *extent);
 
 /* Print the tagged ranges as an array into an open JSON object. */
-void tag_json_ranges(struct json_writer *json, const char *key,
-		     const struct approxftl_extent *extents, unsigned int count);
+void tag_write_ranges_json(struct json_writer *json, const char *key,
+			   const struct approxftl_extent *extents, unsigned int count);
 
 #endif

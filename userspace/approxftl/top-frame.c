@@ -27,13 +27,13 @@ static __printf(3, 4) void put_line(FILE *out, const struct top_frame *frame, co
 	fprintf(out, "%.*s%s\n", (int)frame->columns, text, frame->end);
 }
 
-static void put_title(FILE *out, const struct top_frame *frame)
+static void print_title_line(FILE *out, const struct top_frame *frame)
 {
 	const struct device_view *view = frame->view;
 	char size[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 
 	human_bytes(size, view->device.sectors * TARGET_SECTOR);
-	target_line_timing(&view->line, timing);
+	target_line_format_timing(&view->line, timing);
 	put_line(out, frame, "%s: %s on %s, %s, store %s, timing %s, %s", view->device.name,
 		 view->line.policy->name, view->line.profile, size, view->line.store, timing,
 		 view->device.suspended ? "suspended" : view->status.mode);
@@ -52,19 +52,19 @@ static void put_direction(FILE *out, const struct top_frame *frame, const char *
 		 count ? response : "-");
 }
 
-static void put_queue(FILE *out, const struct top_frame *frame)
+static void print_queue_line(FILE *out, const struct top_frame *frame)
 {
 	char busy[HUMAN_SIZE], late[HUMAN_SIZE], tail[HUMAN_SIZE];
 
-	human_fixed(busy, sample_busy(frame->between), 1, " %");
-	human_time(late, sample_mean_late(frame->between));
+	human_fixed(busy, sample_busy_permille(frame->between), 1, " %");
+	human_time(late, sample_mean_lateness_ns(frame->between));
 	human_time(tail, aftl_histogram_quantile(&frame->between->stats.late, 9900));
 	put_line(out, frame, "%-10s %llu under way, busy %s; late by %s, 99 %% by at most %s",
 		 "queue", (unsigned long long)frame->view->status.pending_requests, busy, late,
 		 tail);
 }
 
-static void put_space(FILE *out, const struct top_frame *frame)
+static void print_space_line(FILE *out, const struct top_frame *frame)
 {
 	const struct target_status *status = &frame->view->status;
 	char full[HUMAN_SIZE], free_share[HUMAN_SIZE];
@@ -81,7 +81,7 @@ static void put_space(FILE *out, const struct top_frame *frame)
 }
 
 /* Such as "2.104 programmed for each unit: host 1.000, gc 1.051, padding 0.053". */
-static void put_amplification(FILE *out, const struct top_frame *frame)
+static void print_amplification_line(FILE *out, const struct top_frame *frame)
 {
 	const struct aftl_counters *counters = &frame->between->stats.counters;
 	char text[LINE_SIZE], part[HUMAN_SIZE];
@@ -94,12 +94,12 @@ static void put_amplification(FILE *out, const struct top_frame *frame)
 		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
 					      at ? "," : ":", sim_cause_names[i], part);
 	}
-	human_fixed(part, sim_amplification(counters, 0) / 10, 3, "");
+	human_fixed(part, sim_write_amplification(counters, 0) / 10, 3, "");
 	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
 		 counters->host_write_units ? part : "-", at ? text : "");
 }
 
-static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigned int number)
+static void format_lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigned int number)
 {
 	const struct target_lun *lun = &frame->between->luns.list[number];
 	u64 busy = min_t(u64, 1000,
@@ -115,7 +115,7 @@ static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigne
 }
 
 /* Fill columns from top to bottom; count the LUNs that do not fit. */
-static void put_luns(FILE *out, const struct top_frame *frame)
+static void print_lun_lines(FILE *out, const struct top_frame *frame)
 {
 	unsigned int count = frame->between->luns.count;
 	unsigned int side_by_side = min_t(unsigned int, max(frame->columns / CELL, 1U), MOST_CELLS);
@@ -131,7 +131,7 @@ static void put_luns(FILE *out, const struct top_frame *frame)
 		unsigned int at = 0;
 
 		for (j = i; j < count && j < lines * side_by_side; j += lines) {
-			lun_cell(cell, frame, j);
+			format_lun_cell(cell, frame, j);
 			at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%-*s", CELL,
 						      cell);
 		}
@@ -148,12 +148,12 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	const struct aftl_counters *counters;
 	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
 
-	put_title(out, frame);
+	print_title_line(out, frame);
 	put_direction(out, frame, "reads", layer->reads, layer->read_sectors, layer->read_ms);
 	put_direction(out, frame, "writes", layer->writes, layer->write_sectors, layer->write_ms);
-	put_queue(out, frame);
-	put_space(out, frame);
-	put_amplification(out, frame);
+	print_queue_line(out, frame);
+	print_space_line(out, frame);
+	print_amplification_line(out, frame);
 	counters = &frame->between->stats.counters;
 	human_fixed(approx,
 		    scaled_ratio(counters->host_write_approx_units, counters->host_write_units,
@@ -164,5 +164,5 @@ void top_frame_print(FILE *out, const struct top_frame *frame)
 	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
 		 approx, flips, erases);
 	if (!frame->rows || frame->rows >= HEAD_LINES + 2)
-		put_luns(out, frame);
+		print_lun_lines(out, frame);
 }

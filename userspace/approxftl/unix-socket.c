@@ -9,7 +9,7 @@
 
 #define BACKLOG 16
 
-static int refuse(int fd, const char *path, int code, struct aftl_error *error)
+static int report_socket_error(int fd, const char *path, int code, struct aftl_error *error)
 {
 	if (fd >= 0)
 		close(fd);
@@ -27,7 +27,7 @@ static int open_socket(struct sockaddr_un *address, const char *path, struct aft
 				 sizeof(address->sun_path) - 1);
 	memcpy(address->sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return fd < 0 ? refuse(fd, path, errno, error) : fd;
+	return fd < 0 ? report_socket_error(fd, path, errno, error) : fd;
 }
 
 int unix_socket_connect(const char *path, struct aftl_error *error)
@@ -36,12 +36,12 @@ int unix_socket_connect(const char *path, struct aftl_error *error)
 	int fd = open_socket(&address, path, error);
 
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		return refuse(fd, path, errno, error);
+		return report_socket_error(fd, path, errno, error);
 	return fd;
 }
 
 /* Remove the socket of a server that was killed; another file stays. */
-static void remove_stale(const char *path)
+static void remove_stale_socket(const char *path)
 {
 	struct aftl_error unused;
 	int fd = unix_socket_connect(path, &unused);
@@ -62,11 +62,11 @@ int unix_socket_listen(const char *path, struct aftl_error *error)
 
 	if (fd < 0)
 		return fd;
-	remove_stale(path);
+	remove_stale_socket(path);
 	mask = umask(0177);
 	code = bind(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
 	umask(mask);
 	if (!code && listen(fd, BACKLOG))
 		code = errno;
-	return code ? refuse(fd, path, code, error) : fd;
+	return code ? report_socket_error(fd, path, code, error) : fd;
 }

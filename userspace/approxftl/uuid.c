@@ -5,7 +5,7 @@
 
 #include "uuid.h"
 
-void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
+void uuid_format(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -47,7 +47,7 @@ int uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text, struct aftl_error *er
 			 "\"%.40s\" is no UUID such as 8e41f2c6-0b3a-4d5e-9f70-123456789abc", text);
 }
 
-int uuid_draw(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
+int uuid_generate(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
 {
 	if (getrandom(uuid, AFTL_UUID_BYTES, 0) != AFTL_UUID_BYTES)
 		return aftl_fail(error, -errno, "there are no random numbers: %s",

@@ -7,11 +7,11 @@
 
 #define UUID_TEXT_SIZE 37
 
-void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE]);
+void uuid_format(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE]);
 int __must_check uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text,
 			    struct aftl_error *error);
 
 /* Generate a random UUID. */
-int __must_check uuid_draw(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error);
+int __must_check uuid_generate(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error);
 
 #endif

@@ -71,7 +71,7 @@ struct checkup {
 	u32 lost_runs;
 };
 
-static bool has_shards(const struct checkup *checkup)
+static bool has_several_shards(const struct checkup *checkup)
 {
 	return checkup->super.config.shards > 1;
 }
@@ -81,7 +81,7 @@ static void add_finding(struct checkup *checkup, const char *sentence)
 	char text[256];
 	u32 shard = aftl_volume_get_header(checkup->now.volume)->shard;
 
-	if (has_shards(checkup))
+	if (has_several_shards(checkup))
 		scnprintf(text, sizeof(text), "shard %u: %s", shard, sentence);
 	else
 		scnprintf(text, sizeof(text), "%s", sentence);
@@ -90,7 +90,7 @@ static void add_finding(struct checkup *checkup, const char *sentence)
 	checkup->found++;
 }
 
-static __printf(2, 3) void find_that(struct checkup *checkup, const char *format, ...)
+static __printf(2, 3) void report_finding(struct checkup *checkup, const char *format, ...)
 {
 	char text[160];
 	va_list args;
@@ -101,16 +101,16 @@ static __printf(2, 3) void find_that(struct checkup *checkup, const char *format
 	add_finding(checkup, text);
 }
 
-static void cannot_read(struct checkup *checkup, u64 frame, int ret)
+static void add_unreadable_frame(struct checkup *checkup, u64 frame, int ret)
 {
-	find_that(checkup, "frame %llu cannot be read: %s", (unsigned long long)frame,
-		  strerror(-ret));
+	report_finding(checkup, "frame %llu cannot be read: %s", (unsigned long long)frame,
+		       strerror(-ret));
 }
 
 /* Volume header and its copy */
 
-static int check_super(struct checkup *checkup, u32 copy, struct aftl_volume_header *super,
-		       u8 bytes[AFTL_FRAME_BYTES])
+static int check_header_copy(struct checkup *checkup, u32 copy, struct aftl_volume_header *super,
+			     u8 bytes[AFTL_FRAME_BYTES])
 {
 	const struct aftl_backing *medium = &checkup->now.file.medium;
 	struct aftl_error error = { "" };
@@ -118,21 +118,21 @@ static int check_super(struct checkup *checkup, u32 copy, struct aftl_volume_hea
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
-		cannot_read(checkup, copy, ret);
+		add_unreadable_frame(checkup, copy, ret);
 	else if (aftl_volume_header_decode(super, bytes, &error))
-		find_that(checkup, "%s: %.100s",
-			  copy ? "copy of the volume header" : "volume header", error.text);
+		report_finding(checkup, "%s: %.100s",
+			       copy ? "copy of the volume header" : "volume header", error.text);
 	return ret == -EINTR ? ret : 0;
 }
 
-static int check_supers(struct checkup *checkup)
+static int check_header_copies(struct checkup *checkup)
 {
 	struct aftl_volume_header super[2] = { { .generation = 0 } };
 	u8 bytes[2][AFTL_FRAME_BYTES];
-	int ret = check_super(checkup, 0, &super[0], bytes[0]);
+	int ret = check_header_copy(checkup, 0, &super[0], bytes[0]);
 
 	if (!ret)
-		ret = check_super(checkup, 1, &super[1], bytes[1]);
+		ret = check_header_copy(checkup, 1, &super[1], bytes[1]);
 	if (ret || checkup->found > checkup->now.before)
 		return ret;
 	/*
@@ -149,27 +149,27 @@ static int check_supers(struct checkup *checkup)
 /* Sectors of the tables */
 
 /* The table of initialised extents precedes the tables that it describes. */
-static bool was_written(const struct checkup *checkup, u64 frame)
+static bool was_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
 	       aftl_volume_frame_initialised(checkup->now.volume, frame);
 }
 
-static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
+static void check_frame_sectors(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
 {
 	u32 nonce = aftl_volume_header_nonce(aftl_volume_get_header(checkup->now.volume));
 	u64 sector = first * AFTL_FRAME_SECTORS;
 	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
 
 	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
-		if (was_written(checkup, sector / AFTL_FRAME_SECTORS) &&
+		if (was_frame_initialised(checkup, sector / AFTL_FRAME_SECTORS) &&
 		    !aftl_sector_is_sound(bytes, nonce, sector))
-			find_that(checkup, "sector %llu has a wrong checksum",
-				  (unsigned long long)sector);
+			report_finding(checkup, "sector %llu has a wrong checksum",
+				       (unsigned long long)sector);
 }
 
 /* After a failed read of several frames, read them one by one. */
-static int check_turn(struct checkup *checkup, u64 first, u32 frames)
+static int read_and_check_frames(struct checkup *checkup, u64 first, u32 frames)
 {
 	const struct aftl_backing *medium = &checkup->now.file.medium;
 	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
@@ -177,16 +177,16 @@ static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 			       frames * AFTL_FRAME_BYTES);
 
 	if (!ret)
-		check_frames(checkup, bytes, first, frames);
+		check_frame_sectors(checkup, bytes, first, frames);
 	else if (ret != -EINTR && frames == 1)
-		cannot_read(checkup, first, ret);
+		add_unreadable_frame(checkup, first, ret);
 	else if (ret != -EINTR)
 		for (ret = 0; !ret && frames; frames--, first++)
-			ret = check_turn(checkup, first, 1);
+			ret = read_and_check_frames(checkup, first, 1);
 	return ret == -EINTR ? ret : 0;
 }
 
-static int check_tables(struct checkup *checkup)
+static int check_volume_tables(struct checkup *checkup)
 {
 	const struct aftl_layout *layout = &aftl_volume_get_header(checkup->now.volume)->layout;
 	u64 frame = AFTL_FRAME_TABLES;
@@ -195,11 +195,11 @@ static int check_tables(struct checkup *checkup)
 	while (!ret && frame < layout->snapshot) {
 		u32 frames = (u32)min(layout->snapshot - frame, (u64)TURN_FRAMES);
 
-		if (!was_written(checkup, frame)) {
+		if (!was_frame_initialised(checkup, frame)) {
 			frame++;
 			continue;
 		}
-		ret = check_turn(checkup, frame, frames);
+		ret = read_and_check_frames(checkup, frame, frames);
 		frame += frames;
 	}
 	return ret;
@@ -212,8 +212,8 @@ static const struct aftl_host_ops ops = {
 	.free = core_memory_free,
 };
 
-static int load_volume(struct checkup *checkup, bool scan, struct aftl **ftl,
-		       struct aftl_recovery *recovery, struct aftl_error *error)
+static int load_checked_volume(struct checkup *checkup, bool scan, struct aftl **ftl,
+			       struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	const struct aftl_volume_header *super = aftl_volume_get_header(checkup->now.volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
@@ -224,7 +224,7 @@ static int load_volume(struct checkup *checkup, bool scan, struct aftl **ftl,
 				recovery, error);
 }
 
-static void remember_device(struct checkup *checkup, const struct aftl *ftl)
+static void record_loaded_device(struct checkup *checkup, const struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = aftl_geometry(ftl);
 	u32 class;
@@ -237,7 +237,7 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 		checkup->now.erases[i] = aftl_media(ftl)->blocks[i].erases;
 }
 
-static void list_lost(struct checkup *checkup, const struct aftl *ftl)
+static void list_lost_units(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 units = aftl_geometry(ftl)->units;
 	u32 unit = aftl_find_lost(ftl, 0, units, true);
@@ -252,11 +252,11 @@ static void list_lost(struct checkup *checkup, const struct aftl *ftl)
 	}
 }
 
-static int check_recovery(struct checkup *checkup)
+static int check_volume_recovery(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	int ret = load_volume(checkup, true, &ftl, &checkup->now.recovery, &error);
+	int ret = load_checked_volume(checkup, true, &ftl, &checkup->now.recovery, &error);
 
 	if (ret) {
 		add_finding(checkup, error.text);
@@ -265,15 +265,15 @@ static int check_recovery(struct checkup *checkup)
 	if (checkup->now.recovery.state)
 		add_finding(checkup, "one of the states is damaged, or cannot be read");
 	checkup->now.loaded = true;
-	remember_device(checkup, ftl);
-	list_lost(checkup, ftl);
+	record_loaded_device(checkup, ftl);
+	list_lost_units(checkup, ftl);
 	aftl_destroy(ftl);
 	return 0;
 }
 
 /* The snapshot of a closed volume must agree with its tables. */
 
-static void compare_units(struct checkup *checkup, const struct aftl *ftl)
+static void compare_recovered_units(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 class;
 
@@ -281,25 +281,25 @@ static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 		aftl_ppn_t ppn = aftl_lookup(ftl, to_lpn(i), &class);
 
 		if (ppn != checkup->now.slots[i])
-			find_that(checkup,
-				  "unit %u: slot %u by the snapshot, slot %u by the tables", i,
-				  from_ppn(ppn), from_ppn(checkup->now.slots[i]));
+			report_finding(checkup,
+				       "unit %u: slot %u by the snapshot, slot %u by the tables", i,
+				       from_ppn(ppn), from_ppn(checkup->now.slots[i]));
 	}
 }
 
-static void compare_blocks(struct checkup *checkup, const struct aftl *ftl)
+static void compare_recovered_blocks(struct checkup *checkup, const struct aftl *ftl)
 {
 	for (u32 i = 0; i < aftl_geometry(ftl)->blocks; i++) {
 		u32 erases = aftl_media(ftl)->blocks[i].erases;
 
 		if (erases != checkup->now.erases[i])
-			find_that(checkup,
-				  "block %u: %u erases by the snapshot, %u by the tables", i,
-				  erases, checkup->now.erases[i]);
+			report_finding(checkup,
+				       "block %u: %u erases by the snapshot, %u by the tables", i,
+				       erases, checkup->now.erases[i]);
 	}
 }
 
-static int check_snapshot(struct checkup *checkup)
+static int check_volume_snapshot(struct checkup *checkup)
 {
 	struct aftl_recovery recovery = { 0 };
 	struct aftl_error error = { "" };
@@ -309,12 +309,12 @@ static int check_snapshot(struct checkup *checkup)
 	if (!checkup->now.loaded || checkup->options->scan ||
 	    !aftl_volume_state(checkup->now.volume)->closed)
 		return 0;
-	ret = load_volume(checkup, false, &ftl, &recovery, &error);
+	ret = load_checked_volume(checkup, false, &ftl, &recovery, &error);
 	if (ret)
 		return ret;
 	if (recovery.closed) {
-		compare_units(checkup, ftl);
-		compare_blocks(checkup, ftl);
+		compare_recovered_units(checkup, ftl);
+		compare_recovered_blocks(checkup, ftl);
 	} else {
 		add_finding(checkup, recovery.snapshot.text);
 	}
@@ -358,7 +358,7 @@ static int repair_volume(struct checkup *checkup)
 	if (!ret && checkup->options->give_up)
 		aftl_volume_ignore_damage(checkup->now.volume);
 	if (!ret)
-		ret = load_volume(checkup, checkup->options->scan, &ftl, &recovery, &error);
+		ret = load_checked_volume(checkup, checkup->options->scan, &ftl, &recovery, &error);
 	if (!ret)
 		ret = rewrite_damaged_sectors(checkup, ftl, &recovery, &error);
 	if (ret)
@@ -370,22 +370,22 @@ static int repair_volume(struct checkup *checkup)
 	return ret == -EINTR ? ret : 0;
 }
 
-static int check_volume(struct checkup *checkup)
+static int check_one_volume(struct checkup *checkup)
 {
-	int ret = check_supers(checkup);
+	int ret = check_header_copies(checkup);
 
 	if (!ret)
-		ret = check_tables(checkup);
+		ret = check_volume_tables(checkup);
 	if (!ret)
-		ret = check_recovery(checkup);
+		ret = check_volume_recovery(checkup);
 	if (!ret)
-		ret = check_snapshot(checkup);
+		ret = check_volume_snapshot(checkup);
 	if (!ret && checkup->options->repair && checkup->found > checkup->now.before)
 		ret = repair_volume(checkup);
 	return ret;
 }
 
-static void add_up(struct checkup *checkup)
+static void add_shard_results(struct checkup *checkup)
 {
 	const struct aftl_recovery *recovery = &checkup->now.recovery;
 	struct aftl_recovery *total = &checkup->total;
@@ -399,7 +399,7 @@ static void add_up(struct checkup *checkup)
 	total->lost_units += recovery->lost_units;
 }
 
-static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *error)
+static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_error *error)
 {
 	struct aftl_error cause = { "" };
 	int ret;
@@ -421,7 +421,7 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 }
 
 /* Check nothing if a shard is missing. */
-static int find_shards(struct checkup *checkup, struct aftl_error *error)
+static int find_all_shards(struct checkup *checkup, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -431,24 +431,24 @@ static int find_shards(struct checkup *checkup, struct aftl_error *error)
 				 "this is shard %u of a device, of which the first is not here",
 				 checkup->super.shard);
 	for (u32 i = 1; !ret && i < checkup->super.config.shards; i++)
-		ret = open_shard(checkup, i, error);
+		ret = open_shard_volume(checkup, i, error);
 	return ret;
 }
 
-static int check_shard(struct checkup *checkup, u32 index)
+static int check_shard_volume(struct checkup *checkup, u32 index)
 {
 	struct aftl_error error = { "" };
-	int ret = has_shards(checkup) ? open_shard(checkup, index, &error) : 0;
+	int ret = has_several_shards(checkup) ? open_shard_volume(checkup, index, &error) : 0;
 
 	checkup->now.before = checkup->found;
 	checkup->now.loaded = false;
 	memset(&checkup->now.recovery, 0, sizeof(checkup->now.recovery));
 	progress_begin(&checkup->whole.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
 	if (!ret)
-		ret = check_volume(checkup);
+		ret = check_one_volume(checkup);
 	progress_end(&checkup->whole.progress);
 	if (!ret)
-		add_up(checkup);
+		add_shard_results(checkup);
 	free(checkup->now.slots);
 	free(checkup->now.erases);
 	checkup->now.slots = NULL;
@@ -456,30 +456,30 @@ static int check_shard(struct checkup *checkup, u32 index)
 	return ret;
 }
 
-static int check_shards(struct checkup *checkup)
+static int check_all_shards(struct checkup *checkup)
 {
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < checkup->super.config.shards; i++)
-		ret = check_shard(checkup, i);
+		ret = check_shard_volume(checkup, i);
 	return ret;
 }
 
 /* Output */
 
-static u32 listed(const struct checkup *checkup)
+static u32 count_listed_findings(const struct checkup *checkup)
 {
 	return min(checkup->found, (u32)FINDINGS_LISTED);
 }
 
-static void put_lost_json(struct json_writer *json, const struct checkup *checkup)
+static void write_lost_json(struct json_writer *json, const struct checkup *checkup)
 {
 	json_u64(json, "displaced_units", checkup->total.displaced_units);
 	json_u64(json, "lost_units", checkup->total.lost_units);
 	json_array(json, "lost");
 	for (u32 i = 0; i < checkup->lost_runs; i++) {
 		json_object(json, NULL);
-		if (has_shards(checkup))
+		if (has_several_shards(checkup))
 			json_u64(json, "shard", checkup->lost[i][2]);
 		json_u64(json, "unit", checkup->lost[i][0]);
 		json_u64(json, "units", checkup->lost[i][1]);
@@ -488,7 +488,7 @@ static void put_lost_json(struct json_writer *json, const struct checkup *checku
 	json_end_array(json);
 }
 
-static void print_json(const struct checkup *checkup)
+static void print_checkup_json(const struct checkup *checkup)
 {
 	struct json_writer json;
 
@@ -500,41 +500,41 @@ static void print_json(const struct checkup *checkup)
 	if (checkup->options->repair)
 		json_bool(&json, "repaired", checkup->mended);
 	json_array(&json, "listed_findings");
-	for (u32 i = 0; i < listed(checkup); i++)
+	for (u32 i = 0; i < count_listed_findings(checkup); i++)
 		json_string(&json, NULL, checkup->findings[i]);
 	json_end_array(&json);
 	if (!checkup->unloaded) {
 		json_u64(&json, "programmed_pages", checkup->total.programmed_pages);
 		json_u64(&json, "mapped_units", checkup->total.mapped_units);
 		json_u64(&json, "bad_blocks", checkup->total.bad_blocks);
-		put_lost_json(&json, checkup);
+		write_lost_json(&json, checkup);
 	}
 	json_object(&json, "superblock");
-	volume_json_super(&json, &checkup->super);
+	volume_write_header_json(&json, &checkup->super);
 	json_end_object(&json);
 	json_envelope_end(&json);
 }
 
-static void print_run(const struct checkup *checkup, const u32 run[3])
+static void print_lost_run(const struct checkup *checkup, const u32 run[3])
 {
-	if (has_shards(checkup))
+	if (has_several_shards(checkup))
 		printf("shard %u: ", run[2]);
 	printf("lost: %u units from unit %u on\n", run[1], run[0]);
 }
 
-static void print_text(const struct checkup *checkup)
+static void print_checkup(const struct checkup *checkup)
 {
 	const struct aftl_recovery *found = &checkup->total;
 
-	for (u32 i = 0; i < listed(checkup); i++)
+	for (u32 i = 0; i < count_listed_findings(checkup); i++)
 		printf("%s\n", checkup->findings[i]);
-	if (checkup->found > listed(checkup))
-		printf("and %u more\n", checkup->found - listed(checkup));
+	if (checkup->found > count_listed_findings(checkup))
+		printf("and %u more\n", checkup->found - count_listed_findings(checkup));
 	if (!checkup->unloaded)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
 	for (u32 i = 0; i < checkup->lost_runs; i++)
-		print_run(checkup, checkup->lost[i]);
+		print_lost_run(checkup, checkup->lost[i]);
 	if (checkup->total.displaced_units)
 		printf("%u units are elsewhere: where they belong could not be written\n",
 		       checkup->total.displaced_units);
@@ -549,10 +549,10 @@ static void print_text(const struct checkup *checkup)
 	       checkup->open ? "not closed, which is no damage" : "closed in order");
 }
 
-static enum exit_code check_open(struct checkup *checkup)
+static enum exit_code check_open_volume(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
-	int ret = check_shards(checkup);
+	int ret = check_all_shards(checkup);
 
 	if (ret) {
 		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
@@ -560,13 +560,13 @@ static enum exit_code check_open(struct checkup *checkup)
 		return volume_failed(checkup->options, checkup->whole.path, ret, &error);
 	}
 	if (checkup->options->json)
-		print_json(checkup);
+		print_checkup_json(checkup);
 	else
-		print_text(checkup);
+		print_checkup(checkup);
 	return checkup->found && !checkup->mended ? EXIT_NOT_VERIFIED : EXIT_DONE;
 }
 
-static enum exit_code run_check(const struct device_options *options)
+static enum exit_code run_volume_check(const struct device_options *options)
 {
 	struct checkup checkup = { .options = options };
 	const char *path = options->words[0];
@@ -580,12 +580,12 @@ static enum exit_code run_check(const struct device_options *options)
 	medium_file_part(&checkup.now.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
-		ret = find_shards(&checkup, &error);
+		ret = find_all_shards(&checkup, &error);
 	/* A medium that is too small counts as damage here. */
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
-	code = ret ? volume_failed(options, path, ret, &error) : check_open(&checkup);
-	for (u32 i = 0; i < listed(&checkup); i++)
+	code = ret ? volume_failed(options, path, ret, &error) : check_open_volume(&checkup);
+	for (u32 i = 0; i < count_listed_findings(&checkup); i++)
 		free(checkup.findings[i]);
 	aftl_volume_release(checkup.now.volume);
 	medium_file_close(&checkup.whole);
@@ -603,5 +603,5 @@ const struct device_verb verb_check = {
 		"snapshot of a cleanly closed volume must agree with the result.\n"
 		"Changes nothing without --repair. Exit status: 0 the volume is sound, 3 there is no volume that\n"
 		"this version can use, 4 the volume is damaged.",
-	.run = run_check,
+	.run = run_volume_check,
 };

@@ -37,7 +37,7 @@ struct dump {
 	int ret;
 };
 
-static const u8 *written_at(struct dump *dump, struct aftl_place place)
+static const u8 *read_table_sector(struct dump *dump, struct aftl_place place)
 {
 	u64 frame = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -62,7 +62,7 @@ static const u8 *written_at(struct dump *dump, struct aftl_place place)
  * Return true if the extent of that frame of the tables was initialised according to either
  * copy.
  */
-static bool is_begun(struct dump *dump, u64 frame)
+static bool extent_is_written(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
 	u64 stretch;
@@ -71,7 +71,7 @@ static bool is_begun(struct dump *dump, u64 frame)
 		return true;
 	stretch = aftl_extent_of(layout, frame);
 	for (u32 copy = 0; dump->stretch != stretch + 1 && copy < AFTL_EXTENT_COPIES; copy++) {
-		const u8 *byte = written_at(dump, aftl_extent_place(layout, stretch, copy));
+		const u8 *byte = read_table_sector(dump, aftl_extent_place(layout, stretch, copy));
 
 		dump->begun = (copy && dump->begun) || (byte && *byte >> stretch % 8 & 1);
 	}
@@ -80,25 +80,26 @@ static bool is_begun(struct dump *dump, u64 frame)
 }
 
 /* Return the entry at @place; NULL if its sector is damaged or unreadable. */
-static const u8 *entry_at(struct dump *dump, struct aftl_place place)
+static const u8 *read_entry(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
 
-	return is_begun(dump, place.sector / AFTL_FRAME_SECTORS) ? written_at(dump, place) :
-								    nothing + place.offset;
+	return extent_is_written(dump, place.sector / AFTL_FRAME_SECTORS) ?
+		       read_table_sector(dump, place) :
+		       nothing + place.offset;
 }
 
 /* Return: 0, or -EUCLEAN if the entry is damaged. */
-static int get_spare(struct dump *dump, u32 page, struct aftl_spare *spare)
+static int read_spare_entry(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
-	const u8 *bytes = entry_at(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
+	const u8 *bytes = read_entry(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
 
 	return bytes ? aftl_spare_decode(spare, &dump->geo, bytes) : -EUCLEAN;
 }
 
-static int get_erases(struct dump *dump, u32 block, struct aftl_erase_entry *entry)
+static int read_block_erase_entry(struct dump *dump, u32 block, struct aftl_erase_entry *entry)
 {
-	const u8 *bytes = entry_at(dump, aftl_erase_place(&dump->super.layout, block));
+	const u8 *bytes = read_entry(dump, aftl_erase_place(&dump->super.layout, block));
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
@@ -107,24 +108,24 @@ static int get_erases(struct dump *dump, u32 block, struct aftl_erase_entry *ent
 
 /* Volume header and states */
 
-static void dump_super(struct dump *dump)
+static void dump_volume_header(struct dump *dump)
 {
 	if (!dump->options->json) {
 		printf("volume header, generation %llu, %llu bytes\n",
 		       (unsigned long long)dump->super.generation,
 		       (unsigned long long)dump->super.layout.frames * AFTL_FRAME_BYTES);
-		volume_print_super(&dump->super);
+		volume_print_header(&dump->super);
 		return;
 	}
 	json_object(&dump->json, "superblock");
-	volume_json_super(&dump->json, &dump->super);
+	volume_write_header_json(&dump->json, &dump->super);
 	json_end_object(&dump->json);
 }
 
-static void dump_state(struct dump *dump, u32 frame)
+static void dump_state_record(struct dump *dump, u32 frame)
 {
 	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
-	const u8 *payload = entry_at(dump, place);
+	const u8 *payload = read_entry(dump, place);
 	struct aftl_volume_state state;
 	bool sound = payload && !aftl_volume_state_decode(&state, payload);
 
@@ -171,7 +172,7 @@ struct tally {
 	u32 damaged;
 };
 
-static void count_page(struct tally *tally, const struct aftl_spare *spare)
+static void count_page_classes(struct tally *tally, const struct aftl_spare *spare)
 {
 	if (!spare->seq)
 		return;
@@ -182,19 +183,19 @@ static void count_page(struct tally *tally, const struct aftl_spare *spare)
 	tally->programmed += spare->erases == tally->erases;
 }
 
-static void dump_block_line(struct dump *dump, u32 block)
+static void dump_block_summary(struct dump *dump, u32 block)
 {
 	struct aftl_erase_entry entry = { 0 };
-	bool sound = !get_erases(dump, block, &entry);
+	bool sound = !read_block_erase_entry(dump, block, &entry);
 	struct tally tally = { .erases = entry.erases };
 	u32 first = block * dump->geo.pages;
 	struct aftl_spare spare;
 
 	for (u32 page = first; page < first + dump->geo.pages; page++) {
-		if (get_spare(dump, page, &spare))
+		if (read_spare_entry(dump, page, &spare))
 			tally.damaged++;
 		else
-			count_page(&tally, &spare);
+			count_page_classes(&tally, &spare);
 	}
 	if (!dump->options->json) {
 		printf("block %u: %u erases, wear %u.%04u, %u pages programmed%s%s\n", block,
@@ -215,37 +216,37 @@ static void dump_block_line(struct dump *dump, u32 block)
 
 /* Pages */
 
-static const char *class_word(u16 attr)
+static const char *page_class_word(u16 attr)
 {
 	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
 }
 
-static u32 slot_level(const struct aftl_spare *spare, u32 i)
+static u32 spare_quality_level(const struct aftl_spare *spare, u32 i)
 {
 	return from_lpn(spare->word[i]) == from_lpn(AFTL_NO_LPN) ?
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
 /* Numbers beyond the last unit belong to translation pages. */
-static bool is_sheet(const struct dump *dump, u32 unit)
+static bool is_translation_page(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
 }
 
-static void json_unit(struct dump *dump, aftl_lpn_t word)
+static void write_unit_json(struct dump *dump, aftl_lpn_t word)
 {
 	u32 unit = from_lpn(aftl_lpn_word_lpn(word));
 	bool empty = from_lpn(word) == from_lpn(AFTL_NO_LPN);
 
-	if (empty || is_sheet(dump, unit))
+	if (empty || is_translation_page(dump, unit))
 		json_null(&dump->json, "unit");
 	else
 		json_u64(&dump->json, "unit", unit);
-	if (!empty && is_sheet(dump, unit))
+	if (!empty && is_translation_page(dump, unit))
 		json_u64(&dump->json, "sheet", unit - dump->geo.units);
 }
 
-static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
+static void write_dumped_page_json(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	struct json_writer *json = &dump->json;
 
@@ -253,7 +254,7 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	json_u64(json, "page", page % dump->geo.pages);
 	json_u64(json, "sequence", spare->seq);
 	json_u64(json, "erases", spare->erases);
-	json_string(json, "class", class_word(spare->attr));
+	json_string(json, "class", page_class_word(spare->attr));
 	json_u64(json, "mode", aftl_page_mode(spare->attr));
 	json_u64(json, "reprograms", aftl_page_reprograms(spare->attr));
 	json_u64(json, "opened_ns", spare->opened_ns);
@@ -265,8 +266,8 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
-		json_unit(dump, spare->word[i]);
-		json_u64(&dump->json, "level", slot_level(spare, i));
+		write_unit_json(dump, spare->word[i]);
+		json_u64(&dump->json, "level", spare_quality_level(spare, i));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
 		json_bool(&dump->json, "lost", spare->lost >> i & 1);
 		json_u64(&dump->json, "baked_errors", spare->origin[i].inherited);
@@ -275,39 +276,39 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	json_end_array(&dump->json);
 }
 
-static void print_page(const struct dump *dump, u32 page, const struct aftl_spare *spare)
+static void print_dumped_page(const struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	printf("block %u page %u: sequence %llu, erases %u, %s, mode %u,", page / dump->geo.pages,
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
-	       class_word(spare->attr), aftl_page_mode(spare->attr));
+	       page_class_word(spare->attr), aftl_page_mode(spare->attr));
 	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
 		if (unit == from_lpn(AFTL_NO_LPN))
 			printf(" -");
-		else if (is_sheet(dump, unit))
+		else if (is_translation_page(dump, unit))
 			printf(" translation-page-%u", unit - dump->geo.units);
 		else
 			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
 			       spare->lost >> i & 1 ? "!" : "");
-		if (slot_level(spare, i) > AFTL_APPROX)
-			printf("~%u", slot_level(spare, i));
+		if (spare_quality_level(spare, i) > AFTL_APPROX)
+			printf("~%u", spare_quality_level(spare, i));
 	}
 	printf("\n");
 }
 
-static void dump_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
+static void dump_page_entry(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	if (!dump->options->json) {
-		print_page(dump, page, spare);
+		print_dumped_page(dump, page, spare);
 		return;
 	}
 	json_object(&dump->json, NULL);
-	json_page(dump, page, spare);
+	write_dumped_page_json(dump, page, spare);
 	json_end_object(&dump->json);
 }
 
-static void dump_damaged(struct dump *dump, u32 page)
+static void dump_damaged_page(struct dump *dump, u32 page)
 {
 	if (!dump->options->json) {
 		printf("block %u page %u: damaged\n", page / dump->geo.pages,
@@ -321,7 +322,7 @@ static void dump_damaged(struct dump *dump, u32 page)
 	json_end_object(&dump->json);
 }
 
-static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, u32 unit)
+static bool page_holds_unit(const struct dump *dump, const struct aftl_spare *spare, u32 unit)
 {
 	for (u32 i = 0; i < dump->geo.page_units; i++)
 		if (from_lpn(aftl_lpn_word_lpn(spare->word[i])) == unit)
@@ -330,27 +331,27 @@ static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, 
 }
 
 /* Dump the programmed pages in [@first, @end); with @unit, only those that hold it. */
-static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
+static void dump_page_range(struct dump *dump, u32 first, u32 end, const u32 *unit)
 {
 	struct aftl_spare spare;
 
 	if (dump->options->json)
 		json_array(&dump->json, "pages");
 	for (u32 page = first; !dump->ret && page < end; page++) {
-		if (get_spare(dump, page, &spare))
-			dump_damaged(dump, page);
-		else if (spare.seq && (!unit || holds_unit(dump, &spare, *unit)))
-			dump_page(dump, page, &spare);
+		if (read_spare_entry(dump, page, &spare))
+			dump_damaged_page(dump, page);
+		else if (spare.seq && (!unit || page_holds_unit(dump, &spare, *unit)))
+			dump_page_entry(dump, page, &spare);
 	}
 	if (dump->options->json)
 		json_end_array(&dump->json);
 }
 
 /* Dump the entry of the zone that contains @unit: its last reset, and its state. */
-static void dump_zone(struct dump *dump, u32 unit)
+static void dump_zone_entry(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;
-	const u8 *bytes = entry_at(dump, aftl_zone_place(&dump->super.layout, zone));
+	const u8 *bytes = read_entry(dump, aftl_zone_place(&dump->super.layout, zone));
 	struct aftl_zone_entry entry = { 0 };
 	bool sound = bytes && !aftl_zone_entry_decode(&entry, bytes);
 
@@ -366,9 +367,9 @@ static void dump_zone(struct dump *dump, u32 unit)
 	}
 }
 
-static void dump_discard(struct dump *dump, u32 unit)
+static void dump_discard_entry(struct dump *dump, u32 unit)
 {
-	const u8 *bytes = entry_at(dump, aftl_discard_place(&dump->super.layout, unit));
+	const u8 *bytes = read_entry(dump, aftl_discard_place(&dump->super.layout, unit));
 	u64 seq = bytes ? aftl_get_le(bytes, 8) : 0;
 
 	if (dump->options->json)
@@ -379,19 +380,19 @@ static void dump_discard(struct dump *dump, u32 unit)
 		printf("unit %u: discarded at sequence %llu\n", unit, (unsigned long long)seq);
 }
 
-static void dump_unit(struct dump *dump, u32 unit)
+static void dump_unit_entries(struct dump *dump, u32 unit)
 {
 	if (dump->geo.zones)
-		dump_zone(dump, unit);
+		dump_zone_entry(dump, unit);
 	else
-		dump_discard(dump, unit);
-	dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, &unit);
+		dump_discard_entry(dump, unit);
+	dump_page_range(dump, 0, dump->geo.blocks * dump->geo.pages, &unit);
 }
 
 /* Options */
 
-static int take_number(const char *what, const char *text, u32 limit, u32 *number,
-		       struct aftl_error *error)
+static int parse_number_arg(const char *what, const char *text, u32 limit, u32 *number,
+			    struct aftl_error *error)
 {
 	struct aftl_error complaint = { "" };
 	u64 value;
@@ -406,30 +407,31 @@ static int take_number(const char *what, const char *text, u32 limit, u32 *numbe
 	return 0;
 }
 
-static int take_numbers(const struct dump *dump, u32 *block, u32 *unit, struct aftl_error *error)
+static int parse_numbers_arg(const struct dump *dump, u32 *block, u32 *unit,
+			     struct aftl_error *error)
 {
 	const struct device_options *options = dump->options;
 	int ret = 0;
 
 	if (options->block)
-		ret = take_number("block", options->block, dump->geo.blocks, block, error);
+		ret = parse_number_arg("block", options->block, dump->geo.blocks, block, error);
 	if (!ret && options->unit)
-		ret = take_number("unit", options->unit, dump->geo.units, unit, error);
+		ret = parse_number_arg("unit", options->unit, dump->geo.units, unit, error);
 	return ret;
 }
 
-static void dump_wanted(struct dump *dump, u32 block, u32 unit)
+static void dump_requested_part(struct dump *dump, u32 block, u32 unit)
 {
 	const struct device_options *options = dump->options;
 
 	if (options->super || !(options->state || options->blocks || options->pages ||
 				options->block || options->unit))
-		dump_super(dump);
+		dump_volume_header(dump);
 	if (options->state) {
 		if (dump->options->json)
 			json_array(&dump->json, "states");
-		dump_state(dump, AFTL_FRAME_STATE);
-		dump_state(dump, AFTL_FRAME_STATE + 1);
+		dump_state_record(dump, AFTL_FRAME_STATE);
+		dump_state_record(dump, AFTL_FRAME_STATE + 1);
 		if (dump->options->json)
 			json_end_array(&dump->json);
 	}
@@ -437,19 +439,19 @@ static void dump_wanted(struct dump *dump, u32 block, u32 unit)
 		if (dump->options->json)
 			json_array(&dump->json, "blocks");
 		for (u32 i = 0; !dump->ret && i < dump->geo.blocks; i++)
-			dump_block_line(dump, i);
+			dump_block_summary(dump, i);
 		if (dump->options->json)
 			json_end_array(&dump->json);
 	}
 	if (options->pages)
-		dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, NULL);
+		dump_page_range(dump, 0, dump->geo.blocks * dump->geo.pages, NULL);
 	else if (options->block)
-		dump_pages(dump, block * dump->geo.pages, (block + 1) * dump->geo.pages, NULL);
+		dump_page_range(dump, block * dump->geo.pages, (block + 1) * dump->geo.pages, NULL);
 	else if (options->unit)
-		dump_unit(dump, unit);
+		dump_unit_entries(dump, unit);
 }
 
-static int find_super(struct dump *dump, struct aftl_error *error)
+static int find_volume_header(struct dump *dump, struct aftl_error *error)
 {
 	struct aftl_error second;
 	int ret = 0;
@@ -471,41 +473,41 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 	return ret;
 }
 
-static int find_shard(struct dump *dump, struct aftl_error *error)
+static int find_dumped_shard(struct dump *dump, struct aftl_error *error)
 {
 	struct aftl_error cause = { "" };
 	u32 shard = 0;
 	int ret;
 
 	medium_file_part(&dump->file, &dump->whole, 0);
-	ret = find_super(dump, error);
+	ret = find_volume_header(dump, error);
 	if (!ret && dump->options->shard)
-		ret = take_number("shard", dump->options->shard, (u32)dump->super.config.shards,
-				  &shard, error);
+		ret = parse_number_arg("shard", dump->options->shard,
+				       (u32)dump->super.config.shards, &shard, error);
 	if (ret || !shard)
 		return ret;
 	medium_file_part(&dump->file, &dump->whole,
 			 aftl_shard_offset(&dump->super.layout, shard));
-	ret = find_super(dump, &cause);
+	ret = find_volume_header(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }
 
-static int print_dump(struct dump *dump, struct aftl_error *error)
+static int print_volume_dump(struct dump *dump, struct aftl_error *error)
 {
 	const struct device_options *options = dump->options;
 	u32 block = 0;
 	u32 unit = 0;
-	int ret = find_shard(dump, error);
+	int ret = find_dumped_shard(dump, error);
 
 	if (!ret)
-		ret = take_numbers(dump, &block, &unit, error);
+		ret = parse_numbers_arg(dump, &block, &unit, error);
 	if (ret)
 		return ret;
 	if (options->json) {
 		device_answer_begin(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
-	dump_wanted(dump, block, unit);
+	dump_requested_part(dump, block, unit);
 	if (options->json)
 		json_envelope_end(&dump->json);
 	if (dump->ret)
@@ -514,7 +516,7 @@ static int print_dump(struct dump *dump, struct aftl_error *error)
 	return 0;
 }
 
-static enum exit_code run_dump(const struct device_options *options)
+static enum exit_code run_volume_dump(const struct device_options *options)
 {
 	static struct dump dump;
 	const char *path = options->words[0];
@@ -526,7 +528,7 @@ static enum exit_code run_dump(const struct device_options *options)
 	ret = medium_file_open(&dump.whole, path, false, &error);
 	interruption_catch();
 	if (!ret)
-		ret = print_dump(&dump, &error);
+		ret = print_volume_dump(&dump, &error);
 	medium_file_close(&dump.whole);
 	if (ret == -ERANGE)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
@@ -543,5 +545,5 @@ const struct device_verb verb_dump = {
 		"Prints the contents of a volume as they are on the medium: it recovers nothing, and\n"
 		"marks damaged parts. Units in brackets were not mapped when their page was\n"
 		"programmed; units with ! are lost. Of --pages, --block and --unit, the first one counts.",
-	.run = run_dump,
+	.run = run_volume_dump,
 };

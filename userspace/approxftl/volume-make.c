@@ -35,10 +35,10 @@ struct making {
 	struct medium_file file;
 };
 
-static int set_names(struct making *making, struct aftl_error *error)
+static int set_header_names(struct making *making, struct aftl_error *error)
 {
-	const char *profile = device_key(making->options, "profile", "demo");
-	const char *policy = device_key(making->options, "policy", "approxftl");
+	const char *profile = device_key_value(making->options, "profile", "demo");
+	const char *policy = device_key_value(making->options, "policy", "approxftl");
 	int ret = aftl_profile_load(&making->super.config, profile, error);
 
 	if (ret)
@@ -52,7 +52,7 @@ static int set_names(struct making *making, struct aftl_error *error)
 	return 0;
 }
 
-static int set_params(struct making *making, struct aftl_error *error)
+static int set_header_params(struct making *making, struct aftl_error *error)
 {
 	const struct device_options *options = making->options;
 	int ret = 0;
@@ -68,26 +68,26 @@ static int set_params(struct making *making, struct aftl_error *error)
 	return ret;
 }
 
-static int set_uuid(struct making *making, struct aftl_error *error)
+static int set_header_uuid(struct making *making, struct aftl_error *error)
 {
 	const char *uuid = making->options->uuid;
 
 	return uuid ? uuid_parse(making->super.uuid, uuid, error) :
-		      uuid_draw(making->super.uuid, error);
+		      uuid_generate(making->super.uuid, error);
 }
 
 static int parse_volume_options(struct making *making, struct aftl_error *error)
 {
-	int ret = set_names(making, error);
+	int ret = set_header_names(making, error);
 
 	if (!ret)
-		ret = set_params(making, error);
-	return ret ? ret : set_uuid(making, error);
+		ret = set_header_params(making, error);
+	return ret ? ret : set_header_uuid(making, error);
 }
 
 /* Size */
 
-static int lay_out(struct making *making, struct aftl_error *error)
+static int set_volume_layout(struct making *making, struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &making->super.layout;
 	int ret;
@@ -100,7 +100,7 @@ static int lay_out(struct making *making, struct aftl_error *error)
 	return aftl_volume_header_set_layout(&making->super, &making->geo, error);
 }
 
-static u64 volume_bytes(const struct making *making)
+static u64 compute_volume_bytes(const struct making *making)
 {
 	const struct aftl_layout *layout = &making->super.layout;
 
@@ -113,16 +113,16 @@ static bool volume_fits(struct making *making, u64 blocks, u64 bytes)
 	struct aftl_error error;
 
 	making->super.config.blocks = blocks;
-	return !lay_out(making, &error) && volume_bytes(making) <= bytes;
+	return !set_volume_layout(making, &error) && compute_volume_bytes(making) <= bytes;
 }
 
 /* Set the largest number of blocks that fits on the medium. */
-static int fit_blocks(struct making *making, struct aftl_error *error)
+static int fit_block_count(struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;
 	u64 standard = making->super.config.blocks;
 	u64 blocks;
-	int ret = lay_out(making, error);
+	int ret = set_volume_layout(making, error);
 
 	if (ret)
 		return ret;
@@ -137,36 +137,36 @@ static int fit_blocks(struct making *making, struct aftl_error *error)
 			 making->file.path, (unsigned long long)bytes);
 }
 
-static int choose_size(struct making *making, struct aftl_error *error)
+static int choose_volume_size(struct making *making, struct aftl_error *error)
 {
 	if (making->fixed_blocks || !making->file.medium.bytes)
-		return lay_out(making, error);
-	return fit_blocks(making, error);
+		return set_volume_layout(making, error);
+	return fit_block_count(making, error);
 }
 
 /* Writing */
 
-static int open_file(struct making *making, const char *path, struct aftl_error *error)
+static int open_volume_medium(struct making *making, const char *path, struct aftl_error *error)
 {
 	bool dry = making->options->dry_run;
 	int ret = medium_file_open(&making->file, path, !dry, error);
 
 	/* A missing file is created with the required size. */
 	if (ret == -ENOENT && !dry)
-		return medium_file_make(&making->file, path, error);
+		return medium_file_create(&making->file, path, error);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static int make_room(struct making *making, struct aftl_error *error)
+static int extend_volume_file(struct making *making, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
 
 	if (file->device || file->medium.bytes)
 		return 0;
-	return medium_file_extend(file, volume_bytes(making), error);
+	return medium_file_extend(file, compute_volume_bytes(making), error);
 }
 
-static int check_sectors(const struct making *making, struct aftl_error *error)
+static int check_sector_size(const struct making *making, struct aftl_error *error)
 {
 	u32 sector = making->file.sector;
 
@@ -178,7 +178,7 @@ static int check_sectors(const struct making *making, struct aftl_error *error)
 }
 
 /* The core reports that a write failed; add the cause, which only this layer knows. */
-static int say_why(const struct medium_file *file, int failure, struct aftl_error *error)
+static int explain_failure(const struct medium_file *file, int failure, struct aftl_error *error)
 {
 	struct aftl_error said = *error;
 
@@ -188,7 +188,7 @@ static int say_why(const struct medium_file *file, int failure, struct aftl_erro
 }
 
 /* Erase the headers of old shards, so that none of them is mistaken for a new one. */
-static int wipe_shards(struct making *making, struct aftl_error *error)
+static int wipe_old_shard_headers(struct making *making, struct aftl_error *error)
 {
 	static const u8 zeroes[2 * AFTL_FRAME_BYTES];
 	struct medium_file *file = &making->file;
@@ -202,7 +202,7 @@ static int wipe_shards(struct making *making, struct aftl_error *error)
 	return ret ? aftl_fail(error, ret, "the volumes of shards cannot be written") : 0;
 }
 
-static int format_shard(struct making *making, u32 index, struct aftl_error *error)
+static int format_one_shard(struct making *making, u32 index, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
 	struct aftl_volume_header super = making->super;
@@ -217,24 +217,24 @@ static int format_shard(struct making *making, u32 index, struct aftl_error *err
 	return ret;
 }
 
-static int format_shards(struct making *making, struct aftl_error *error)
+static int format_all_shards(struct making *making, struct aftl_error *error)
 {
 	u32 shards = (u32)making->super.config.shards;
-	int ret = shards > 1 ? wipe_shards(making, error) : 0;
+	int ret = shards > 1 ? wipe_old_shard_headers(making, error) : 0;
 
 	for (u32 i = 0; !ret && i < shards; i++)
-		ret = format_shard(making, i, error);
+		ret = format_one_shard(making, i, error);
 	return ret;
 }
 
-static int write_volume(struct making *making, struct aftl_error *error)
+static int write_all_shards(struct making *making, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
 	const struct aftl_layout *layout = &making->super.layout;
-	int ret = check_sectors(making, error);
+	int ret = check_sector_size(making, error);
 
 	if (!ret)
-		ret = make_room(making, error);
+		ret = extend_volume_file(making, error);
 	if (ret)
 		return ret;
 	file->moved = 0;
@@ -242,24 +242,24 @@ static int write_volume(struct making *making, struct aftl_error *error)
 		       making->super.lazy_tables ? 0 :
 		       making->super.config.shards * (layout->snapshot - layout->erases) *
 		       AFTL_FRAME_BYTES);
-	ret = format_shards(making, error);
+	ret = format_all_shards(making, error);
 	progress_end(&file->progress);
-	return ret ? say_why(file, ret, error) : 0;
+	return ret ? explain_failure(file, ret, error) : 0;
 }
 
 /* Check the size before the content, whose check reads from the medium. */
-static int check_room(const struct making *making, struct aftl_error *error)
+static int check_medium_size(const struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;
 
-	if (!bytes || volume_bytes(making) <= bytes)
+	if (!bytes || compute_volume_bytes(making) <= bytes)
 		return 0;
 	return aftl_fail(error, -ENOSPC, "the volume needs %llu bytes, %.100s has %llu",
-			 (unsigned long long)volume_bytes(making), making->file.path,
+			 (unsigned long long)compute_volume_bytes(making), making->file.path,
 			 (unsigned long long)bytes);
 }
 
-static int check_device(struct making *making, struct aftl_error *error)
+static int check_device_is_possible(struct making *making, struct aftl_error *error)
 {
 	static const struct aftl_host_ops ops = {
 		.alloc = core_memory_alloc,
@@ -277,27 +277,27 @@ static int check_device(struct making *making, struct aftl_error *error)
 	return 0;
 }
 
-static int make_volume(struct making *making, struct aftl_error *error)
+static int make_checked_volume(struct making *making, struct aftl_error *error)
 {
-	int ret = open_file(making, making->options->words[0], error);
+	int ret = open_volume_medium(making, making->options->words[0], error);
 
 	/* The open medium is exclusively ours: if it is empty now, it stays empty. */
 	if (!ret)
-		ret = choose_size(making, error);
+		ret = choose_volume_size(making, error);
 	if (!ret)
-		ret = check_room(making, error);
+		ret = check_medium_size(making, error);
 	if (!ret && !making->options->force)
 		ret = medium_check_empty(&making->file, error);
 	if (!ret)
-		ret = making->options->dry_run ? check_device(making, error) :
-						 write_volume(making, error);
+		ret = making->options->dry_run ? check_device_is_possible(making, error) :
+						 write_all_shards(making, error);
 	return ret;
 }
 
 /* Volumes for "approxftl create" */
 
 /* A damaged volume, or one of another version, counts: the kernel reports its problem. */
-static bool holds_volume(const struct medium_file *file)
+static bool has_volume_header(const struct medium_file *file)
 {
 	struct aftl_volume *volume = NULL;
 	struct aftl_error error;
@@ -317,20 +317,20 @@ int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made
 	int ret = medium_file_open(&making.file, path, true, error);
 
 	if (ret == -ENOENT)
-		ret = medium_file_make(&making.file, path, error);
+		ret = medium_file_create(&making.file, path, error);
 	*made = false;
 	if (ret)
 		return ret;
-	if (!holds_volume(&making.file)) {
-		ret = lay_out(&making, error);
+	if (!has_volume_header(&making.file)) {
+		ret = set_volume_layout(&making, error);
 		if (!ret)
-			ret = check_room(&making, error);
+			ret = check_medium_size(&making, error);
 		if (!ret)
 			ret = medium_check_empty(&making.file, error);
 		if (!ret)
-			ret = uuid_draw(making.super.uuid, error);
+			ret = uuid_generate(making.super.uuid, error);
 		if (!ret)
-			ret = write_volume(&making, error);
+			ret = write_all_shards(&making, error);
 		*made = !ret;
 	}
 	if (ret && making.file.made)
@@ -342,7 +342,7 @@ int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made
 
 /* Output */
 
-static void print_made(const struct making *making)
+static void print_made_volume(const struct making *making)
 {
 	const struct device_options *options = making->options;
 	struct json_writer json;
@@ -353,18 +353,18 @@ static void print_made(const struct making *making)
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_object(&json, "superblock");
-		volume_json_super(&json, &making->super);
+		volume_write_header_json(&json, &making->super);
 		json_end_object(&json);
 		json_envelope_end(&json);
 		return;
 	}
-	human_bytes(size, volume_bytes(making));
+	human_bytes(size, compute_volume_bytes(making));
 	printf("%s %s on %s:\n", size, options->dry_run ? "would be used" : "used",
 	       making->file.path);
-	volume_print_super(&making->super);
+	volume_print_header(&making->super);
 }
 
-static enum exit_code run_format(const struct device_options *options)
+static enum exit_code run_volume_format(const struct device_options *options)
 {
 	struct making making = { .options = options };
 	struct aftl_error error = { "" };
@@ -373,7 +373,7 @@ static enum exit_code run_format(const struct device_options *options)
 	if (ret)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	interruption_catch();
-	ret = make_volume(&making, &error);
+	ret = make_checked_volume(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);
@@ -381,7 +381,7 @@ static enum exit_code run_format(const struct device_options *options)
 		return complain_failed(options->verb, &error, EXIT_USAGE);
 	if (ret)
 		return volume_failed(options, options->words[0], ret, &error);
-	print_made(&making);
+	print_made_volume(&making);
 	return EXIT_DONE;
 }
 
@@ -396,5 +396,5 @@ const struct device_verb verb_format = {
 		"Makes a volume on a block device or in a file: an emulated SSD that survives reboots.\n"
 		"It gets as many blocks as fit, unless \"blocks\" is set. A new file is created with the\n"
 		"size that the volume needs.",
-	.run = run_format,
+	.run = run_volume_format,
 };

@@ -28,12 +28,12 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 
 /* Volume header */
 
-void volume_json_super(struct json_writer *json, const struct aftl_volume_header *super)
+void volume_write_header_json(struct json_writer *json, const struct aftl_volume_header *super)
 {
 	const struct aftl_layout *layout = &super->layout;
 	char uuid[UUID_TEXT_SIZE];
 
-	uuid_print(super->uuid, uuid);
+	uuid_format(super->uuid, uuid);
 	json_string(json, "uuid", uuid);
 	if (super->config.shards > 1)
 		json_u64(json, "shard", super->shard);
@@ -52,7 +52,7 @@ void volume_json_super(struct json_writer *json, const struct aftl_volume_header
 }
 
 /* Print the parameters that differ from the profile. */
-static void print_changes(const struct aftl_volume_header *super)
+static void print_changed_params(const struct aftl_volume_header *super)
 {
 	struct aftl_config profile;
 	struct aftl_error error;
@@ -69,11 +69,11 @@ static void print_changes(const struct aftl_volume_header *super)
 	}
 }
 
-void volume_print_super(const struct aftl_volume_header *super)
+void volume_print_header(const struct aftl_volume_header *super)
 {
 	char uuid[UUID_TEXT_SIZE];
 
-	uuid_print(super->uuid, uuid);
+	uuid_format(super->uuid, uuid);
 	printf("  uuid %s\n  profile %s\n  policy %s\n", uuid, super->profile, super->policy);
-	print_changes(super);
+	print_changed_params(super);
 }

@@ -11,8 +11,8 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 			     const struct aftl_error *error);
 
 /* Print the volume header: into an open JSON object, or as text lines. */
-void volume_json_super(struct json_writer *json, const struct aftl_volume_header *super);
-void volume_print_super(const struct aftl_volume_header *super);
+void volume_write_header_json(struct json_writer *json, const struct aftl_volume_header *super);
+void volume_print_header(const struct aftl_volume_header *super);
 
 /**
  * volume_ensure() - make a volume on a block device or in a file that is empty or missing
@@ -29,7 +29,8 @@ int __must_check volume_ensure(const char *path, struct aftl_volume_header *supe
 			       struct aftl_error *error);
 
 /* Do that for the store of @line, unless it is in memory. */
-int __must_check device_volume(const struct target_line *line, struct aftl_volume_header *super,
-			       bool *made, struct aftl_error *error);
+int __must_check device_make_header(const struct target_line *line,
+				    struct aftl_volume_header *super, bool *made,
+				    struct aftl_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include "complain.h"
 #include "exit-codes.h"
 
-void *file_buffer(size_t bytes)
+void *alloc_file_buffer(size_t bytes)
 {
 	void *buffer = aligned_alloc(FILE_UNIT, DIV_ROUND_UP(bytes, FILE_UNIT) * FILE_UNIT);
 
@@ -23,14 +23,14 @@ void *file_buffer(size_t bytes)
 	return memset(buffer, 0, bytes);
 }
 
-static int fail_file(const struct app_file *file, int cause, const char *what,
-		     struct aftl_error *error)
+static int report_file_error(const struct app_file *file, int cause, const char *what,
+			     struct aftl_error *error)
 {
 	return aftl_fail(error, -cause, "%.80s/%s: cannot %s: %s", file->place->path, file->name,
 			 what, strerror(cause));
 }
 
-static int map_file(struct app_file *file, struct aftl_error *error)
+static int map_app_file(struct app_file *file, struct aftl_error *error)
 {
 	void *map;
 
@@ -38,14 +38,14 @@ static int map_file(struct app_file *file, struct aftl_error *error)
 		return 0;
 	map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	if (map == MAP_FAILED)
-		return fail_file(file, errno, "map", error);
+		return report_file_error(file, errno, "map", error);
 	file->map = map;
 	return 0;
 }
 
 /* Tag a range of the file. For data in the page cache only the tag of the file counts. */
-static int tag_written_range(struct app_file *file, u64 offset, off_t length,
-			     enum approxftl_class kind, struct aftl_error *error)
+static int tag_written_file_range(struct app_file *file, u64 offset, off_t length,
+				  enum approxftl_class kind, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -57,7 +57,7 @@ static int tag_written_range(struct app_file *file, u64 offset, off_t length,
 			 approxftl_reason(file->place->tags));
 }
 
-static int open_file(struct app_file *file, int flags, struct aftl_error *error)
+static int open_and_tag_file(struct app_file *file, int flags, struct aftl_error *error)
 {
 	if (file->place->io == APP_IO_DIRECT)
 		flags |= O_DIRECT;
@@ -65,21 +65,21 @@ static int open_file(struct app_file *file, int flags, struct aftl_error *error)
 	if (file->fd >= 0)
 		return 0;
 	if (errno != ENOENT)
-		return fail_file(file, errno, "open", error);
+		return report_file_error(file, errno, "open", error);
 	return aftl_fail(error, -ENOENT, "%.80s/%s: there is none; --phase write makes it",
 			 file->place->path, file->name);
 }
 
 /* Headers of this program have a seed; the comments of other PGM files do not. */
-static bool is_ours(const struct app_file *file)
+static bool is_app_file_header(const struct app_file *file)
 {
-	char *header = file_buffer(HEADER_BYTES);
+	char *header = alloc_file_buffer(HEADER_BYTES);
 	struct aftl_error cause;
 	struct app_setup setup;
 	bool ours;
 
 	ours = pread(file->fd, header, HEADER_BYTES, 0) == HEADER_BYTES &&
-	       !header_parse(header, &setup, &cause) && setup.seed;
+	       !app_header_parse(header, &setup, &cause) && setup.seed;
 	free(header);
 	return ours;
 }
@@ -90,7 +90,7 @@ static int refuse_app_file(const struct app_file *file, const char *why, struct 
 }
 
 /* Empty an existing file, if it may be replaced. */
-static int empty_old(struct app_file *file, struct aftl_error *error)
+static int truncate_old(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;
 
@@ -99,39 +99,40 @@ static int empty_old(struct app_file *file, struct aftl_error *error)
 	if (file->fd < 0 && errno == ELOOP)
 		return refuse_app_file(file, "is a link, which is not followed; remove it", error);
 	if (file->fd < 0)
-		return fail_file(file, errno, "open", error);
+		return report_file_error(file, errno, "open", error);
 	if (fstat(file->fd, &status))
-		return fail_file(file, errno, "examine", error);
+		return report_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode))
 		return refuse_app_file(file, "is no regular file; remove it", error);
-	if (status.st_size && !file->place->force && !is_ours(file))
+	if (status.st_size && !file->place->force && !is_app_file_header(file))
 		return refuse_app_file(file,
 				       "is another program's; name another directory or --force",
 				       error);
-	return ftruncate(file->fd, 0) ? fail_file(file, errno, "empty", error) : 0;
+	return ftruncate(file->fd, 0) ? report_file_error(file, errno, "empty", error) : 0;
 }
 
-static int make_empty(struct app_file *file, struct aftl_error *error)
+static int create_empty_file(struct app_file *file, struct aftl_error *error)
 {
 	file->fd = openat(file->place->folder, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
 			  0644);
 	if (file->fd >= 0)
 		return 0;
-	return errno == EEXIST ? empty_old(file, error) : fail_file(file, errno, "make", error);
+	return errno == EEXIST ? truncate_old(file, error) :
+				 report_file_error(file, errno, "make", error);
 }
 
-static int give_room(struct app_file *file, struct aftl_error *error)
+static int allocate_file_space(struct app_file *file, struct aftl_error *error)
 {
 	int ret;
 
 	if (file->place->io == APP_IO_DIRECT && fcntl(file->fd, F_SETFL, O_RDWR | O_DIRECT))
-		return fail_file(file, errno, "open", error);
+		return report_file_error(file, errno, "open", error);
 	ret = posix_fallocate(file->fd, 0, (off_t)file->bytes);
 	if (ret)
-		return fail_file(file, ret, "make room", error);
+		return report_file_error(file, ret, "make room", error);
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag_written_range(file, 0, APPROXFTL_TO_END, file->kind, error);
-	return ret ? ret : map_file(file, error);
+		ret = tag_written_file_range(file, 0, APPROXFTL_TO_END, file->kind, error);
+	return ret ? ret : map_app_file(file, error);
 }
 
 int app_file_create(struct app_file *file, const struct app_place *place, const char *name,
@@ -140,10 +141,10 @@ int app_file_create(struct app_file *file, const struct app_place *place, const 
 	int ret;
 
 	*file = (struct app_file){ place, name, -1, bytes, kind, NULL };
-	ret = make_empty(file, error);
+	ret = create_empty_file(file, error);
 	if (ret)
 		return ret;
-	ret = give_room(file, error);
+	ret = allocate_file_space(file, error);
 	if (ret)
 		unlinkat(place->folder, name, 0);
 	return ret;
@@ -156,21 +157,21 @@ int app_file_open(struct app_file *file, const struct app_place *place, const ch
 	int ret;
 
 	*file = (struct app_file){ place, name, -1, 0, kind, NULL };
-	ret = open_file(file, O_RDWR, error);
+	ret = open_and_tag_file(file, O_RDWR, error);
 	if (ret)
 		return ret;
 	if (fstat(file->fd, &status))
-		return fail_file(file, errno, "examine", error);
+		return report_file_error(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES)
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: no file of this program; --phase write --force makes it",
 				 place->path, name);
 	file->bytes = status.st_size;
-	return map_file(file, error);
+	return map_app_file(file, error);
 }
 
-static int write_as(struct app_file *file, const void *data, u64 offset, size_t bytes,
-		    enum approxftl_class kind, struct aftl_error *error)
+static int write_as_class(struct app_file *file, const void *data, u64 offset, size_t bytes,
+			  enum approxftl_class kind, struct aftl_error *error)
 {
 	const char *from = data;
 	ssize_t done;
@@ -185,7 +186,7 @@ static int write_as(struct app_file *file, const void *data, u64 offset, size_t 
 				done = -errno;
 		}
 		if (done <= 0)
-			return fail_file(file, done ? (int)-done : EIO, "write", error);
+			return report_file_error(file, done ? (int)-done : EIO, "write", error);
 		from += done;
 		offset += done;
 		bytes -= done;
@@ -193,8 +194,8 @@ static int write_as(struct app_file *file, const void *data, u64 offset, size_t 
 	return 0;
 }
 
-static int beyond_end(const struct app_file *file, u64 offset, size_t bytes,
-		      struct aftl_error *error)
+static int report_beyond_end(const struct app_file *file, u64 offset, size_t bytes,
+			     struct aftl_error *error)
 {
 	if (offset <= file->bytes && bytes <= file->bytes - offset)
 		return 0;
@@ -202,20 +203,20 @@ static int beyond_end(const struct app_file *file, u64 offset, size_t bytes,
 			 file->place->path, file->name);
 }
 
-int app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error)
+int app_file_has_length(const struct app_file *file, u64 bytes, struct aftl_error *error)
 {
-	return beyond_end(file, bytes, 0, error);
+	return report_beyond_end(file, bytes, 0, error);
 }
 
-static int put_bytes(struct app_file *file, const void *data, u64 offset, size_t bytes,
-		     enum approxftl_class kind, struct aftl_error *error)
+static int write_file_bytes(struct app_file *file, const void *data, u64 offset, size_t bytes,
+			    enum approxftl_class kind, struct aftl_error *error)
 {
-	int ret = beyond_end(file, offset, bytes, error);
+	int ret = report_beyond_end(file, offset, bytes, error);
 
 	if (ret)
 		return ret;
 	if (!file->map)
-		return write_as(file, data, offset, bytes, kind, error);
+		return write_as_class(file, data, offset, bytes, kind, error);
 	memcpy(file->map + offset, data, bytes);
 	return 0;
 }
@@ -226,20 +227,20 @@ int app_file_protect(struct app_file *file, const void *data, u64 offset, size_t
 	int ret = 0;
 
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag_written_range(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
-	return ret ? ret : put_bytes(file, data, offset, bytes, APPROXFTL_PRECISE, error);
+		ret = tag_written_file_range(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
+	return ret ? ret : write_file_bytes(file, data, offset, bytes, APPROXFTL_PRECISE, error);
 }
 
 int app_file_write(struct app_file *file, const void *data, u64 offset, size_t bytes,
 		   struct aftl_error *error)
 {
-	return put_bytes(file, data, offset, bytes, file->kind, error);
+	return write_file_bytes(file, data, offset, bytes, file->kind, error);
 }
 
 int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 		  struct aftl_error *error)
 {
-	int ret = beyond_end(file, offset, bytes, error);
+	int ret = report_beyond_end(file, offset, bytes, error);
 	char *to = data;
 
 	if (!ret && file->map)
@@ -248,7 +249,7 @@ int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 		ssize_t done = pread(file->fd, to, bytes, (off_t)offset);
 
 		if (done <= 0)
-			return fail_file(file, done ? errno : EIO, "read", error);
+			return report_file_error(file, done ? errno : EIO, "read", error);
 		to += done;
 		offset += done;
 		bytes -= done;
@@ -256,13 +257,13 @@ int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 	return ret;
 }
 
-int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_error *error)
+int app_file_read_setup(struct app_file *file, struct app_setup *setup, struct aftl_error *error)
 {
-	char *header = file_buffer(HEADER_BYTES);
+	char *header = alloc_file_buffer(HEADER_BYTES);
 	struct aftl_error cause;
 	int ret = app_file_read(file, header, 0, HEADER_BYTES, error);
 
-	if (!ret && header_parse(header, setup, &cause))
+	if (!ret && app_header_parse(header, setup, &cause))
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: %.90s; --phase write --force makes it anew",
 				file->place->path, file->name, cause.text);
@@ -270,14 +271,14 @@ int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_e
 	return ret;
 }
 
-int app_file_settle(struct app_file *file, struct aftl_error *error)
+int app_file_sync(struct app_file *file, struct aftl_error *error)
 {
 	if (file->map && msync(file->map, file->bytes, MS_SYNC))
-		return fail_file(file, errno, "write", error);
+		return report_file_error(file, errno, "write", error);
 	if (fdatasync(file->fd))
-		return fail_file(file, errno, "write", error);
+		return report_file_error(file, errno, "write", error);
 	if (file->map && madvise(file->map, file->bytes, MADV_DONTNEED))
-		return fail_file(file, errno, "drop", error);
+		return report_file_error(file, errno, "drop", error);
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
 	return 0;
 }

@@ -76,19 +76,20 @@ int __must_check app_file_read(struct app_file *file, void *data, u64 offset, si
 			       struct aftl_error *error);
 
 /* Check that the file has at least @bytes, before the sizes in its header are trusted. */
-int __must_check app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error);
+int __must_check app_file_has_length(const struct app_file *file, u64 bytes,
+				     struct aftl_error *error);
 
 /* Parse the header at the start of the file. */
-int __must_check app_file_setup(struct app_file *file, struct app_setup *setup,
-				struct aftl_error *error);
+int __must_check app_file_read_setup(struct app_file *file, struct app_setup *setup,
+				     struct aftl_error *error);
 
 /* Write everything to the device, and drop it from the page cache. */
-int __must_check app_file_settle(struct app_file *file, struct aftl_error *error);
+int __must_check app_file_sync(struct app_file *file, struct aftl_error *error);
 
 /* Close the file; also valid if it was never opened. */
 void app_file_close(struct app_file *file);
 
 /* Allocate a zeroed buffer, aligned to FILE_UNIT. The caller frees it with free(). */
-void *file_buffer(size_t bytes);
+void *alloc_file_buffer(size_t bytes);
 
 #endif

@@ -51,8 +51,8 @@ static int take_word(const char *option, const char *const *words, const char *w
 			 words[0], words[1], words[2]);
 }
 
-static int take_other(void *fields, const struct command_option *option, const char *value,
-		      struct aftl_error *error)
+static int take_special_option(void *fields, const struct command_option *option, const char *value,
+			       struct aftl_error *error)
 {
 	struct app_options *options = fields;
 
@@ -64,7 +64,7 @@ static int take_other(void *fields, const struct command_option *option, const c
 	return take_word("io", app_ios, value, &options->io, error);
 }
 
-static int find_app(struct app_options *options, const char *name, struct aftl_error *error)
+static int find_named_app(struct app_options *options, const char *name, struct aftl_error *error)
 {
 	const char *names[16] = { NULL };
 
@@ -75,21 +75,21 @@ static int find_app(struct app_options *options, const char *name, struct aftl_e
 			return 0;
 		}
 	}
-	if (closest_word(name, names))
+	if (find_closest_word(name, names))
 		return aftl_fail(error, -EINVAL, "no program \"%.40s\"; did you mean %s?", name,
-				 closest_word(name, names));
+				 find_closest_word(name, names));
 	return aftl_fail(error, -EINVAL,
 			 "no program \"%.40s\"; \"approxftl app --help\" lists them", name);
 }
 
-static int add_word(void *fields, const char *word, struct aftl_error *error)
+static int add_app_operand(void *fields, const char *word, struct aftl_error *error)
 {
 	struct app_options *options = fields;
 
 	if (!options->app)
-		return find_app(options, word, error);
+		return find_named_app(options, word, error);
 	if (options->folder)
-		return command_word_too_many("app", word, error);
+		return command_report_extra_word("app", word, error);
 	options->folder = word;
 	return 0;
 }
@@ -99,11 +99,11 @@ static const struct command_line command = {
 	.options = options_table,
 	.count = ARRAY_SIZE(options_table),
 	.column = 28,
-	.word = add_word,
-	.other = take_other,
+	.word = add_app_operand,
+	.other = take_special_option,
 };
 
-static int check_words(const struct app_options *options, struct aftl_error *error)
+static int check_app_operands(const struct app_options *options, struct aftl_error *error)
 {
 	if (!options->app)
 		return aftl_fail(error, -EINVAL,
@@ -113,7 +113,7 @@ static int check_words(const struct app_options *options, struct aftl_error *err
 	return 0;
 }
 
-static int check_parameters(const struct app_options *options, struct aftl_error *error)
+static int check_app_parameters(const struct app_options *options, struct aftl_error *error)
 {
 	struct app_setup given = options->setup, usual = options->app->usual;
 	struct app_setup forms = options->app->forms;
@@ -136,11 +136,11 @@ int app_options_parse(struct app_options *options, int argc, char **argv,
 	ret = command_line_parse(&command, options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
-	ret = check_words(options, error);
-	return ret ? ret : check_parameters(options, error);
+	ret = check_app_operands(options, error);
+	return ret ? ret : check_app_parameters(options, error);
 }
 
-static void print_usual(const struct app *app)
+static void print_usual_sizes(const struct app *app)
 {
 	struct app_setup usual = app->usual, forms = app->forms;
 
@@ -164,9 +164,9 @@ void app_options_help(void)
 	     "\n"
 	     "Programs, with their usual parameters:");
 	for (unsigned int i = 0; apps[i]; i++)
-		print_usual(apps[i]);
+		print_usual_sizes(apps[i]);
 	puts("  weights, embeddings\n"
 	     "       a neural network, and vectors to search in, stored by bit plane\n"
 	     "       \"approxftl app weights --help\" lists their own options");
-	command_line_help(&command);
+	command_line_print_help(&command);
 }

@@ -16,28 +16,28 @@ static double mean_square(const struct app_result *result)
 	return result->squared / (double)result->pixels;
 }
 
-static double mean_similarity(const struct app_result *result)
+static double mean_window_similarity(const struct app_result *result)
 {
 	return result->similarity / (double)result->windows;
 }
 
-static double coding_square(const struct app_result *result)
+static double mean_square_coding_error(const struct app_result *result)
 {
 	return result->coding / (double)result->pixels;
 }
 
-static double mean_absolute(const struct app_result *result)
+static double mean_absolute_error(const struct app_result *result)
 {
 	return result->absolute / (double)result->samples;
 }
 
 /* Return: number of positions in a group that have frames. */
-static u64 run_positions(const struct app_run *run)
+static u64 count_group_positions(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);
 }
 
-static double position_square(const struct app_run *run, u64 position)
+static double square_error_of_position(const struct app_run *run, u64 position)
 {
 	u64 frames = (run->setup.frames - position - 1) / run->setup.group + 1;
 
@@ -45,7 +45,7 @@ static double position_square(const struct app_run *run, u64 position)
 	       (double)(frames * run->setup.width * run->setup.height);
 }
 
-static void print_pictures(struct text_table *table, const struct app_run *run)
+static void print_picture_quality(struct text_table *table, const struct app_run *run)
 {
 	if (run->result.squared > 0)
 		text_table_pair(table, "PSNR", "%.2f dB", peak_ratio(mean_square(&run->result)));
@@ -54,39 +54,39 @@ static void print_pictures(struct text_table *table, const struct app_run *run)
 	if (run->expected > 0)
 		text_table_pair(table, "  to be expected of the flipped bits", "%.2f dB",
 				peak_ratio(run->expected));
-	text_table_pair(table, "SSIM", "%.5f", mean_similarity(&run->result));
+	text_table_pair(table, "SSIM", "%.5f", mean_window_similarity(&run->result));
 	if (run->result.coding > 0)
 		text_table_pair(table, "PSNR of the form without errors", "%.2f dB",
-				peak_ratio(coding_square(&run->result)));
+				peak_ratio(mean_square_coding_error(&run->result)));
 	if (run->setup.group)
 		text_table_pair(table, "mean square of the first and the last of a group",
-				"%.4g, %.4g", position_square(run, 0),
-				position_square(run, run_positions(run) - 1));
+				"%.4g, %.4g", square_error_of_position(run, 0),
+				square_error_of_position(run, count_group_positions(run) - 1));
 }
 
-static void print_series(struct text_table *table, const struct app_run *run)
+static void print_series_quality(struct text_table *table, const struct app_run *run)
 {
 	text_table_pair(table, "samples that could not be", "%llu",
 			(unsigned long long)run->result.repaired);
-	text_table_pair(table, "mean absolute error", "%.5g", mean_absolute(&run->result));
+	text_table_pair(table, "mean absolute error", "%.5g", mean_absolute_error(&run->result));
 	if (run->expected > 0)
 		text_table_pair(table, "  to be expected of the flipped bits", "%.5g",
 				run->expected);
 }
 
-static void print_numbers(struct text_table *table, const struct app_run *run)
+static void print_number_quality(struct text_table *table, const struct app_run *run)
 {
 	text_table_pair(table, "values that were no values", "%llu",
 			(unsigned long long)run->result.repaired);
 	text_table_pair(table, "relative error of the result", "%.3g", run->result.distance);
 }
 
-static void print_quality(struct text_table *table, const struct app_run *run)
+static void print_result_quality(struct text_table *table, const struct app_run *run)
 {
 	static void (*const print[])(struct text_table *table, const struct app_run *run) = {
-		[MEASURE_NUMBERS] = print_numbers,
-		[MEASURE_PICTURES] = print_pictures,
-		[MEASURE_SERIES] = print_series,
+		[MEASURE_NUMBERS] = print_number_quality,
+		[MEASURE_PICTURES] = print_picture_quality,
+		[MEASURE_SERIES] = print_series_quality,
 	};
 
 	print[run->options->app->measure](table, run);
@@ -100,7 +100,7 @@ static void print_time(struct text_table *table, const char *title, u64 ns)
 	text_table_pair(table, title, "%s", text);
 }
 
-void run_print(const struct app_run *run)
+void app_run_print(const struct app_run *run)
 {
 	struct text_table table;
 
@@ -108,9 +108,9 @@ void run_print(const struct app_run *run)
 	if (!run->active && !run->options->precise)
 		puts("no device of dm-approxftl here: all data are precise");
 	text_table_begin(&table, 2, 1);
-	if (run_wrote(run))
+	if (has_run_write_phase(run))
 		print_time(&table, "write", run->write_ns);
-	if (run_computed(run)) {
+	if (has_run_compute_phase(run)) {
 		char text[HUMAN_SIZE];
 
 		print_time(&table, run->options->app->output ? "compute" : "read", run->compute_ns);
@@ -123,32 +123,32 @@ void run_print(const struct app_run *run)
 					(unsigned long long)run->reported.flipped_bits);
 		text_table_pair(&table, "flipped bits in headers and indices", "%llu",
 				(unsigned long long)run->flips.damaged);
-		print_quality(&table, run);
+		print_result_quality(&table, run);
 	}
-	text_table_end(&table, stdout);
-	if (run_computed(run))
+	text_table_print_and_free(&table, stdout);
+	if (has_run_compute_phase(run))
 		printf("precise run: %s: %.3g, at most %.3g\n", run->options->app->check,
 		       run->precise.error, run->precise.tolerance);
 }
 
 /* Write a finite, non-negative number; values above the limit are written as the limit. */
-static void json_real(struct json_writer *json, const char *key, double value,
-		      unsigned int decimals)
+static void write_real_json(struct json_writer *json, const char *key, double value,
+			    unsigned int decimals)
 {
 	double scaled = round(value * pow(10, decimals));
 
 	json_fixed(json, key, scaled < 1e19 ? (u64)scaled : 10000000000000000000ULL, decimals);
 }
 
-static void json_decibel(struct json_writer *json, const char *key, double square)
+static void write_decibel_json(struct json_writer *json, const char *key, double square)
 {
 	if (square > 0)
-		json_real(json, key, peak_ratio(square), 4);
+		write_real_json(json, key, peak_ratio(square), 4);
 	else
 		json_null(json, key);
 }
 
-static void json_setup(struct json_writer *json, const struct app_run *run)
+static void write_setup_json(struct json_writer *json, const struct app_run *run)
 {
 	struct app_setup setup = run->setup;
 
@@ -159,7 +159,7 @@ static void json_setup(struct json_writer *json, const struct app_run *run)
 	json_end_object(json);
 }
 
-static void json_flips(struct json_writer *json, const struct app_run *run)
+static void write_flips_json(struct json_writer *json, const struct app_run *run)
 {
 	json_object(json, "inputs");
 	json_u64(json, "total_bytes", run->flips.bytes);
@@ -178,48 +178,48 @@ static void json_flips(struct json_writer *json, const struct app_run *run)
 	json_end_object(json);
 }
 
-static void json_numbers(struct json_writer *json, const struct app_run *run)
+static void write_number_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	json_real(json, "relative_error", run->result.distance, 12);
+	write_real_json(json, "relative_error", run->result.distance, 12);
 	json_u64(json, "repaired_values", run->result.repaired);
 }
 
-static void json_pictures(struct json_writer *json, const struct app_run *run)
+static void write_picture_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	json_real(json, "mean_square_error", mean_square(&run->result), 6);
-	json_decibel(json, "psnr_db", mean_square(&run->result));
+	write_real_json(json, "mean_square_error", mean_square(&run->result), 6);
+	write_decibel_json(json, "psnr_db", mean_square(&run->result));
 	if (run->expected > 0) {
-		json_decibel(json, "expected_psnr_db", run->expected);
-		json_real(json, "expected_mean_square_error", run->expected, 6);
-		json_real(json, "expected_deviation", run->deviation, 6);
+		write_decibel_json(json, "expected_psnr_db", run->expected);
+		write_real_json(json, "expected_mean_square_error", run->expected, 6);
+		write_real_json(json, "expected_deviation", run->deviation, 6);
 	}
-	json_real(json, "ssim", fmax(0, mean_similarity(&run->result)), 6);
+	write_real_json(json, "ssim", fmax(0, mean_window_similarity(&run->result)), 6);
 	if (run->result.coding > 0)
-		json_decibel(json, "coding_psnr_db", coding_square(&run->result));
+		write_decibel_json(json, "coding_psnr_db", mean_square_coding_error(&run->result));
 	if (run->setup.group) {
 		json_array(json, "mean_square_by_position");
-		for (u64 position = 0; position < run_positions(run); position++)
-			json_real(json, NULL, position_square(run, position), 6);
+		for (u64 position = 0; position < count_group_positions(run); position++)
+			write_real_json(json, NULL, square_error_of_position(run, position), 6);
 		json_end_array(json);
 	}
 }
 
-static void json_series(struct json_writer *json, const struct app_run *run)
+static void write_series_quality_json(struct json_writer *json, const struct app_run *run)
 {
-	json_real(json, "mean_absolute_error", mean_absolute(&run->result), 6);
+	write_real_json(json, "mean_absolute_error", mean_absolute_error(&run->result), 6);
 	if (run->expected > 0) {
-		json_real(json, "expected_mean_absolute_error", run->expected, 6);
-		json_real(json, "expected_deviation", run->deviation, 6);
+		write_real_json(json, "expected_mean_absolute_error", run->expected, 6);
+		write_real_json(json, "expected_deviation", run->deviation, 6);
 	}
 	json_u64(json, "repaired_values", run->result.repaired);
 }
 
-static void json_quality(struct json_writer *json, const struct app_run *run)
+static void write_quality_json(struct json_writer *json, const struct app_run *run)
 {
 	static void (*const write[])(struct json_writer *json, const struct app_run *run) = {
-		[MEASURE_NUMBERS] = json_numbers,
-		[MEASURE_PICTURES] = json_pictures,
-		[MEASURE_SERIES] = json_series,
+		[MEASURE_NUMBERS] = write_number_quality_json,
+		[MEASURE_PICTURES] = write_picture_quality_json,
+		[MEASURE_SERIES] = write_series_quality_json,
 	};
 
 	json_object(json, "quality");
@@ -227,7 +227,7 @@ static void json_quality(struct json_writer *json, const struct app_run *run)
 	json_end_object(json);
 }
 
-void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
+void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 {
 	const struct app_options *options = run->options;
 	struct json_writer json;
@@ -238,18 +238,18 @@ void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 	json_string(&json, "io", app_ios[options->io]);
 	json_bool(&json, "declared_approximate", !options->precise);
 	json_bool(&json, "device_active", run->active);
-	json_setup(&json, run);
-	if (run_wrote(run))
+	write_setup_json(&json, run);
+	if (has_run_write_phase(run))
 		json_u64(&json, "write_ns", run->write_ns);
-	if (run_computed(run)) {
+	if (has_run_compute_phase(run)) {
 		json_u64(&json, "compute_ns", run->compute_ns);
-		json_flips(&json, run);
-		json_quality(&json, run);
+		write_flips_json(&json, run);
+		write_quality_json(&json, run);
 		json_object(&json, "check");
 		json_string(&json, "of", run->options->app->check);
-		json_real(&json, "error", run->precise.error, 15);
-		json_real(&json, "tolerance", run->precise.tolerance, 15);
-		json_bool(&json, "passed", run_verified(run));
+		write_real_json(&json, "error", run->precise.error, 15);
+		write_real_json(&json, "tolerance", run->precise.tolerance, 15);
+		json_bool(&json, "passed", is_app_run_verified(run));
 		json_end_object(&json);
 	}
 	json_envelope_end(&json);

@@ -8,7 +8,7 @@
 
 #include "app-run.h"
 
-static u64 now_ns(void)
+static u64 app_monotonic_ns(void)
 {
 	struct timespec now;
 
@@ -16,13 +16,13 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-bool run_verified(const struct app_run *run)
+bool is_app_run_verified(const struct app_run *run)
 {
-	return !run_computed(run) || (run->precise.error <= run->precise.tolerance &&
-				      !run->precise.repaired && !run->flips.damaged);
+	return !has_run_compute_phase(run) || (run->precise.error <= run->precise.tolerance &&
+					       !run->precise.repaired && !run->flips.damaged);
 }
 
-static int open_folder(struct app_place *place, const char *path, struct aftl_error *error)
+static int open_app_directory(struct app_place *place, const char *path, struct aftl_error *error)
 {
 	place->path = path;
 	place->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -32,8 +32,8 @@ static int open_folder(struct app_place *place, const char *path, struct aftl_er
 			 strerror(errno));
 }
 
-static int open_tags(struct app_place *place, const struct app_options *options,
-		     struct aftl_error *error)
+static int open_tag_library(struct app_place *place, const struct app_options *options,
+			    struct aftl_error *error)
 {
 	int ret;
 
@@ -48,8 +48,8 @@ static int open_tags(struct app_place *place, const struct app_options *options,
 }
 
 /* Create the directory for the precise run. It may be on any file system, as it is not tagged. */
-static int open_reference(struct app_place *place, const char *parent, char *path, size_t size,
-			  struct aftl_error *error)
+static int make_reference_dir(struct app_place *place, const char *parent, char *path, size_t size,
+			      struct aftl_error *error)
 {
 	scnprintf(path, size, "%s/approxftl-app.XXXXXX", parent);
 	*place = (struct app_place){ .folder = -1, .path = path };
@@ -57,10 +57,10 @@ static int open_reference(struct app_place *place, const char *parent, char *pat
 		return aftl_fail(error, -errno,
 				 "%.120s: cannot make a directory: %s; --reference names another place",
 				 parent, strerror(errno));
-	return open_folder(place, path, error);
+	return open_app_directory(place, path, error);
 }
 
-static void remove_reference(struct app_place *place)
+static void remove_reference_dir(struct app_place *place)
 {
 	DIR *folder = place->folder < 0 ? NULL : fdopendir(place->folder);
 	const struct dirent *entry;
@@ -74,8 +74,8 @@ static void remove_reference(struct app_place *place)
 	rmdir(place->path);
 }
 
-static void set_usual(struct app_setup *setup, const struct app_setup *given,
-		      const struct app_setup *usual)
+static void set_usual_setup(struct app_setup *setup, const struct app_setup *given,
+			    const struct app_setup *usual)
 {
 	struct app_setup from = *usual, wanted = *given;
 
@@ -95,15 +95,15 @@ static int read_setup(struct app_run *run, const struct app_place *place, struct
 	int ret = app_file_open(&file, place, name, APPROXFTL_PRECISE, error);
 
 	if (!ret)
-		ret = app_file_setup(&file, &run->setup, error);
+		ret = app_file_read_setup(&file, &run->setup, error);
 	app_file_close(&file);
 	if (ret)
 		return ret;
-	if (app_is_foreign(app, &run->setup))
+	if (is_app_file_foreign(app, &run->setup))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: of another program than %s; --phase write makes it anew",
 				 place->path, name, app->name);
-	set_usual(&wanted, &run->options->setup, &run->setup);
+	set_usual_setup(&wanted, &run->options->setup, &run->setup);
 	if (memcmp(&wanted, &run->setup, sizeof(wanted)) != 0)
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: made with other parameters; leave them out or write it anew",
@@ -111,41 +111,41 @@ static int read_setup(struct app_run *run, const struct app_place *place, struct
 	return 0;
 }
 
-static int choose_setup(struct app_run *run, const struct app_place *place,
-			struct aftl_error *error)
+static int choose_app_setup(struct app_run *run, const struct app_place *place,
+			    struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 
-	if (!run_wrote(run))
+	if (!has_run_write_phase(run))
 		return read_setup(run, place, error);
-	set_usual(&run->setup, &run->options->setup, &app->usual);
+	set_usual_setup(&run->setup, &run->options->setup, &app->usual);
 	if (app->refuses(&run->setup))
 		return aftl_fail(error, -EINVAL, "%s: %s", app->name, app->sizes);
 	return 0;
 }
 
-static int write_phase(struct app_run *run, const struct app_place *place,
-		       struct aftl_error *error)
+static int run_write_phase(struct app_run *run, const struct app_place *place,
+			   struct aftl_error *error)
 {
-	u64 begin = now_ns();
+	u64 begin = app_monotonic_ns();
 	int ret = run->options->app->create(place, &run->setup, error);
 
-	run->write_ns = now_ns() - begin;
+	run->write_ns = app_monotonic_ns() - begin;
 	return ret;
 }
 
-static int compute_phase(struct app_run *run, const struct app_place *place,
-			 struct aftl_error *error)
+static int run_compute_phase(struct app_run *run, const struct app_place *place,
+			     struct aftl_error *error)
 {
-	u64 begin = now_ns();
+	u64 begin = app_monotonic_ns();
 	int ret = run->options->app->compute(place, &run->setup, &run->result, error);
 
-	run->compute_ns = now_ns() - begin;
+	run->compute_ns = app_monotonic_ns() - begin;
 	return ret;
 }
 
-static int compare_output(struct app_run *run, const struct app_place *place,
-			  const struct app_place *reference, struct aftl_error *error)
+static int compare_with_reference(struct app_run *run, const struct app_place *place,
+				  const struct app_place *reference, struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	struct array_shape shape;
@@ -157,25 +157,25 @@ static int compare_output(struct app_run *run, const struct app_place *place,
 }
 
 /* Run both phases again with precise data, and compare. */
-static int precise_run(struct app_run *run, const struct app_place *place,
-		       const struct app_place *reference, struct aftl_error *error)
+static int run_with_precise_data(struct app_run *run, const struct app_place *place,
+				 const struct app_place *reference, struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	int ret = app->create(reference, &run->setup, error);
 
 	if (!ret)
-		ret = flips_count(app, &run->setup, place, reference, &run->flips, error);
+		ret = count_flips_in_files(app, &run->setup, place, reference, &run->flips, error);
 	if (!ret)
-		ret = flips_reported(app, place, &run->reported, error);
+		ret = count_reported_flips(app, place, &run->reported, error);
 	if (!ret)
 		ret = app->compute(reference, &run->setup, &run->precise, error);
 	if (!ret)
-		ret = compare_output(run, place, reference, error);
+		ret = compare_with_reference(run, place, reference, error);
 	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
 }
 
 /* Predict the quality from the number of flipped bits, regardless of their positions. */
-static void predict_quality(struct app_run *run)
+static void predict_result_quality(struct app_run *run)
 {
 	const struct app *app = run->options->app;
 	struct app_forecast forecast;
@@ -188,18 +188,19 @@ static void predict_quality(struct app_run *run)
 	run->deviation = sqrt(rate * forecast.variance);
 }
 
-static int compare_results(struct app_run *run, const struct app_place *place,
-			   struct aftl_error *error)
+static int compare_with_precise_run(struct app_run *run, const struct app_place *place,
+				    struct aftl_error *error)
 {
 	struct app_place reference;
 	char path[4096];
-	int ret = open_reference(&reference, run->options->reference, path, sizeof(path), error);
+	int ret =
+		make_reference_dir(&reference, run->options->reference, path, sizeof(path), error);
 
 	if (!ret)
-		ret = precise_run(run, place, &reference, error);
-	remove_reference(&reference);
+		ret = run_with_precise_data(run, place, &reference, error);
+	remove_reference_dir(&reference);
 	if (!ret)
-		predict_quality(run);
+		predict_result_quality(run);
 	return ret;
 }
 
@@ -210,19 +211,19 @@ int run_app(struct app_run *run, const struct app_options *options, struct aftl_
 	int ret;
 
 	*run = (struct app_run){ .options = options };
-	ret = open_folder(&place, options->folder, error);
+	ret = open_app_directory(&place, options->folder, error);
 	if (ret)
 		return ret;
-	ret = open_tags(&place, options, error);
+	ret = open_tag_library(&place, options, error);
 	run->active = !ret && place.tags && approxftl_active(place.tags);
 	if (!ret)
-		ret = choose_setup(run, &place, error);
-	if (!ret && run_wrote(run))
-		ret = write_phase(run, &place, error);
-	if (!ret && run_computed(run))
-		ret = compute_phase(run, &place, error);
-	if (!ret && run_computed(run))
-		ret = compare_results(run, &place, error);
+		ret = choose_app_setup(run, &place, error);
+	if (!ret && has_run_write_phase(run))
+		ret = run_write_phase(run, &place, error);
+	if (!ret && has_run_compute_phase(run))
+		ret = run_compute_phase(run, &place, error);
+	if (!ret && has_run_compute_phase(run))
+		ret = compare_with_precise_run(run, &place, error);
 	if (place.tags)
 		approxftl_close(place.tags);
 	close(place.folder);

@@ -38,27 +38,27 @@ struct app_run {
 	double deviation;
 };
 
-static inline bool run_wrote(const struct app_run *run)
+static inline bool has_run_write_phase(const struct app_run *run)
 {
 	return run->options->phase != PHASE_COMPUTE;
 }
 
-static inline bool run_computed(const struct app_run *run)
+static inline bool has_run_compute_phase(const struct app_run *run)
 {
 	return run->options->phase != PHASE_WRITE;
 }
 
 /* Return true if the result of the precise run is right, and headers and indices are undamaged. */
-bool run_verified(const struct app_run *run);
+bool is_app_run_verified(const struct app_run *run);
 
 /* Return: 0 or a negative error code with a sentence. */
 int __must_check run_app(struct app_run *run, const struct app_options *options,
 			 struct aftl_error *error);
 
 /* Print the report as text. */
-void run_print(const struct app_run *run);
+void app_run_print(const struct app_run *run);
 
 /* Print the report as JSON. @argv: the command line. */
-void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv);
+void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **argv);
 
 #endif

@@ -6,7 +6,7 @@ const struct app *const apps[] = {
 	NULL,
 };
 
-bool app_is_foreign(const struct app *app, const struct app_setup *found)
+bool is_app_file_foreign(const struct app *app, const struct app_setup *found)
 {
 	struct app_setup usual = app->usual, forms = app->forms, setup = *found;
 
@@ -17,8 +17,8 @@ bool app_is_foreign(const struct app *app, const struct app_setup *found)
 	return app->refuses(&setup);
 }
 
-int app_close(struct array *const *arrays, unsigned int count, int ret, u64 *repaired,
-	      struct aftl_error *error)
+int app_close_arrays(struct array *const *arrays, unsigned int count, int ret, u64 *repaired,
+		     struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -33,10 +33,10 @@ int app_close(struct array *const *arrays, unsigned int count, int ret, u64 *rep
 	return ret;
 }
 
-int app_fill(const struct app_place *place, const struct array_shape *shape,
-	     const struct app_setup *setup,
-	     double (*value)(const struct app_setup *setup, u64 index),
-	     struct aftl_error *error)
+int app_fill_array(const struct app_place *place, const struct array_shape *shape,
+		   const struct app_setup *setup,
+		   double (*value)(const struct app_setup *setup, u64 index),
+		   struct aftl_error *error)
 {
 	struct array array, *const all[] = { &array };
 	u64 index, repaired = 0;
@@ -44,5 +44,5 @@ int app_fill(const struct app_place *place, const struct array_shape *shape,
 
 	for (index = 0; !ret && index < shape->words; index++)
 		array_put(&array, index, value(setup, index));
-	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &repaired, error);
 }

@@ -115,13 +115,14 @@ struct app {
 };
 
 /* Return true if the unit at @offset of an approximate input is precise. */
-static inline bool app_is_precise(const struct app *app, const struct app_setup *setup, u64 offset)
+static inline bool app_unit_is_precise(const struct app *app, const struct app_setup *setup,
+				       u64 offset)
 {
 	return offset < HEADER_BYTES || (app->is_precise && app->is_precise(setup, offset));
 }
 
 /* Return true if a header belongs to another program or is invalid for this one. */
-bool app_is_foreign(const struct app *app, const struct app_setup *found);
+bool is_app_file_foreign(const struct app *app, const struct app_setup *found);
 
 /* All programs; the list ends with NULL. */
 extern const struct app *const apps[];
@@ -156,40 +157,40 @@ static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpo
 /* Upper bound for accumulated rounding errors. */
 #define APP_ROUNDING (1 / 1e12)
 
-/* Number of different values of app_uniform(). */
+/* Number of different values of app_draw_uniform(). */
 #define APP_DRAWS ((double)(1ULL << 53))
 
 /* Return: a number from the uniform distribution over [0, 1). */
-static inline double app_uniform(const struct app_setup *setup, enum app_purpose purpose,
-				 u64 index)
+static inline double app_draw_uniform(const struct app_setup *setup, enum app_purpose purpose,
+				      u64 index)
 {
 	return (double)(app_draw(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
 /* Create an array whose values are a function of their index. */
-int __must_check app_fill(const struct app_place *place, const struct array_shape *shape,
-			  const struct app_setup *setup,
-			  double (*value)(const struct app_setup *setup, u64 index),
-			  struct aftl_error *error);
+int __must_check app_fill_array(const struct app_place *place, const struct array_shape *shape,
+				const struct app_setup *setup,
+				double (*value)(const struct app_setup *setup, u64 index),
+				struct aftl_error *error);
 
 /* Read word @index of @array; meant for ascending indices. */
 static inline double array_value(struct array *array, u64 index)
 {
-	return array_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];
+	return array_page_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];
 }
 
 static inline void array_put(struct array *array, u64 index, double value)
 {
-	array_values(array, index / ARRAY_PAGE_WORDS, true)[index % ARRAY_PAGE_WORDS] = value;
+	array_page_values(array, index / ARRAY_PAGE_WORDS, true)[index % ARRAY_PAGE_WORDS] = value;
 }
 
 /**
- * app_close() - close the arrays of a program
+ * app_close_arrays() - close the arrays of a program
  * @ret: an earlier error, whose message is kept; or 0
  *
  * Return: @ret, or the first failure while closing.
  */
-int __must_check app_close(struct array *const *arrays, unsigned int count, int ret,
-			   u64 *repaired, struct aftl_error *error);
+int __must_check app_close_arrays(struct array *const *arrays, unsigned int count, int ret,
+				  u64 *repaired, struct aftl_error *error);
 
 #endif

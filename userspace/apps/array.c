@@ -32,7 +32,7 @@ static void prepare_array(struct array *array, const struct array_shape *shape)
 	array->pages = DIV_ROUND_UP(shape->words, ARRAY_PAGE_WORDS);
 }
 
-static void get_memory(struct array *array)
+static void alloc_array_slots(struct array *array)
 {
 	u64 bytes = array->file.place->memory_bytes;
 	u64 count = bytes ? bytes / PAGE_BYTES : array->pages / 4;
@@ -41,10 +41,10 @@ static void get_memory(struct array *array)
 		(u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
 	array->slot_of = memory_zeroed(array->pages, sizeof(*array->slot_of));
 	array->slots = memory_zeroed(array->slot_count, sizeof(*array->slots));
-	array->spare = file_buffer(PAGE_BYTES);
+	array->spare = alloc_file_buffer(PAGE_BYTES);
 }
 
-static enum approxftl_class kind_of(const struct array_shape *shape)
+static enum approxftl_class class_of_array(const struct array_shape *shape)
 {
 	return shape->bound > 0 ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
 }
@@ -53,18 +53,18 @@ int array_create(struct array *array, const struct app_place *place,
 		 const struct array_shape *shape, const struct app_setup *setup,
 		 struct aftl_error *error)
 {
-	char *header = file_buffer(HEADER_BYTES);
+	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
 	prepare_array(array, shape);
 	ret = app_file_create(&array->file, place, shape->name, page_offset(array->pages),
-			      kind_of(shape), error);
+			      class_of_array(shape), error);
 	header_make(header, MAGIC_ARRAY, setup, "");
 	if (!ret)
 		ret = app_file_protect(&array->file, header, 0, HEADER_BYTES, error);
 	free(header);
 	if (!ret)
-		get_memory(array);
+		alloc_array_slots(array);
 	return ret;
 }
 
@@ -76,20 +76,20 @@ int array_open(struct array *array, const struct app_place *place,
 	int ret;
 
 	prepare_array(array, shape);
-	ret = app_file_open(&array->file, place, shape->name, kind_of(shape), error);
+	ret = app_file_open(&array->file, place, shape->name, class_of_array(shape), error);
 	if (!ret)
-		ret = app_file_setup(&array->file, &found, error);
+		ret = app_file_read_setup(&array->file, &found, error);
 	if (!ret && (memcmp(&found, setup, sizeof(found)) != 0 ||
 		     array->file.bytes != page_offset(array->pages)))
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: made with other parameters; --phase write makes it anew",
 				place->path, shape->name);
 	if (!ret)
-		get_memory(array);
+		alloc_array_slots(array);
 	return ret;
 }
 
-static void remember_failure(struct array *array, int failure, const struct aftl_error *error)
+static void record_array_failure(struct array *array, int failure, const struct aftl_error *error)
 {
 	if (failure && !array->failed) {
 		array->failed = failure;
@@ -97,18 +97,19 @@ static void remember_failure(struct array *array, int failure, const struct aftl
 	}
 }
 
-static void write_back(struct array *array, struct array_slot *slot)
+static void write_back_array_slot(struct array *array, struct array_slot *slot)
 {
 	struct aftl_error error;
 
 	if (slot->dirty)
-		remember_failure(array,
-				 app_file_write(&array->file, slot->data, page_offset(slot->page),
-						PAGE_BYTES, &error), &error);
+		record_array_failure(array,
+				     app_file_write(&array->file, slot->data,
+						    page_offset(slot->page), PAGE_BYTES, &error),
+				     &error);
 	slot->dirty = false;
 }
 
-static void repair_values(struct array *array, double *values, u64 page)
+static void repair_impossible_values(struct array *array, double *values, u64 page)
 {
 	const struct array_shape *shape = &array->shape;
 	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
@@ -122,7 +123,7 @@ static void repair_values(struct array *array, double *values, u64 page)
 	}
 }
 
-static struct array_slot *oldest_page(struct array *array)
+static struct array_slot *find_oldest_page_slot(struct array *array)
 {
 	struct array_slot *slot = array->slots;
 
@@ -132,71 +133,71 @@ static struct array_slot *oldest_page(struct array *array)
 	return slot;
 }
 
-static struct array_slot *free_slot(struct array *array)
+static struct array_slot *find_or_free_slot(struct array *array)
 {
 	struct array_slot *slot;
 
 	if (array->used < array->slot_count) {
 		slot = &array->slots[array->used++];
-		slot->data = file_buffer(PAGE_BYTES);
+		slot->data = alloc_file_buffer(PAGE_BYTES);
 		return slot;
 	}
-	slot = oldest_page(array);
-	write_back(array, slot);
+	slot = find_oldest_page_slot(array);
+	write_back_array_slot(array, slot);
 	array->slot_of[slot->page] = 0;
 	return slot;
 }
 
-static struct array_slot *load_page(struct array *array, u64 page)
+static struct array_slot *load_array_page(struct array *array, u64 page)
 {
-	struct array_slot *slot = free_slot(array);
+	struct array_slot *slot = find_or_free_slot(array);
 	struct aftl_error error;
 	int ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
 
-	remember_failure(array, ret, &error);
+	record_array_failure(array, ret, &error);
 	if (ret)
 		memset(slot->data, 0, PAGE_BYTES);
 	if (array->shape.bound > 0)
-		repair_values(array, slot->data, page);
+		repair_impossible_values(array, slot->data, page);
 	slot->page = page;
 	array->slot_of[page] = slot - array->slots + 1;
 	return slot;
 }
 
-static void *get_page(struct array *array, u64 page, bool write)
+static void *get_array_page(struct array *array, u64 page, bool write)
 {
 	struct array_slot *slot;
 
 	if (page >= array->pages) {
 		struct aftl_error error;
 
-		remember_failure(array,
-				 aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
-					   array->file.place->path, array->shape.name),
-				 &error);
+		record_array_failure(array,
+				     aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
+					       array->file.place->path, array->shape.name),
+				     &error);
 		return array->spare;
 	}
 	slot = array->slot_of[page] ? &array->slots[array->slot_of[page] - 1] :
-	       load_page(array, page);
+	       load_array_page(array, page);
 	slot->use = ++array->clock;
 	slot->dirty |= write;
 	return slot->data;
 }
 
-double *array_values(struct array *array, u64 page, bool write)
+double *array_page_values(struct array *array, u64 page, bool write)
 {
-	return get_page(array, page, write);
+	return get_array_page(array, page, write);
 }
 
 u64 *array_indices(struct array *array, u64 page, bool write)
 {
-	return get_page(array, page, write);
+	return get_array_page(array, page, write);
 }
 
-static void forget_pages(struct array *array)
+static void drop_cached_pages(struct array *array)
 {
 	for (u32 i = 0; i < array->used; i++) {
-		write_back(array, &array->slots[i]);
+		write_back_array_slot(array, &array->slots[i]);
 		array->slot_of[array->slots[i].page] = 0;
 		free(array->slots[i].data);
 		array->slots[i] = (struct array_slot){ 0 };
@@ -204,17 +205,17 @@ static void forget_pages(struct array *array)
 	array->used = 0;
 }
 
-int array_settle(struct array *array, struct aftl_error *error)
+int array_write_back_all(struct array *array, struct aftl_error *error)
 {
-	forget_pages(array);
+	drop_cached_pages(array);
 	if (array->failed)
 		*error = array->error;
-	return array->failed ? array->failed : app_file_settle(&array->file, error);
+	return array->failed ? array->failed : app_file_sync(&array->file, error);
 }
 
 int array_close(struct array *array, u64 *repaired, struct aftl_error *error)
 {
-	int ret = array->slots ? array_settle(array, error) : 0;
+	int ret = array->slots ? array_write_back_all(array, error) : 0;
 
 	*repaired += array->repaired;
 	app_file_close(&array->file);
@@ -225,13 +226,13 @@ int array_close(struct array *array, u64 *repaired, struct aftl_error *error)
 	return ret;
 }
 
-static double distance_of(struct array *a, struct array *b)
+static double relative_array_distance(struct array *a, struct array *b)
 {
 	double difference = 0, whole = 0;
 
 	for (u64 page = 0; page < a->pages; page++) {
-		const double *x = array_values(a, page, false);
-		const double *y = array_values(b, page, false);
+		const double *x = array_page_values(a, page, false);
+		const double *y = array_page_values(b, page, false);
 
 		for (u32 i = 0; i < ARRAY_PAGE_WORDS; i++) {
 			difference += (x[i] - y[i]) * (x[i] - y[i]);
@@ -252,7 +253,7 @@ int array_distance(const struct app_place *a, const struct app_place *b,
 	if (!ret)
 		ret = array_open(&second, b, shape, setup, error);
 	if (!ret)
-		*distance = distance_of(&first, &second);
+		*distance = relative_array_distance(&first, &second);
 	if (array_close(&first, &repaired, error) || array_close(&second, &repaired, error))
 		ret = -EIO;
 	return ret;

@@ -79,7 +79,7 @@ int __must_check array_open(struct array *array, const struct app_place *place,
 			    struct aftl_error *error);
 
 /**
- * array_values() - get a page
+ * array_page_values() - get a page
  * @write: the caller will change the page
  *
  * The call never fails: after an error it returns substitute memory, and array_close() reports the
@@ -87,11 +87,11 @@ int __must_check array_open(struct array *array, const struct app_place *place,
  *
  * Return: first word of the page. Valid until ARRAY_HELD (or @held) other pages were used.
  */
-double *array_values(struct array *array, u64 page, bool write);
+double *array_page_values(struct array *array, u64 page, bool write);
 u64 *array_indices(struct array *array, u64 page, bool write);
 
 /* Write everything to the device, and empty the buffer. */
-int __must_check array_settle(struct array *array, struct aftl_error *error);
+int __must_check array_write_back_all(struct array *array, struct aftl_error *error);
 
 /**
  * array_close() - write back and free an array

@@ -25,7 +25,7 @@ static const double (*basis(void))[BLOCK_SIDE]
  * Transform the columns of @from to rows of @to. The second call transforms the other dimension
  * and restores the orientation.
  */
-static void transform_block(const double *from, double *to, bool back)
+static void transform_block_dct(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
 
@@ -53,31 +53,31 @@ static void list_diagonals(u8 places[BLOCK_CELLS])
 }
 
 /* Return: offset of pixel @i of a block from the block's first pixel. */
-static u64 place_of(unsigned int i, u64 width)
+static u64 block_pixel_offset(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;
 }
 
-static u8 clamp_byte(double value)
+static u8 clamp_to_byte(double value)
 {
 	return (u8)fmin(fmax(round(value), 0), 255);
 }
 
-void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS])
+void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS])
 {
 	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
 	u8 places[BLOCK_CELLS];
 
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		values[i] = pixels[place_of(i, width)] - MIDDLE;
-	transform_block(values, turned, false);
-	transform_block(turned, values, false);
+		values[i] = pixels[block_pixel_offset(i, width)] - MIDDLE;
+	transform_block_dct(values, turned, false);
+	transform_block_dct(turned, values, false);
 	list_diagonals(places);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		cells[i] = clamp_byte(values[places[i]] / step + MIDDLE);
+		cells[i] = clamp_to_byte(values[places[i]] / step + MIDDLE);
 }
 
-void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width)
+void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width)
 {
 	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
 	u8 places[BLOCK_CELLS];
@@ -85,8 +85,8 @@ void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u6
 	list_diagonals(places);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
 		values[places[i]] = ((double)cells[i] - MIDDLE) * step;
-	transform_block(values, turned, true);
-	transform_block(turned, values, true);
+	transform_block_dct(values, turned, true);
+	transform_block_dct(turned, values, true);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		pixels[place_of(i, width)] = clamp_byte(values[i] + MIDDLE);
+		pixels[block_pixel_offset(i, width)] = clamp_to_byte(values[i] + MIDDLE);
 }

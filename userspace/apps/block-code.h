@@ -12,14 +12,14 @@
 #define BLOCK_CELLS 64
 
 /**
- * block_code() - compute the coefficients of a block
+ * block_encode_pixels() - compute the coefficients of a block
  * @pixels: first pixel of the block; rows are @width apart
  * @step: quantiser step
  * @cells: takes the coefficients along diagonals, the lowest frequencies first; 128 stands for 0
  */
-void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS]);
+void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS]);
 
-/* Reverse block_code(). Any @cells are valid. */
-void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width);
+/* Reverse block_encode_pixels(). Any @cells are valid. */
+void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width);
 
 #endif

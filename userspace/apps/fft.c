@@ -24,7 +24,7 @@ struct grid {
 	u64 columns;
 };
 
-static struct grid grid_of(const struct app_setup *setup)
+static struct grid fft_grid_of_setup(const struct app_setup *setup)
 {
 	u64 rows = 1;
 
@@ -33,51 +33,52 @@ static struct grid grid_of(const struct app_setup *setup)
 	return (struct grid){ rows / TILE, setup->size / rows / TILE };
 }
 
-static bool fft_refuses(const struct app_setup *setup)
+static bool is_fft_size_invalid(const struct app_setup *setup)
 {
 	return setup->size < 2 * TILE * TILE || (setup->size & (setup->size - 1)) ||
 	       setup->size > 1 << 28;
 }
 
 /* Generate word @index: real and imaginary parts alternate, in the order of the tiles. */
-static double signal_word(const struct app_setup *setup, u64 index)
+static double fft_signal_word(const struct app_setup *setup, u64 index)
 {
-	return 2 * app_uniform(setup, PURPOSE_SIGNAL, index) - 1;
+	return 2 * app_draw_uniform(setup, PURPOSE_SIGNAL, index) - 1;
 }
 
-static struct array_shape shape_of(const char *name, const struct app_setup *setup, double bound)
+static struct array_shape fft_shape(const char *name, const struct app_setup *setup, double bound)
 {
 	return (struct array_shape){ name, 2 * setup->size, bound, 0, NULL };
 }
 
-static struct array_shape signal_shape(const struct app_setup *setup)
+static struct array_shape fft_signal_shape(const struct app_setup *setup)
 {
-	return shape_of("signal", setup, 1);
+	return fft_shape("signal", setup, 1);
 }
 
 /* Bound for the sum of @count random numbers in [-1, 1]: seven standard deviations. */
-static double largest_sum(u64 count)
+static double bound_of_random_sum(u64 count)
 {
 	return 7 * sqrt((double)count / 3);
 }
 
-static struct array_shape spectrum_shape(const struct app_setup *setup)
+static struct array_shape fft_spectrum_shape(const struct app_setup *setup)
 {
-	return shape_of("spectrum", setup, largest_sum(setup->size));
+	return fft_shape("spectrum", setup, bound_of_random_sum(setup->size));
 }
 
 /* Shape of the intermediate array: columns transformed, rows not. */
-static struct array_shape half_shape(const struct app_setup *setup)
+static struct array_shape fft_half_transformed_shape(const struct app_setup *setup)
 {
-	return shape_of("half-way", setup, largest_sum(grid_of(setup).rows * TILE));
+	return fft_shape("half-way", setup,
+			 bound_of_random_sum(fft_grid_of_setup(setup).rows * TILE));
 }
 
 static int create_fft_input(const struct app_place *place, const struct app_setup *setup,
 			    struct aftl_error *error)
 {
-	struct array_shape shape = signal_shape(setup);
+	struct array_shape shape = fft_signal_shape(setup);
 
-	return app_fill(place, &shape, setup, signal_word, error);
+	return app_fill_array(place, &shape, setup, fft_signal_word, error);
 }
 
 /**
@@ -113,19 +114,19 @@ static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 	}
 }
 
-static void move_strip(struct strip *strip, struct array *array, bool store)
+static void copy_strip_of_array(struct strip *strip, struct array *array, bool store)
 {
 	for (u64 along = 0; along * TILE < strip->length; along++) {
 		u64 word = (strip->columns ? along * strip->grid.columns + strip->index :
 					     strip->index * strip->grid.columns + along) *
 			   TILE_WORDS;
 
-		move_tile(strip, along, array_values(array, word / ARRAY_PAGE_WORDS, store) +
+		move_tile(strip, along, array_page_values(array, word / ARRAY_PAGE_WORDS, store) +
 			  word % ARRAY_PAGE_WORDS, store);
 	}
 }
 
-static void swap_bits(complex double *x, u64 n)
+static void permute_bit_reversed(complex double *x, u64 n)
 {
 	u64 i, bit, j = 0;
 
@@ -143,11 +144,11 @@ static void swap_bits(complex double *x, u64 n)
 }
 
 /* @roots: exp(-+2 pi i k / @n) */
-static void transform_row(complex double *x, u64 n, const complex double *roots)
+static void transform_fft_row(complex double *x, u64 n, const complex double *roots)
 {
 	u64 half, begin, k;
 
-	swap_bits(x, n);
+	permute_bit_reversed(x, n);
 	for (half = 1; half < n; half *= 2) {
 		for (begin = 0; begin < n; begin += 2 * half) {
 			for (k = 0; k < half; k++) {
@@ -163,7 +164,7 @@ static void transform_row(complex double *x, u64 n, const complex double *roots)
 
 static complex double *roots_of(u64 n, double sign)
 {
-	complex double *roots = file_buffer(n * sizeof(*roots));
+	complex double *roots = alloc_file_buffer(n * sizeof(*roots));
 	u64 k;
 
 	for (k = 0; k < n; k++)
@@ -186,8 +187,8 @@ static void twiddle_columns(struct strip *strip, double sign)
 }
 
 /* Transform one dimension of the matrix, from @from to @to. @sign 1 is the inverse. */
-static void transform_dimension(struct grid grid, bool columns, double sign, struct array *from,
-				struct array *to)
+static void transform_fft_dimension(struct grid grid, bool columns, double sign, struct array *from,
+				    struct array *to)
 {
 	struct strip strip = {
 		.grid = grid,
@@ -197,16 +198,16 @@ static void transform_dimension(struct grid grid, bool columns, double sign, str
 	complex double *roots = roots_of(strip.length, sign);
 	u64 line;
 
-	strip.points = file_buffer(TILE * strip.length * sizeof(*strip.points));
+	strip.points = alloc_file_buffer(TILE * strip.length * sizeof(*strip.points));
 	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {
-		move_strip(&strip, from, false);
+		copy_strip_of_array(&strip, from, false);
 		if (columns && sign > 0)
 			twiddle_columns(&strip, sign);
 		for (line = 0; line < TILE; line++)
-			transform_row(strip.points + line * strip.length, strip.length, roots);
+			transform_fft_row(strip.points + line * strip.length, strip.length, roots);
 		if (columns && sign < 0)
 			twiddle_columns(&strip, sign);
-		move_strip(&strip, to, true);
+		copy_strip_of_array(&strip, to, true);
 	}
 	free(strip.points);
 	free(roots);
@@ -215,8 +216,8 @@ static void transform_dimension(struct grid grid, bool columns, double sign, str
 static int compute_fft(const struct app_place *place, const struct app_setup *setup,
 		       struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = signal_shape(setup), half = half_shape(setup);
-	struct array_shape out = spectrum_shape(setup);
+	struct array_shape in = fft_signal_shape(setup), half = fft_half_transformed_shape(setup);
+	struct array_shape out = fft_spectrum_shape(setup);
 	struct array signal = { 0 }, between = { 0 }, spectrum = { 0 };
 	struct array *const all[] = { &signal, &between, &spectrum };
 	int ret = array_open(&signal, place, &in, setup, error);
@@ -226,42 +227,42 @@ static int compute_fft(const struct app_place *place, const struct app_setup *se
 	if (!ret)
 		ret = array_create(&spectrum, place, &out, setup, error);
 	if (!ret) {
-		transform_dimension(grid_of(setup), true, -1, &signal, &between);
-		ret = array_settle(&between, error);
+		transform_fft_dimension(fft_grid_of_setup(setup), true, -1, &signal, &between);
+		ret = array_write_back_all(&between, error);
 	}
 	if (!ret)
-		transform_dimension(grid_of(setup), false, -1, &between, &spectrum);
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+		transform_fft_dimension(fft_grid_of_setup(setup), false, -1, &between, &spectrum);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-static double largest_difference(const struct app_setup *setup, struct array *again)
+static double largest_signal_difference(const struct app_setup *setup, struct array *again)
 {
 	double largest = 0;
 
 	for (u64 i = 0; i < 2 * setup->size; i++)
 		largest = fmax(largest, fabs(array_value(again, i) / (double)setup->size -
-					     signal_word(setup, i)));
+					     fft_signal_word(setup, i)));
 	return largest;
 }
 
 /* The inverse transform must reproduce the signal. */
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_fft_result(const struct app_place *place, const struct app_setup *setup,
+			    struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = spectrum_shape(setup);
-	struct array_shape out = shape_of("inverse", setup, 2 * (double)setup->size);
+	struct array_shape in = fft_spectrum_shape(setup);
+	struct array_shape out = fft_shape("inverse", setup, 2 * (double)setup->size);
 	struct array spectrum = { 0 }, inverse = { 0 }, *const all[] = { &spectrum, &inverse };
 	int ret = array_open(&spectrum, place, &in, setup, error);
 
 	if (!ret)
 		ret = array_create(&inverse, place, &out, setup, error);
 	if (!ret) {
-		transform_dimension(grid_of(setup), false, 1, &spectrum, &inverse);
-		transform_dimension(grid_of(setup), true, 1, &inverse, &inverse);
-		result->error = largest_difference(setup, &inverse);
+		transform_fft_dimension(fft_grid_of_setup(setup), false, 1, &spectrum, &inverse);
+		transform_fft_dimension(fft_grid_of_setup(setup), true, 1, &inverse, &inverse);
+		result->error = largest_signal_difference(setup, &inverse);
 		result->tolerance = APP_ROUNDING;
 	}
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 const struct app app_fft = {
@@ -272,9 +273,9 @@ const struct app app_fft = {
 	.usual = { .size = 1 << 18, .seed = 1 },
 	.inputs = { { "signal", APPROXFTL_APPROXIMATE } },
 	.output = "spectrum",
-	.refuses = fft_refuses,
-	.output_shape = spectrum_shape,
+	.refuses = is_fft_size_invalid,
+	.output_shape = fft_spectrum_shape,
 	.create = create_fft_input,
 	.compute = compute_fft,
-	.check_result = check_result,
+	.check_result = check_fft_result,
 };

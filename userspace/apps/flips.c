@@ -25,15 +25,15 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 }
 
 /* Compare two pieces, both from @offset of their files. */
-static void add_piece(struct app_flips *flips, const struct comparison *of, const char *a,
-		      const char *b, u64 offset, size_t bytes)
+static void compare_file_pieces(struct app_flips *flips, const struct comparison *of, const char *a,
+				const char *b, u64 offset, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += FILE_UNIT) {
 		u64 bits = differing_bits((const u64 *)(a + at), (const u64 *)(b + at), FILE_UNIT);
 
 		flips->bytes += FILE_UNIT;
 		if (of->kind == APPROXFTL_PRECISE ||
-		    app_is_precise(of->app, of->setup, offset + at)) {
+		    app_unit_is_precise(of->app, of->setup, offset + at)) {
 			flips->damaged += bits;
 		} else {
 			flips->approximate_bytes += FILE_UNIT;
@@ -42,10 +42,10 @@ static void add_piece(struct app_flips *flips, const struct comparison *of, cons
 	}
 }
 
-static int compare_range(const struct comparison *of, struct app_file *a, struct app_file *b,
-			 struct app_flips *flips, struct aftl_error *error)
+static int compare_file_range(const struct comparison *of, struct app_file *a, struct app_file *b,
+			      struct app_flips *flips, struct aftl_error *error)
 {
-	char *pieces = file_buffer(2 * PIECE);
+	char *pieces = alloc_file_buffer(2 * PIECE);
 	int ret = 0;
 
 	for (u64 offset = 0; !ret && offset < a->bytes; offset += PIECE) {
@@ -55,15 +55,15 @@ static int compare_range(const struct comparison *of, struct app_file *a, struct
 		if (!ret)
 			ret = app_file_read(b, pieces + PIECE, offset, bytes, error);
 		if (!ret)
-			add_piece(flips, of, pieces, pieces + PIECE, offset, bytes);
+			compare_file_pieces(flips, of, pieces, pieces + PIECE, offset, bytes);
 	}
 	free(pieces);
 	return ret;
 }
 
-int flips_count(const struct app *app, const struct app_setup *setup,
-		const struct app_place *place, const struct app_place *reference,
-		struct app_flips *flips, struct aftl_error *error)
+int count_flips_in_files(const struct app *app, const struct app_setup *setup,
+			 const struct app_place *place, const struct app_place *reference,
+			 struct app_flips *flips, struct aftl_error *error)
 {
 	const struct app_input *input;
 	int ret = 0;
@@ -77,15 +77,15 @@ int flips_count(const struct app *app, const struct app_setup *setup,
 		if (!ret)
 			ret = app_file_open(&b, reference, input->name, input->kind, error);
 		if (!ret)
-			ret = compare_range(&of, &a, &b, flips, error);
+			ret = compare_file_range(&of, &a, &b, flips, error);
 		app_file_close(&a);
 		app_file_close(&b);
 	}
 	return ret;
 }
 
-static int add_reported(const struct app_place *place, struct app_file *file,
-			struct approxftl_errors *sum, struct aftl_error *error)
+static int add_reported_errors(const struct app_place *place, struct app_file *file,
+			       struct approxftl_errors *sum, struct aftl_error *error)
 {
 	struct approxftl_errors one;
 	int ret = approxftl_errors(place->tags, file->fd, 0, APPROXFTL_TO_END, &one);
@@ -101,8 +101,8 @@ static int add_reported(const struct app_place *place, struct app_file *file,
 	return 0;
 }
 
-int flips_reported(const struct app *app, const struct app_place *place,
-		   struct approxftl_errors *errors, struct aftl_error *error)
+int count_reported_flips(const struct app *app, const struct app_place *place,
+			 struct approxftl_errors *errors, struct aftl_error *error)
 {
 	const struct app_input *input;
 	struct app_file file;
@@ -112,7 +112,7 @@ int flips_reported(const struct app *app, const struct app_place *place,
 	for (input = app->inputs; place->tags && !ret && input->name; input++) {
 		ret = app_file_open(&file, place, input->name, input->kind, error);
 		if (!ret)
-			ret = add_reported(place, &file, errors, error);
+			ret = add_reported_errors(place, &file, errors, error);
 		app_file_close(&file);
 	}
 	return ret;

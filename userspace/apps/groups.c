@@ -16,7 +16,7 @@ struct chain {
 	double lowered_frames[8];
 };
 
-static void extend_chain(struct chain *chain, u8 difference, u64 reaches)
+static void extend_difference_chain(struct chain *chain, u8 difference, u64 reaches)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
@@ -63,15 +63,15 @@ static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 		if (frame % setup->group == 0)
 			chain = (struct chain){ 0 };
 		else
-			extend_chain(&chain, pixel - before, rest);
+			extend_difference_chain(&chain, pixel - before, rest);
 		add_chain(&chain, pixel, forecast);
 		before = pixel;
 	}
 }
 
-void groups_forecast(const struct app_setup *setup, struct app_forecast *forecast)
+void forecast_frame_groups(const struct app_setup *setup, struct app_forecast *forecast)
 {
-	double pixels = (double)(setup->frames * picture_pixels(setup));
+	double pixels = (double)(setup->frames * picture_pixel_count(setup));
 
 	*forecast = (struct app_forecast){ 0 };
 	for (u64 y = 0; y < setup->height; y++)

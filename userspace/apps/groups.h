@@ -8,6 +8,6 @@
 #include "app.h"
 
 /* For @setup->group > 0. Takes time for each pixel of each frame. */
-void groups_forecast(const struct app_setup *setup, struct app_forecast *forecast);
+void forecast_frame_groups(const struct app_setup *setup, struct app_forecast *forecast);
 
 #endif

@@ -10,7 +10,7 @@
 #define BLOCK 64
 static_assert(BLOCK * BLOCK == ARRAY_PAGE_WORDS, "a block is a page");
 
-static bool lu_refuses(const struct app_setup *setup)
+static bool is_lu_size_invalid(const struct app_setup *setup)
 {
 	return setup->size % BLOCK || setup->size > 1 << 15;
 }
@@ -18,7 +18,7 @@ static bool lu_refuses(const struct app_setup *setup)
 static double matrix_element(const struct app_setup *setup, u64 row, u64 column)
 {
 	return row == column ? (double)setup->size :
-			       2 * app_uniform(setup, PURPOSE_MATRIX, row << 32 | column) - 1;
+			       2 * app_draw_uniform(setup, PURPOSE_MATRIX, row << 32 | column) - 1;
 }
 
 static double matrix_word(const struct app_setup *setup, u64 index)
@@ -31,38 +31,38 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 }
 
 /* Elimination at most doubles the elements of a diagonally dominant matrix. */
-static double page_bound(const struct array_shape *shape, u64 page)
+static double lu_page_value_bound(const struct array_shape *shape, u64 page)
 {
 	u64 side = (u64)lround(sqrt((double)shape->words)) / BLOCK;
 
 	return page % side == page / side ? shape->bound : 2;
 }
 
-static struct array_shape shape_of(const char *name, const struct app_setup *setup)
+static struct array_shape lu_array_shape(const char *name, const struct app_setup *setup)
 {
 	return (struct array_shape){
 		.name = name,
 		.words = setup->size * setup->size,
 		.bound = 2 * (double)setup->size,
-		.page_bound = page_bound,
+		.page_bound = lu_page_value_bound,
 	};
 }
 
-static struct array_shape factors_shape(const struct app_setup *setup)
+static struct array_shape lu_factors_shape(const struct app_setup *setup)
 {
-	return shape_of("factors", setup);
+	return lu_array_shape("factors", setup);
 }
 
 static int create_lu_input(const struct app_place *place, const struct app_setup *setup,
 			   struct aftl_error *error)
 {
-	struct array_shape shape = shape_of("matrix", setup);
+	struct array_shape shape = lu_array_shape("matrix", setup);
 
-	return app_fill(place, &shape, setup, matrix_word, error);
+	return app_fill_array(place, &shape, setup, matrix_word, error);
 }
 
 /* Get a pivot. One that differs much from the diagonal is damaged and would spoil all results. */
-static double checked_pivot(const double *block, unsigned int k, double usual)
+static double get_checked_pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
 
@@ -73,7 +73,7 @@ static double checked_pivot(const double *block, unsigned int k, double usual)
 static void factor_diagonal_block(double *a, double usual)
 {
 	for (unsigned int k = 0; k < BLOCK; k++) {
-		a[k * BLOCK + k] = checked_pivot(a, k, usual);
+		a[k * BLOCK + k] = get_checked_pivot(a, k, usual);
 		for (unsigned int i = k + 1; i < BLOCK; i++) {
 			double l = a[i * BLOCK + k] /= a[k * BLOCK + k];
 
@@ -84,7 +84,7 @@ static void factor_diagonal_block(double *a, double usual)
 }
 
 /* Solve for a block to the right of the diagonal: multiply it by L^-1 from the left. */
-static void solve_right(const double *diagonal, double *a)
+static void solve_block_right(const double *diagonal, double *a)
 {
 	for (unsigned int k = 0; k < BLOCK; k++)
 		for (unsigned int i = k + 1; i < BLOCK; i++)
@@ -93,11 +93,11 @@ static void solve_right(const double *diagonal, double *a)
 }
 
 /* Solve for a block below the diagonal: multiply it by U^-1 from the right. */
-static void solve_below(const double *diagonal, double *a, double usual)
+static void solve_block_below(const double *diagonal, double *a, double usual)
 {
 	for (unsigned int i = 0; i < BLOCK; i++) {
 		for (unsigned int k = 0; k < BLOCK; k++) {
-			double l = a[i * BLOCK + k] /= checked_pivot(diagonal, k, usual);
+			double l = a[i * BLOCK + k] /= get_checked_pivot(diagonal, k, usual);
 
 			for (unsigned int j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * diagonal[k * BLOCK + j];
@@ -105,7 +105,7 @@ static void solve_below(const double *diagonal, double *a, double usual)
 	}
 }
 
-static void subtract_product(double *a, const double *left, const double *right)
+static void subtract_block_product(double *a, const double *left, const double *right)
 {
 	for (unsigned int i = 0; i < BLOCK; i++)
 		for (unsigned int k = 0; k < BLOCK; k++)
@@ -113,38 +113,39 @@ static void subtract_product(double *a, const double *left, const double *right)
 				a[i * BLOCK + j] -= left[i * BLOCK + k] * right[k * BLOCK + j];
 }
 
-static void eliminate_block(struct array *a, u64 side, u64 k)
+static void eliminate_lu_step(struct array *a, u64 side, u64 k)
 {
 	double usual = (double)(side * BLOCK);
 	const double *diagonal;
 
-	factor_diagonal_block(array_values(a, k * side + k, true), usual);
+	factor_diagonal_block(array_page_values(a, k * side + k, true), usual);
 	for (u64 i = k + 1; i < side; i++) {
-		diagonal = array_values(a, k * side + k, false);
-		solve_right(diagonal, array_values(a, k * side + i, true));
-		solve_below(diagonal, array_values(a, i * side + k, true), usual);
+		diagonal = array_page_values(a, k * side + k, false);
+		solve_block_right(diagonal, array_page_values(a, k * side + i, true));
+		solve_block_below(diagonal, array_page_values(a, i * side + k, true), usual);
 	}
 	for (u64 i = k + 1; i < side; i++) {
 		for (u64 j = k + 1; j < side; j++) {
-			const double *left = array_values(a, i * side + k, false);
-			const double *right = array_values(a, k * side + j, false);
+			const double *left = array_page_values(a, i * side + k, false);
+			const double *right = array_page_values(a, k * side + j, false);
 
-			subtract_product(array_values(a, i * side + j, true), left, right);
+			subtract_block_product(array_page_values(a, i * side + j, true), left,
+					       right);
 		}
 	}
 }
 
-static void copy_block(struct array *from, struct array *to)
+static void copy_matrix_block(struct array *from, struct array *to)
 {
 	for (u64 page = 0; page < from->pages; page++)
-		memcpy(array_values(to, page, true), array_values(from, page, false),
+		memcpy(array_page_values(to, page, true), array_page_values(from, page, false),
 		       ARRAY_PAGE_WORDS * sizeof(double));
 }
 
 static int compute_lu(const struct app_place *place, const struct app_setup *setup,
 		      struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = shape_of("matrix", setup), out = factors_shape(setup);
+	struct array_shape in = lu_array_shape("matrix", setup), out = lu_factors_shape(setup);
 	struct array matrix = { 0 }, factors = { 0 }, *const all[] = { &matrix, &factors };
 	u64 k, side = setup->size / BLOCK;
 	int ret = array_open(&matrix, place, &in, setup, error);
@@ -152,12 +153,12 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 	if (!ret)
 		ret = array_create(&factors, place, &out, setup, error);
 	if (!ret)
-		copy_block(&matrix, &factors);
+		copy_matrix_block(&matrix, &factors);
 	for (k = 0; !ret && k < side; k++) {
-		eliminate_block(&factors, side, k);
-		ret = array_settle(&factors, error);
+		eliminate_lu_step(&factors, side, k);
+		ret = array_write_back_all(&factors, error);
 	}
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 /* @out += the upper (U) or lower (L) part of the block's rows, times @in */
@@ -181,7 +182,7 @@ static void multiply_factor(struct array *factors, u64 side, bool upper, const d
 		out[i] = upper ? 0 : in[i];
 	for (u64 i = 0; i < side; i++)
 		for (u64 j = 0; j < side; j++)
-			add_product(array_values(factors, i * side + j, false),
+			add_product(array_page_values(factors, i * side + j, false),
 				    ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
 				    out + i * BLOCK);
 }
@@ -190,7 +191,7 @@ static void multiply_factor(struct array *factors, u64 side, bool upper, const d
 static double lu_residual(struct array *factors, const struct app_setup *setup)
 {
 	u64 i, j, n = setup->size;
-	double *x = file_buffer(3 * n * sizeof(*x)), *ux = x + n, *lux = ux + n;
+	double *x = alloc_file_buffer(3 * n * sizeof(*x)), *ux = x + n, *lux = ux + n;
 	double difference = 0, whole = 0;
 
 	for (i = 0; i < n; i++)
@@ -209,17 +210,17 @@ static double lu_residual(struct array *factors, const struct app_setup *setup)
 	return difference / whole;
 }
 
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_lu_result(const struct app_place *place, const struct app_setup *setup,
+			   struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape shape = factors_shape(setup);
+	struct array_shape shape = lu_factors_shape(setup);
 	struct array factors, *const all[] = { &factors };
 	int ret = array_open(&factors, place, &shape, setup, error);
 
 	if (!ret)
 		result->error = lu_residual(&factors, setup);
 	result->tolerance = APP_ROUNDING;
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 const struct app app_lu = {
@@ -230,9 +231,9 @@ const struct app app_lu = {
 	.usual = { .size = 512, .seed = 1 },
 	.inputs = { { "matrix", APPROXFTL_APPROXIMATE } },
 	.output = "factors",
-	.refuses = lu_refuses,
-	.output_shape = factors_shape,
+	.refuses = is_lu_size_invalid,
+	.output_shape = lu_factors_shape,
 	.create = create_lu_input,
 	.compute = compute_lu,
-	.check_result = check_result,
+	.check_result = check_lu_result,
 };

@@ -12,29 +12,29 @@
 #include "sibling-program.h"
 #include "standard-streams.h"
 
-static int refuse_command(const struct aftl_error *error, enum exit_code code)
+static int report_app_error(const struct aftl_error *error, enum exit_code code)
 {
 	fprintf(stderr, "approxftl app: %s\n", error->text);
 	return code;
 }
 
-static enum exit_code report_run(const struct app_run *run, struct output_file *json, int argc,
-				 char **argv)
+static enum exit_code report_app_run(const struct app_run *run, struct output_file *json, int argc,
+				     char **argv)
 {
 	struct aftl_error error;
 
 	if (json->stream)
-		run_print_json(run, json->stream, argc, argv);
+		app_run_print_json(run, json->stream, argc, argv);
 	if (json->stream && output_file_close(json, &error))
-		return refuse_command(&error, EXIT_FAILED);
+		return report_app_error(&error, EXIT_FAILED);
 	if (!run->options->json || strcmp(run->options->json, "-") != 0)
-		run_print(run);
-	if (run_verified(run))
+		app_run_print(run);
+	if (is_app_run_verified(run))
 		return EXIT_DONE;
 	aftl_fail(&error, 0, run->flips.damaged ?
 		  "precise data are damaged: the device, or what is below it, is at fault" :
 		  "the precise run has not given the right result: more --rounds, or a bug");
-	return refuse_command(&error, EXIT_NOT_VERIFIED);
+	return report_app_error(&error, EXIT_NOT_VERIFIED);
 }
 
 /* Open the file of --json first, so that a wrong name fails before the run. */
@@ -46,32 +46,32 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	int ret;
 
 	if (options->json && output_file_open(&json, options->json, "--json", true, &error))
-		return refuse_command(&error, EXIT_FAILED);
+		return report_app_error(&error, EXIT_FAILED);
 	ret = run_app(&run, options, &error);
 	if (!ret)
-		return report_run(&run, &json, argc, argv);
+		return report_app_run(&run, &json, argc, argv);
 	output_file_drop(&json);
-	return refuse_command(&error, exit_code_of_input(ret));
+	return report_app_error(&error, exit_code_of_input(ret));
 }
 
 /* Return true for a program in Python, which parses its own command line. */
-static bool is_other(const char *name)
+static bool is_python_app(const char *name)
 {
 	return !strcmp(name, "weights") || !strcmp(name, "embeddings");
 }
 
 /* Execute a program in Python. Returns only on failure. */
-static enum exit_code run_other(char **argv)
+static enum exit_code exec_python_app(char **argv)
 {
 	struct aftl_error error;
 	char path[2 * PATH_MAX];
 	char name[32];
 
 	snprintf(name, sizeof(name), "approxftl-%.20s", argv[1]);
-	sibling_program(name, path, sizeof(path));
+	find_sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
 	aftl_fail(&error, -errno, "%s does not run: %s", name, strerror(errno));
-	return refuse_command(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+	return report_app_error(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
 int main(int argc, char **argv)
@@ -81,10 +81,10 @@ int main(int argc, char **argv)
 
 	standard_streams_begin();
 	interruption_ends("approxftl app: interrupted\n");
-	if (argc > 1 && is_other(argv[1]))
-		return run_other(argv);
+	if (argc > 1 && is_python_app(argv[1]))
+		return exec_python_app(argv);
 	if (app_options_parse(&options, argc, argv, &error))
-		return refuse_command(&error, EXIT_USAGE);
+		return report_app_error(&error, EXIT_USAGE);
 	if (!options.help)
 		return standard_streams_end("approxftl app",
 					    run_and_report(&options, argc, argv));

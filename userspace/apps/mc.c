@@ -10,23 +10,23 @@
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
-static bool mc_refuses(const struct app_setup *setup)
+static bool is_mc_size_invalid(const struct app_setup *setup)
 {
 	return setup->size % PAGE_POINTS || setup->size > 1ULL << 32;
 }
 
-static double sample_word(const struct app_setup *setup, u64 index)
+static double mc_sample_word(const struct app_setup *setup, u64 index)
 {
-	return app_uniform(setup, PURPOSE_SAMPLES, index);
+	return app_draw_uniform(setup, PURPOSE_SAMPLES, index);
 }
 
-static struct array_shape samples_shape(const struct app_setup *setup)
+static struct array_shape mc_samples_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "samples", 2 * setup->size, 1, 0, NULL };
 }
 
 /* One estimate of pi for each page of samples. */
-static struct array_shape estimates_shape(const struct app_setup *setup)
+static struct array_shape mc_estimates_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
 }
@@ -34,9 +34,9 @@ static struct array_shape estimates_shape(const struct app_setup *setup)
 static int create_mc_input(const struct app_place *place, const struct app_setup *setup,
 			   struct aftl_error *error)
 {
-	struct array_shape shape = samples_shape(setup);
+	struct array_shape shape = mc_samples_shape(setup);
 
-	return app_fill(place, &shape, setup, sample_word, error);
+	return app_fill_array(place, &shape, setup, mc_sample_word, error);
 }
 
 static double estimate_pi(const double *words)
@@ -52,22 +52,22 @@ static double estimate_pi(const double *words)
 static int compute_mc(const struct app_place *place, const struct app_setup *setup,
 		      struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = samples_shape(setup), out = estimates_shape(setup);
+	struct array_shape in = mc_samples_shape(setup), out = mc_estimates_shape(setup);
 	struct array samples = { 0 }, estimates = { 0 }, *const all[] = { &samples, &estimates };
 	int ret = array_open(&samples, place, &in, setup, error);
 
 	if (!ret)
 		ret = array_create(&estimates, place, &out, setup, error);
 	for (u64 page = 0; !ret && page < out.words; page++)
-		array_put(&estimates, page, estimate_pi(array_values(&samples, page, false)));
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+		array_put(&estimates, page, estimate_pi(array_page_values(&samples, page, false)));
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 /* The tolerance is five standard deviations of the mean. */
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_mc_result(const struct app_place *place, const struct app_setup *setup,
+			   struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape shape = estimates_shape(setup);
+	struct array_shape shape = mc_estimates_shape(setup);
 	struct array estimates, *const all[] = { &estimates };
 	double sum = 0;
 	int ret = array_open(&estimates, place, &shape, setup, error);
@@ -76,7 +76,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 		sum += array_value(&estimates, page);
 	result->error = fabs(sum / (double)shape.words - M_PI);
 	result->tolerance = 5 * sqrt(M_PI * (4 - M_PI) / (double)setup->size);
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 const struct app app_mc = {
@@ -87,9 +87,9 @@ const struct app app_mc = {
 	.usual = { .size = 1 << 19, .seed = 1 },
 	.inputs = { { "samples", APPROXFTL_APPROXIMATE } },
 	.output = "estimates",
-	.refuses = mc_refuses,
-	.output_shape = estimates_shape,
+	.refuses = is_mc_size_invalid,
+	.output_shape = mc_estimates_shape,
 	.create = create_mc_input,
 	.compute = compute_mc,
-	.check_result = check_result,
+	.check_result = check_mc_result,
 };

@@ -23,7 +23,7 @@ u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 	return (u8)(value + app_draw(setup, PURPOSE_TEXTURE, index) % 12);
 }
 
-void picture_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
+void picture_fill_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
 {
 	for (u64 i = 0; i < setup->width * PIECE_ROWS; i++)
 		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);
@@ -67,7 +67,7 @@ static void compare_windows(const u8 *pixels, const u8 *wanted, u64 width,
 	}
 }
 
-u64 picture_squared(const struct app_setup *setup, const u8 *pixels, const u8 *wanted)
+u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const u8 *wanted)
 {
 	u64 i, sum = 0;
 
@@ -79,10 +79,10 @@ u64 picture_squared(const struct app_setup *setup, const u8 *pixels, const u8 *w
 	return sum;
 }
 
-void picture_compare(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
-		     struct app_result *result)
+void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
+			   struct app_result *result)
 {
-	result->squared += (double)picture_squared(setup, pixels, wanted);
+	result->squared += (double)picture_square_error(setup, pixels, wanted);
 	result->pixels += setup->width * PIECE_ROWS;
 	compare_windows(pixels, wanted, setup->width, result);
 }

@@ -36,7 +36,7 @@ struct video {
 	u8 *pixels;
 };
 
-static bool pictures_refuse(const struct app_setup *setup)
+static bool is_picture_size_invalid(const struct app_setup *setup)
 {
 	bool other = setup->scans || setup->group;
 
@@ -44,7 +44,7 @@ static bool pictures_refuse(const struct app_setup *setup)
 	       (other && setup->segment > 1) || (setup->scans && setup->scans % 2 == 0);
 }
 
-static bool is_video(const struct app_setup *setup)
+static bool is_setup_video(const struct app_setup *setup)
 {
 	return setup->frames > 0;
 }
@@ -56,7 +56,7 @@ static u64 frame_count(const struct app_setup *setup)
 
 static u64 row_stride(const struct app_setup *setup)
 {
-	return HEADER_BYTES + picture_pixels(setup);
+	return HEADER_BYTES + picture_pixel_count(setup);
 }
 
 /* Return: distance of raw frames, or of raw pixels in a row. */
@@ -66,38 +66,38 @@ static u64 raw_period(const struct app_setup *setup)
 }
 
 /* Return true for a precise frame of a video in groups. */
-static bool is_intra(const struct app_setup *setup, u64 frame)
+static bool is_intra_frame(const struct app_setup *setup, u64 frame)
 {
 	return setup->group && frame % setup->group == 0;
 }
 
-static bool is_precise(const struct app_setup *setup, u64 offset)
+static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 {
 	if (setup->scans)
 		return progressive_is_precise(setup, offset);
 	return offset % row_stride(setup) < HEADER_BYTES ||
-	       is_intra(setup, offset / row_stride(setup));
+	       is_intra_frame(setup, offset / row_stride(setup));
 }
 
 /* Return: the prediction that the difference of pixel @x is relative to. */
 static u8 predicted_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
-	if ((is_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0)
+	if ((is_setup_video(&video->setup) ? video->frame : x) % raw_period(&video->setup) == 0)
 		return 0;
-	return is_video(&video->setup) ? before[index] : video->pixels[index - 1];
+	return is_setup_video(&video->setup) ? before[index] : video->pixels[index - 1];
 }
 
-static void begin_video(struct video *video, const struct app_setup *setup)
+static void alloc_video_buffers(struct video *video, const struct app_setup *setup)
 {
 	size_t piece = setup->width * PIECE_ROWS;
 
 	video->setup = *setup;
-	video->stored = file_buffer(piece);
-	video->pixels = file_buffer(piece);
-	video->before = file_buffer(picture_pixels(setup));
+	video->stored = alloc_file_buffer(piece);
+	video->pixels = alloc_file_buffer(piece);
+	video->before = alloc_file_buffer(picture_pixel_count(setup));
 }
 
-static void end_video(struct video *video)
+static void free_video_buffers(struct video *video)
 {
 	free(video->stored);
 	free(video->pixels);
@@ -110,36 +110,36 @@ static u64 piece_offset(const struct video *video, u64 row)
 	return video->frame * row_stride(&video->setup) + HEADER_BYTES + row * video->setup.width;
 }
 
-static int write_piece(struct video *video, u64 row, struct aftl_error *error)
+static int write_video_piece(struct video *video, u64 row, struct aftl_error *error)
 {
 	u64 width = video->setup.width;
 	u8 *before = video->before + row * width;
 
-	picture_piece(&video->setup, video->frame, row, video->pixels);
+	picture_fill_piece(&video->setup, video->frame, row, video->pixels);
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
-	return (is_intra(&video->setup, video->frame) ? app_file_protect : app_file_write)
+	return (is_intra_frame(&video->setup, video->frame) ? app_file_protect : app_file_write)
 		(&video->file, video->stored, piece_offset(video, row), width * PIECE_ROWS, error);
 }
 
-static int write_frame(struct video *video, const char *header, struct aftl_error *error)
+static int write_video_frame(struct video *video, const char *header, struct aftl_error *error)
 {
 	int ret;
 
 	ret = app_file_protect(&video->file, header, video->frame * row_stride(&video->setup),
 			       HEADER_BYTES, error);
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
-		ret = write_piece(video, row, error);
+		ret = write_video_piece(video, row, error);
 	return ret;
 }
 
 static const char *file_name(const struct app_setup *setup)
 {
-	return is_video(setup) ? "video" : "image";
+	return is_setup_video(setup) ? "video" : "image";
 }
 
-static void make_header(const struct app_setup *setup, char *header)
+static void make_picture_header(const struct app_setup *setup, char *header)
 {
 	char tail[64];
 
@@ -156,21 +156,21 @@ static int create_pictures(const struct app_place *place, const struct app_setup
 
 	if (setup->scans)
 		return progressive_create(place, setup, error);
-	header = file_buffer(HEADER_BYTES);
-	make_header(setup, header);
-	begin_video(&video, setup);
+	header = alloc_file_buffer(HEADER_BYTES);
+	make_picture_header(setup, header);
+	alloc_video_buffers(&video, setup);
 	ret = app_file_create(&video.file, place, file_name(setup),
 			      frame_count(setup) * row_stride(setup), APPROXFTL_APPROXIMATE, error);
 	for (; !ret && video.frame < frame_count(setup); video.frame++)
-		ret = write_frame(&video, header, error);
+		ret = write_video_frame(&video, header, error);
 	if (!ret)
-		ret = app_file_settle(&video.file, error);
+		ret = app_file_sync(&video.file, error);
 	free(header);
-	end_video(&video);
+	free_video_buffers(&video);
 	return ret;
 }
 
-static int read_piece(struct video *video, u64 row, struct aftl_error *error)
+static int read_video_piece(struct video *video, u64 row, struct aftl_error *error)
 {
 	u64 i, width = video->setup.width;
 	u8 *before = video->before + row * width;
@@ -187,12 +187,12 @@ static int read_piece(struct video *video, u64 row, struct aftl_error *error)
 }
 
 /* All frames must have equal headers. */
-static int check_header(struct video *video, struct aftl_error *error)
+static int check_frame_header(struct video *video, struct aftl_error *error)
 {
-	char *header = file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
+	char *header = alloc_file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
 	int ret;
 
-	make_header(&video->setup, wanted);
+	make_picture_header(&video->setup, wanted);
 	ret = app_file_read(&video->file, header, video->frame * row_stride(&video->setup),
 			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
@@ -206,14 +206,14 @@ static int check_header(struct video *video, struct aftl_error *error)
 static int read_frame(struct video *video, struct app_result *result, struct aftl_error *error)
 {
 	double squared = result->squared;
-	int ret = check_header(video, error);
+	int ret = check_frame_header(video, error);
 
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
-		ret = read_piece(video, row, error);
+		ret = read_video_piece(video, row, error);
 		if (!ret) {
 			/* Decode a piece and compare it; overwrites the stored piece. */
-			picture_piece(&video->setup, video->frame, row, video->stored);
-			picture_compare(&video->setup, video->pixels, video->stored, result);
+			picture_fill_piece(&video->setup, video->frame, row, video->stored);
+			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
 		}
 	}
 	if (video->setup.group)
@@ -230,16 +230,16 @@ static int compute_pictures(const struct app_place *place, const struct app_setu
 
 	if (setup->scans)
 		return progressive_compute(place, setup, result, error);
-	begin_video(&video, setup);
+	alloc_video_buffers(&video, setup);
 	ret = app_file_open(&video.file, place, file_name(setup), APPROXFTL_APPROXIMATE, error);
 	for (; !ret && video.frame < frame_count(setup); video.frame++)
 		ret = read_frame(&video, result, error);
-	end_video(&video);
+	free_video_buffers(&video);
 	return ret;
 }
 
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_picture_result(const struct app_place *place, const struct app_setup *setup,
+				struct app_result *result, struct aftl_error *error)
 {
 	struct app_result again = { 0 };
 	int ret = compute_pictures(place, setup, &again, error);
@@ -254,14 +254,14 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 #define FOURTH_POWERS_OF_BITS 286331153.0
 
 /* The expected mean square error is the sum over bits of flip probability times squared weight. */
-static bool forecast_psnr(const struct app_setup *setup, struct app_forecast *forecast)
+static bool forecast_picture_psnr(const struct app_setup *setup, struct app_forecast *forecast)
 {
-	double pixels = (double)(frame_count(setup) * picture_pixels(setup));
+	double pixels = (double)(frame_count(setup) * picture_pixel_count(setup));
 
 	if (setup->scans)
 		progressive_forecast(setup, forecast);
 	else if (setup->group)
-		groups_forecast(setup, forecast);
+		forecast_frame_groups(setup, forecast);
 	else
 		*forecast = (struct app_forecast){ SQUARES_OF_BITS,
 						   FOURTH_POWERS_OF_BITS / pixels };
@@ -277,12 +277,12 @@ const struct app app_img = {
 	.usual = { .width = 1024, .height = 1024, .segment = 1, .seed = 1 },
 	.forms = { .scans = 9 },
 	.inputs = { { "image", APPROXFTL_APPROXIMATE } },
-	.refuses = pictures_refuse,
-	.is_precise = is_precise,
+	.refuses = is_picture_size_invalid,
+	.is_precise = is_picture_offset_precise,
 	.create = create_pictures,
 	.compute = compute_pictures,
-	.check_result = check_result,
-	.forecast = forecast_psnr,
+	.check_result = check_picture_result,
+	.forecast = forecast_picture_psnr,
 };
 
 const struct app app_vid = {
@@ -294,10 +294,10 @@ const struct app app_vid = {
 	.usual = { .width = 320, .height = 192, .frames = 32, .segment = 1, .seed = 1 },
 	.forms = { .group = 8 },
 	.inputs = { { "video", APPROXFTL_APPROXIMATE } },
-	.refuses = pictures_refuse,
-	.is_precise = is_precise,
+	.refuses = is_picture_size_invalid,
+	.is_precise = is_picture_offset_precise,
 	.create = create_pictures,
 	.compute = compute_pictures,
-	.check_result = check_result,
-	.forecast = forecast_psnr,
+	.check_result = check_picture_result,
+	.forecast = forecast_picture_psnr,
 };

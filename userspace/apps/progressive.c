@@ -34,22 +34,22 @@ static u32 late_planes(const struct app_setup *setup)
 }
 
 /* Return: the scan that contains a bit plane of a coefficient. */
-static u32 scan_of(const struct app_setup *setup, u32 cell, u32 plane)
+static u32 scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
 {
 	if (!cell || plane >= late_planes(setup))
 		return 0;
 	return 2 * (late_planes(setup) - plane) - (cell < HIGH_CELL);
 }
 
-static u64 block_count(const struct app_setup *setup)
+static u64 picture_block_count(const struct app_setup *setup)
 {
-	return picture_pixels(setup) / BLOCK_CELLS;
+	return picture_pixel_count(setup) / BLOCK_CELLS;
 }
 
 /* Bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
-static u64 run_bytes(const struct app_setup *setup)
+static u64 bit_plane_bytes(const struct app_setup *setup)
 {
-	return block_count(setup) / 8;
+	return picture_block_count(setup) / 8;
 }
 
 static u32 scan_runs(const struct app_setup *setup, u32 scan)
@@ -62,7 +62,7 @@ static u32 scan_runs(const struct app_setup *setup, u32 scan)
 /* Size of a scan without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
-	return DIV_ROUND_UP(scan_runs(setup, scan) * run_bytes(setup), FILE_UNIT) * FILE_UNIT;
+	return DIV_ROUND_UP(scan_runs(setup, scan) * bit_plane_bytes(setup), FILE_UNIT) * FILE_UNIT;
 }
 
 /* Offset of a scan's header in the file. */
@@ -86,15 +86,15 @@ bool progressive_is_precise(const struct app_setup *setup, u64 offset)
 	return offset - scan_offset(setup, scan) < HEADER_BYTES;
 }
 
-static void begin_image(struct progressive *image, const struct app_setup *setup)
+static void alloc_image_buffers(struct progressive *image, const struct app_setup *setup)
 {
 	image->setup = *setup;
-	image->cells = file_buffer(picture_pixels(setup));
+	image->cells = alloc_file_buffer(picture_pixel_count(setup));
 	/* Scan 0 is the largest one. */
-	image->scan = file_buffer(scan_bytes(setup, 0));
+	image->scan = alloc_file_buffer(scan_bytes(setup, 0));
 }
 
-static void end_image(struct progressive *image)
+static void free_image_buffers(struct progressive *image)
 {
 	free(image->cells);
 	free(image->scan);
@@ -102,9 +102,9 @@ static void end_image(struct progressive *image)
 }
 
 /* Code or decode the blocks of the piece that begins at @row. */
-static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
+static void transform_piece_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
-	u64 i, width = image->setup.width, count = block_count(&image->setup);
+	u64 i, width = image->setup.width, count = picture_block_count(&image->setup);
 	u8 cells[BLOCK_CELLS];
 
 	for (i = 0; i < width * PIECE_ROWS / BLOCK_CELLS; i++) {
@@ -113,19 +113,19 @@ static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool sto
 		u8 *to = image->cells + row * width / BLOCK_CELLS + i;
 
 		if (store)
-			block_code(first, width, PROGRESSIVE_STEP, cells);
+			block_encode_pixels(first, width, PROGRESSIVE_STEP, cells);
 		for (u32 cell = 0; cell < BLOCK_CELLS; cell++)
 			*(store ? &to[cell * count] : &cells[cell]) =
 				store ? cells[cell] : to[cell * count];
 		if (!store)
-			block_decode(cells, PROGRESSIVE_STEP, first, width);
+			block_decode_pixels(cells, PROGRESSIVE_STEP, first, width);
 	}
 }
 
 /* Copy a bit plane of a coefficient to the buffer of a scan, or add it from there. */
-static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
+static void move_bit_plane(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
 {
-	u64 i, count = block_count(&image->setup);
+	u64 i, count = picture_block_count(&image->setup);
 	u8 *cells = image->cells + cell * count;
 
 	for (i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bo
 	}
 }
 
-static void move_scan(struct progressive *image, u32 scan, bool store)
+static void move_scan_bit_planes(struct progressive *image, u32 scan, bool store)
 {
 	u8 *run = image->scan;
 
@@ -144,15 +144,15 @@ static void move_scan(struct progressive *image, u32 scan, bool store)
 		memset(run, 0, scan_bytes(&image->setup, scan));
 	for (u32 cell = 0; cell < BLOCK_CELLS; cell++) {
 		for (u32 plane = PLANES; plane-- > 0;) {
-			if (scan_of(&image->setup, cell, plane) != scan)
+			if (scan_of_bit_plane(&image->setup, cell, plane) != scan)
 				continue;
-			move_run(image, cell, plane, run, store);
-			run += run_bytes(&image->setup);
+			move_bit_plane(image, cell, plane, run, store);
+			run += bit_plane_bytes(&image->setup);
 		}
 	}
 }
 
-static void make_header(const struct app_setup *setup, u32 scan, char *header)
+static void make_scan_header(const struct app_setup *setup, u32 scan, char *header)
 {
 	char tail[40];
 
@@ -160,18 +160,18 @@ static void make_header(const struct app_setup *setup, u32 scan, char *header)
 	header_make(header, MAGIC_SCAN, setup, tail);
 }
 
-static int write_scan(struct progressive *image, u32 scan, struct aftl_error *error)
+static int write_image_scan(struct progressive *image, u32 scan, struct aftl_error *error)
 {
 	u64 offset = scan_offset(&image->setup, scan);
-	char *header = file_buffer(HEADER_BYTES);
+	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
-	make_header(&image->setup, scan, header);
+	make_scan_header(&image->setup, scan, header);
 	ret = app_file_protect(&image->file, header, offset, HEADER_BYTES, error);
 	free(header);
 	if (ret)
 		return ret;
-	move_scan(image, scan, true);
+	move_scan_bit_planes(image, scan, true);
 	return (scan ? app_file_write : app_file_protect)(&image->file, image->scan,
 							  offset + HEADER_BYTES,
 							  scan_bytes(&image->setup, scan), error);
@@ -184,29 +184,29 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 	int ret;
 	u8 *pixels;
 
-	begin_image(&image, setup);
-	pixels = file_buffer(image.setup.width * PIECE_ROWS);
+	alloc_image_buffers(&image, setup);
+	pixels = alloc_file_buffer(image.setup.width * PIECE_ROWS);
 	for (u64 row = 0; row < image.setup.height; row += PIECE_ROWS) {
-		picture_piece(&image.setup, 0, row, pixels);
-		move_blocks(&image, row, pixels, true);
+		picture_fill_piece(&image.setup, 0, row, pixels);
+		transform_piece_blocks(&image, row, pixels, true);
 	}
 	free(pixels);
 	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
-		ret = write_scan(&image, scan, error);
+		ret = write_image_scan(&image, scan, error);
 	if (!ret)
-		ret = app_file_settle(&image.file, error);
-	end_image(&image);
+		ret = app_file_sync(&image.file, error);
+	free_image_buffers(&image);
 	return ret;
 }
 
-static int check_header(struct progressive *image, u32 scan, struct aftl_error *error)
+static int check_scan_header(struct progressive *image, u32 scan, struct aftl_error *error)
 {
-	char *header = file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
+	char *header = alloc_file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
 	int ret;
 
-	make_header(&image->setup, scan, wanted);
+	make_scan_header(&image->setup, scan, wanted);
 	ret = app_file_read(&image->file, header, scan_offset(&image->setup, scan), HEADER_BYTES,
 			    error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
@@ -217,16 +217,16 @@ static int check_header(struct progressive *image, u32 scan, struct aftl_error *
 	return ret;
 }
 
-static int read_scan(struct progressive *image, u32 scan, struct aftl_error *error)
+static int read_image_scan(struct progressive *image, u32 scan, struct aftl_error *error)
 {
-	int ret = check_header(image, scan, error);
+	int ret = check_scan_header(image, scan, error);
 
 	if (!ret)
 		ret = app_file_read(&image->file, image->scan,
 				    scan_offset(&image->setup, scan) + HEADER_BYTES,
 				    scan_bytes(&image->setup, scan), error);
 	if (!ret)
-		move_scan(image, scan, false);
+		move_scan_bit_planes(image, scan, false);
 	return ret;
 }
 
@@ -234,15 +234,15 @@ static int read_scan(struct progressive *image, u32 scan, struct aftl_error *err
 static void compare_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
-	u8 *seen = file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
+	u8 *seen = alloc_file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
 
 	for (u64 row = 0; row < image->setup.height; row += PIECE_ROWS) {
-		move_blocks(image, row, seen, false);
-		picture_piece(&image->setup, 0, row, original);
-		move_blocks(image, row, original, true);
-		move_blocks(image, row, wanted, false);
-		picture_compare(&image->setup, seen, wanted, result);
-		result->coding += (double)picture_squared(&image->setup, wanted, original);
+		transform_piece_blocks(image, row, seen, false);
+		picture_fill_piece(&image->setup, 0, row, original);
+		transform_piece_blocks(image, row, original, true);
+		transform_piece_blocks(image, row, wanted, false);
+		picture_compare_piece(&image->setup, seen, wanted, result);
+		result->coding += (double)picture_square_error(&image->setup, wanted, original);
 	}
 	free(seen);
 }
@@ -254,14 +254,15 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	int ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
 
 	if (!ret)
-		ret = app_file_reaches(&image.file, scan_offset(setup, (u32)setup->scans), error);
+		ret = app_file_has_length(&image.file, scan_offset(setup, (u32)setup->scans),
+					  error);
 	if (!ret)
-		begin_image(&image, setup);
+		alloc_image_buffers(&image, setup);
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
-		ret = read_scan(&image, scan, error);
+		ret = read_image_scan(&image, scan, error);
 	if (!ret)
 		compare_picture(&image, result);
-	end_image(&image);
+	free_image_buffers(&image);
 	return ret;
 }
 
@@ -277,6 +278,6 @@ void progressive_forecast(const struct app_setup *setup, struct app_forecast *fo
 		double square = worth * worth;
 
 		forecast->mean += share * square;
-		forecast->variance += share * square * square / (double)picture_pixels(setup);
+		forecast->variance += share * square * square / (double)picture_pixel_count(setup);
 	}
 }

@@ -59,37 +59,37 @@ struct block {
 	u64 span;
 };
 
-static bool series_refuses(const struct app_setup *setup)
+static bool is_series_size_invalid(const struct app_setup *setup)
 {
 	return setup->size > 1 << 30;
 }
 
-static u64 series_blocks(const struct app_setup *setup)
+static u64 count_series_blocks(const struct app_setup *setup)
 {
 	return DIV_ROUND_UP(setup->size, BLOCK_SAMPLES);
 }
 
 static u64 samples_bytes(const struct app_setup *setup)
 {
-	return HEADER_BYTES + series_blocks(setup) * FILE_UNIT;
+	return HEADER_BYTES + count_series_blocks(setup) * FILE_UNIT;
 }
 
-static bool is_outlier(const struct app_setup *setup, u64 at)
+static bool is_sample_outlier(const struct app_setup *setup, u64 at)
 {
 	return app_draw(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
 }
 
-static u64 outlier_words(const struct app_setup *setup)
+static u64 outlier_list_words(const struct app_setup *setup)
 {
 	u64 at, words = 1;
 
 	for (at = 0; at < setup->size; at++)
-		words += is_outlier(setup, at) ? 2 : 0;
+		words += is_sample_outlier(setup, at) ? 2 : 0;
 	return words;
 }
 
 /* A daily and a slower oscillation, in thousandths of a degree, plus noise. */
-static s64 usual_value(const struct app_setup *setup, u64 at)
+static s64 usual_sample_value(const struct app_setup *setup, u64 at)
 {
 	double turn = 2 * M_PI * (double)at;
 
@@ -103,12 +103,12 @@ static s64 original_sample(const struct app_setup *setup, u64 at)
 	u64 draw = app_draw(setup, PURPOSE_OUTLIERS, at) / RARITY;
 	s64 jump = 100000 + (s64)(draw / 2 % 900000);
 
-	if (!is_outlier(setup, at))
-		return usual_value(setup, at);
-	return usual_value(setup, at) + (draw % 2 ? jump : -jump);
+	if (!is_sample_outlier(setup, at))
+		return usual_sample_value(setup, at);
+	return usual_sample_value(setup, at) + (draw % 2 ? jump : -jump);
 }
 
-static void fill_block(const struct app_setup *setup, u64 number, struct block *block)
+static void fill_sample_block(const struct app_setup *setup, u64 number, struct block *block)
 {
 	u64 first = number * BLOCK_SAMPLES;
 	s64 greatest = INT64_MIN;
@@ -117,7 +117,7 @@ static void fill_block(const struct app_setup *setup, u64 number, struct block *
 	block->least = INT64_MAX;
 	for (u32 i = 0; i < block->count; i++) {
 		block->values[i] = original_sample(setup, first + i);
-		block->is_outlier[i] = is_outlier(setup, first + i);
+		block->is_outlier[i] = is_sample_outlier(setup, first + i);
 		if (block->is_outlier[i])
 			continue;
 		block->least = min(block->least, block->values[i]);
@@ -140,8 +140,8 @@ static int open_indices(struct series *series, open_function get, const struct a
 			struct aftl_error *error)
 {
 	const struct app_setup *setup = &series->setup;
-	struct array_shape index = { "index", 2 * series_blocks(setup), 0, 0, NULL };
-	struct array_shape outliers = { "outliers", outlier_words(setup), 0, 0, NULL };
+	struct array_shape index = { "index", 2 * count_series_blocks(setup), 0, 0, NULL };
+	struct array_shape outliers = { "outliers", outlier_list_words(setup), 0, 0, NULL };
 	int ret = get(&series->index, place, &index, setup, error);
 
 	return ret ? ret : get(&series->outliers, place, &outliers, setup, error);
@@ -152,26 +152,26 @@ static u64 *word_at(struct array *array, u64 word, bool write)
 	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
 
-static void begin_series(struct series *series, const struct app_setup *setup)
+static void alloc_series_buffers(struct series *series, const struct app_setup *setup)
 {
-	*series = (struct series){ .setup = *setup, .stored = file_buffer(FILE_UNIT) };
+	*series = (struct series){ .setup = *setup, .stored = alloc_file_buffer(FILE_UNIT) };
 }
 
-static int end_series(struct series *series, int ret, struct aftl_error *error)
+static int close_series_arrays(struct series *series, int ret, struct aftl_error *error)
 {
 	struct array *const all[] = { &series->index, &series->outliers };
 	u64 repaired = 0;
 
 	free(series->stored);
 	app_file_close(&series->file);
-	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &repaired, error);
 }
 
-static int write_block(struct series *series, u64 number, struct aftl_error *error)
+static int write_sample_block(struct series *series, u64 number, struct aftl_error *error)
 {
 	struct block block;
 
-	fill_block(&series->setup, number, &block);
+	fill_sample_block(&series->setup, number, &block);
 	*word_at(&series->index, 2 * number, true) = (u64)block.least;
 	*word_at(&series->index, 2 * number + 1, true) = block.span;
 	memset(series->stored, 0, FILE_UNIT);
@@ -190,7 +190,7 @@ static int write_block(struct series *series, u64 number, struct aftl_error *err
 static int create_samples(struct series *series, const struct app_place *place,
 			  struct aftl_error *error)
 {
-	char *header = file_buffer(HEADER_BYTES);
+	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
 	ret = app_file_create(&series->file, place, SAMPLES_NAME, samples_bytes(&series->setup),
@@ -208,21 +208,21 @@ static int create_series(const struct app_place *place, const struct app_setup *
 	struct series series;
 	int ret;
 
-	begin_series(&series, setup);
+	alloc_series_buffers(&series, setup);
 	ret = create_samples(&series, place, error);
 	if (!ret)
 		ret = open_indices(&series, array_create, place, error);
-	for (u64 number = 0; !ret && number < series_blocks(setup); number++)
-		ret = write_block(&series, number, error);
+	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++)
+		ret = write_sample_block(&series, number, error);
 	if (!ret) {
 		*word_at(&series.outliers, series.next, true) = NOWHERE;
-		ret = app_file_settle(&series.file, error);
+		ret = app_file_sync(&series.file, error);
 	}
-	return end_series(&series, ret, error);
+	return close_series_arrays(&series, ret, error);
 }
 
 /* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
-static bool take_outlier(struct series *series, u64 at, u64 *value)
+static bool take_listed_outlier(struct series *series, u64 at, u64 *value)
 {
 	if (*word_at(&series->outliers, series->next, false) != at)
 		return false;
@@ -232,7 +232,7 @@ static bool take_outlier(struct series *series, u64 at, u64 *value)
 }
 
 /* Compare a block that was read, sample by sample. A damaged index must not end the program. */
-static void compare_block(struct series *series, u64 number, struct app_result *result)
+static void compare_sample_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *word_at(&series->index, 2 * number, false), value;
 	u64 span = *word_at(&series->index, 2 * number + 1, false);
@@ -240,7 +240,7 @@ static void compare_block(struct series *series, u64 number, struct app_result *
 	u32 i;
 
 	for (i = 0; i < BLOCK_SAMPLES && first + i < series->setup.size; i++) {
-		if (!take_outlier(series, first + i, &value)) {
+		if (!take_listed_outlier(series, first + i, &value)) {
 			result->repaired += series->stored[i] > span;
 			if (series->stored[i] <= span)
 				before = series->stored[i];
@@ -258,23 +258,23 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 	struct series series;
 	int ret;
 
-	begin_series(&series, setup);
+	alloc_series_buffers(&series, setup);
 	ret = app_file_open(&series.file, place, SAMPLES_NAME, APPROXFTL_APPROXIMATE, error);
 	if (!ret)
-		ret = app_file_reaches(&series.file, samples_bytes(setup), error);
+		ret = app_file_has_length(&series.file, samples_bytes(setup), error);
 	if (!ret)
 		ret = open_indices(&series, array_open, place, error);
-	for (u64 number = 0; !ret && number < series_blocks(setup); number++) {
+	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++) {
 		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
 				    FILE_UNIT, error);
 		if (!ret)
-			compare_block(&series, number, result);
+			compare_sample_block(&series, number, result);
 	}
-	return end_series(&series, ret, error);
+	return close_series_arrays(&series, ret, error);
 }
 
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_series_result(const struct app_place *place, const struct app_setup *setup,
+			       struct app_result *result, struct aftl_error *error)
 {
 	struct app_result again = { 0 };
 	int ret = compute_series(place, setup, &again, error);
@@ -285,7 +285,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 }
 
 /* Effect of each single flip in a sample: an error of the bit's weight, or the previous sample. */
-static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
+static void forecast_sample_error(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
 {
 	for (unsigned int bit = 0; bit < SAMPLE_BITS; bit++) {
 		u16 flipped = sample ^ (u16)(1 << bit);
@@ -296,14 +296,14 @@ static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecas
 	}
 }
 
-static void forecast_block(const struct block *block, struct app_forecast *forecast)
+static void forecast_block_error(const struct block *block, struct app_forecast *forecast)
 {
 	u16 before = 0;
 
 	for (u32 i = 0; i < block->count; i++) {
 		if (block->is_outlier[i])
 			continue;
-		forecast_sample(stored_sample(block, i), before, block->span, forecast);
+		forecast_sample_error(stored_sample(block, i), before, block->span, forecast);
 		before = stored_sample(block, i);
 	}
 }
@@ -314,9 +314,9 @@ static bool forecast_series_error(const struct app_setup *setup, struct app_fore
 	struct block block;
 
 	*forecast = (struct app_forecast){ 0 };
-	for (u64 number = 0; number < series_blocks(setup); number++) {
-		fill_block(setup, number, &block);
-		forecast_block(&block, forecast);
+	for (u64 number = 0; number < count_series_blocks(setup); number++) {
+		fill_sample_block(setup, number, &block);
+		forecast_block_error(&block, forecast);
 	}
 	forecast->mean /= samples;
 	forecast->variance /= samples * samples;
@@ -332,9 +332,9 @@ const struct app app_log = {
 	.usual = { .size = 1 << 20, .seed = 1 },
 	.inputs = { { SAMPLES_NAME, APPROXFTL_APPROXIMATE }, { "index", APPROXFTL_PRECISE },
 		    { "outliers", APPROXFTL_PRECISE } },
-	.refuses = series_refuses,
+	.refuses = is_series_size_invalid,
 	.create = create_series,
 	.compute = compute_series,
-	.check_result = check_result,
+	.check_result = check_series_result,
 	.forecast = forecast_series_error,
 };

@@ -8,7 +8,7 @@ const struct app_parameter app_parameters[APP_PARAMETERS] = {
 #undef PARAMETER
 };
 
-int setup_check(const struct app_setup *setup, struct aftl_error *error)
+int app_setup_check(const struct app_setup *setup, struct aftl_error *error)
 {
 	struct app_setup copy = *setup;
 
@@ -29,7 +29,7 @@ int setup_check(const struct app_setup *setup, struct aftl_error *error)
 #define COMMENT_BYTES 72
 
 /* Pad the header with comment lines up to its tail. */
-static void pad_header(char *at, const char *end)
+static void pad_header_with_comments(char *at, const char *end)
 {
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
@@ -56,19 +56,19 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 			used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
 					  app_parameters[i].name,
 					  (unsigned long long)*setup_value(&copy, i));
-	pad_header(text + used, end);
+	pad_header_with_comments(text + used, end);
 	scnprintf(end, strlen(tail) + 1, "%s", tail);
 	memcpy(header, text, HEADER_BYTES);
 }
 
-static void take_line(struct app_setup *setup, const char *name, u64 value)
+static void parse_header_line(struct app_setup *setup, const char *name, u64 value)
 {
 	for (unsigned int i = 0; i < APP_PARAMETERS; i++)
 		if (!strcmp(app_parameters[i].name, name))
 			*setup_value(setup, i) = value;
 }
 
-static bool has_magic(const char *text)
+static bool has_picture_magic(const char *text)
 {
 	static const char *const known[] = { MAGIC_ARRAY, MAGIC_SERIES, MAGIC_SCAN, MAGIC_PIXELS,
 					     MAGIC_DIFFERENCES };
@@ -79,7 +79,7 @@ static bool has_magic(const char *text)
 	return false;
 }
 
-int header_parse(const char *header, struct app_setup *setup, struct aftl_error *error)
+int app_header_parse(const char *header, struct app_setup *setup, struct aftl_error *error)
 {
 	char text[HEADER_BYTES + 1], name[16], *line = text;
 	unsigned long long value;
@@ -87,10 +87,10 @@ int header_parse(const char *header, struct app_setup *setup, struct aftl_error 
 	*setup = (struct app_setup){ 0 };
 	memcpy(text, header, HEADER_BYTES);
 	text[HEADER_BYTES] = '\0';
-	if (!has_magic(text))
+	if (!has_picture_magic(text))
 		return aftl_fail(error, -EINVAL, "it has no header of this program");
 	while ((line = strchr(line, '\n')) && *++line == '#')
 		if (sscanf(line, "# %15[a-z] %llu", name, &value) == 2)
-			take_line(setup, name, value);
-	return setup_check(setup, error);
+			parse_header_line(setup, name, value);
+	return app_setup_check(setup, error);
 }

@@ -53,7 +53,7 @@ static inline u64 *setup_value(struct app_setup *setup, unsigned int parameter)
 }
 
 /* Check that every value is valid or 0. */
-int __must_check setup_check(const struct app_setup *setup, struct aftl_error *error);
+int __must_check app_setup_check(const struct app_setup *setup, struct aftl_error *error);
 
 /**
  * header_make() - write the text of a header
@@ -66,11 +66,11 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 		 const char *tail);
 
 /**
- * header_parse() - read the parameters from a header, which may hold any bytes
+ * app_header_parse() - read the parameters from a header, which may hold any bytes
  *
  * Return: 0, or -EINVAL with a message that does not name the file.
  */
-int __must_check header_parse(const char *header, struct app_setup *setup,
-			      struct aftl_error *error);
+int __must_check app_header_parse(const char *header, struct app_setup *setup,
+				  struct aftl_error *error);
 
 #endif

@@ -10,42 +10,42 @@
 
 #include "app.h"
 
-static bool smm_refuses(const struct app_setup *setup)
+static bool is_smm_size_invalid(const struct app_setup *setup)
 {
 	return setup->size > 1 << 26 || setup->degree > setup->size / 4;
 }
 
-static u64 row_degree(const struct app_setup *setup, u64 row)
+static u64 matrix_row_degree(const struct app_setup *setup, u64 row)
 {
 	return 1 + aftl_scale_random(app_draw(setup, PURPOSE_DEGREES, row),
 			      (u32)(2 * setup->degree - 1));
 }
 
-static u64 nonzero_count(const struct app_setup *setup)
+static u64 matrix_nonzero_count(const struct app_setup *setup)
 {
 	u64 row, count = 0;
 
 	for (row = 0; row < setup->size; row++)
-		count += row_degree(setup, row);
+		count += matrix_row_degree(setup, row);
 	return count;
 }
 
 /* Columns of a row ascend and spread over the whole row. */
-static u64 column_of(const struct app_setup *setup, u64 row, u64 position)
+static u64 column_of_nonzero(const struct app_setup *setup, u64 row, u64 position)
 {
-	u64 room = setup->size / row_degree(setup, row);
+	u64 room = setup->size / matrix_row_degree(setup, row);
 
 	return position * room + app_draw(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
 }
 
 static double matrix_weight(const struct app_setup *setup, u64 row, u64 position)
 {
-	return 0.5 + app_uniform(setup, PURPOSE_MATRIX, row << 16 | position);
+	return 0.5 + app_draw_uniform(setup, PURPOSE_MATRIX, row << 16 | position);
 }
 
-static double vector_word(const struct app_setup *setup, u64 index)
+static double smm_vector_word(const struct app_setup *setup, u64 index)
 {
-	return app_uniform(setup, PURPOSE_VECTOR, index);
+	return app_draw_uniform(setup, PURPOSE_VECTOR, index);
 }
 
 /* The arrays of the matrix. One page of each in memory is enough. */
@@ -59,10 +59,10 @@ typedef int (*open_function)(struct array *array, const struct app_place *place,
 			     const struct array_shape *shape, const struct app_setup *setup,
 			     struct aftl_error *error);
 
-static int get_matrix(struct matrix *matrix, open_function get, const struct app_place *place,
-		      const struct app_setup *setup, struct aftl_error *error)
+static int open_arrays(struct matrix *matrix, open_function get, const struct app_place *place,
+		       const struct app_setup *setup, struct aftl_error *error)
 {
-	u64 count = nonzero_count(setup);
+	u64 count = matrix_nonzero_count(setup);
 	struct array_shape values = { "values", count, 1, 0, NULL };
 	struct array_shape columns = { "columns", count, 0, 0, NULL };
 	struct array_shape rows = { "rows", setup->size + 1, 0, 0, NULL };
@@ -77,11 +77,11 @@ static int get_matrix(struct matrix *matrix, open_function get, const struct app
 	return ret;
 }
 
-static int put_matrix(struct matrix *matrix, int ret, u64 *repaired, struct aftl_error *error)
+static int close_arrays(struct matrix *matrix, int ret, u64 *repaired, struct aftl_error *error)
 {
 	struct array *const all[] = { &matrix->values, &matrix->columns, &matrix->rows };
 
-	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
 static u64 *index_at(struct array *array, u64 index, bool write)
@@ -91,25 +91,25 @@ static u64 *index_at(struct array *array, u64 index, bool write)
 
 static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 row, u64 begin)
 {
-	u64 i, degree = row_degree(setup, row);
+	u64 i, degree = matrix_row_degree(setup, row);
 	double sum = 0;
 
 	for (i = 0; i < degree; i++)
 		sum += matrix_weight(setup, row, i);
 	for (i = 0; i < degree; i++) {
 		array_put(&matrix->values, begin + i, matrix_weight(setup, row, i) / sum);
-		*index_at(&matrix->columns, begin + i, true) = column_of(setup, row, i);
+		*index_at(&matrix->columns, begin + i, true) = column_of_nonzero(setup, row, i);
 	}
 }
 
-static struct array_shape vector_shape(const struct app_setup *setup)
+static struct array_shape smm_vector_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "vector", setup->size, 1.000001, 0, NULL };
 }
 
-static struct array_shape product_shape(const struct app_setup *setup)
+static struct array_shape smm_product_shape(const struct app_setup *setup)
 {
-	struct array_shape shape = vector_shape(setup);
+	struct array_shape shape = smm_vector_shape(setup);
 
 	shape.name = "product";
 	return shape;
@@ -118,10 +118,10 @@ static struct array_shape product_shape(const struct app_setup *setup)
 static int create_smm_input(const struct app_place *place, const struct app_setup *setup,
 			    struct aftl_error *error)
 {
-	struct array_shape shape = vector_shape(setup);
+	struct array_shape shape = smm_vector_shape(setup);
 	struct matrix matrix;
 	u64 repaired = 0;
-	int ret = get_matrix(&matrix, array_create, place, setup, error);
+	int ret = open_arrays(&matrix, array_create, place, setup, error);
 
 	if (!ret) {
 		u64 row, begin = 0;
@@ -129,12 +129,12 @@ static int create_smm_input(const struct app_place *place, const struct app_setu
 		for (row = 0; row < setup->size; row++) {
 			*index_at(&matrix.rows, row, true) = begin;
 			fill_row(&matrix, setup, row, begin);
-			begin += row_degree(setup, row);
+			begin += matrix_row_degree(setup, row);
 		}
 		*index_at(&matrix.rows, row, true) = begin;
 	}
-	ret = put_matrix(&matrix, ret, &repaired, error);
-	return ret ? ret : app_fill(place, &shape, setup, vector_word, error);
+	ret = close_arrays(&matrix, ret, &repaired, error);
+	return ret ? ret : app_fill_array(place, &shape, setup, smm_vector_word, error);
 }
 
 /* Multiply a row by @in, or by ones. Indices are used only if they are within bounds. */
@@ -161,16 +161,18 @@ static int iterate_products(struct matrix *matrix, struct array *vectors,
 	for (u64 round = 0; !ret && round < setup->rounds; round++, from = !from) {
 		for (u64 row = 0; row < setup->size; row++)
 			array_put(&vectors[!from], row, row_product(matrix, row, &vectors[from]));
-		ret = array_settle(&vectors[!from], error);
+		ret = array_write_back_all(&vectors[!from], error);
 	}
 	return ret;
 }
 
 /* Create the initial vector in the array that the first round reads. */
-static int begin_with(struct array *vectors, const struct app_place *place,
-		      const struct app_setup *setup, u64 *repaired, struct aftl_error *error)
+static int create_initial_vector(struct array *vectors, const struct app_place *place,
+				 const struct app_setup *setup, u64 *repaired,
+				 struct aftl_error *error)
 {
-	struct array_shape in = vector_shape(setup), out = product_shape(setup), other = out;
+	struct array_shape in = smm_vector_shape(setup), out = smm_product_shape(setup),
+			   other = out;
 	struct array vector, *const all[] = { &vector };
 	unsigned int first = setup->rounds % 2 ? 0 : 1;
 	int ret;
@@ -183,7 +185,7 @@ static int begin_with(struct array *vectors, const struct app_place *place,
 		ret = array_create(&vectors[1], place, &out, setup, error);
 	for (u64 i = 0; !ret && i < setup->size; i++)
 		array_put(&vectors[first], i, array_value(&vector, i));
-	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, repaired, error);
 }
 
 static int compute_smm(const struct app_place *place, const struct app_setup *setup,
@@ -192,26 +194,26 @@ static int compute_smm(const struct app_place *place, const struct app_setup *se
 	struct array vectors[2] = { { .shape = { 0 } } };
 	struct array *const all[] = { &vectors[0], &vectors[1] };
 	struct matrix matrix;
-	int ret = get_matrix(&matrix, array_open, place, setup, error);
+	int ret = open_arrays(&matrix, array_open, place, setup, error);
 
 	if (!ret)
-		ret = begin_with(vectors, place, setup, &result->repaired, error);
+		ret = create_initial_vector(vectors, place, setup, &result->repaired, error);
 	if (!ret)
 		ret = iterate_products(&matrix, vectors, setup, error);
-	ret = put_matrix(&matrix, ret, &result->repaired, error);
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	ret = close_arrays(&matrix, ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_smm_result(const struct app_place *place, const struct app_setup *setup,
+			    struct app_result *result, struct aftl_error *error)
 {
 	struct matrix matrix;
-	int ret = get_matrix(&matrix, array_open, place, setup, error);
+	int ret = open_arrays(&matrix, array_open, place, setup, error);
 
 	for (u64 row = 0; !ret && row < setup->size; row++)
 		result->error = fmax(result->error, fabs(row_product(&matrix, row, NULL) - 1));
 	result->tolerance = APP_ROUNDING;
-	return put_matrix(&matrix, ret, &result->repaired, error);
+	return close_arrays(&matrix, ret, &result->repaired, error);
 }
 
 const struct app app_smm = {
@@ -227,9 +229,9 @@ const struct app app_smm = {
 		{ "rows", APPROXFTL_PRECISE },
 	},
 	.output = "product",
-	.refuses = smm_refuses,
-	.output_shape = product_shape,
+	.refuses = is_smm_size_invalid,
+	.output_shape = smm_product_shape,
 	.create = create_smm_input,
 	.compute = compute_smm,
-	.check_result = check_result,
+	.check_result = check_smm_result,
 };

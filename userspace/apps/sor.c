@@ -13,13 +13,13 @@
 /* Sweeps in one pass. */
 #define SWEEPS 16
 
-static bool sor_refuses(const struct app_setup *setup)
+static bool is_sor_size_invalid(const struct app_setup *setup)
 {
 	return setup->size < 8 || setup->size > ARRAY_PAGE_WORDS ||
 	       (setup->size & (setup->size - 1));
 }
 
-static double exact_solution(const struct app_setup *setup, u64 row, u64 column)
+static double exact_grid_solution(const struct app_setup *setup, u64 row, u64 column)
 {
 	double last = (double)(setup->size - 1);
 	double x = (double)column / last, y = (double)row / last;
@@ -27,27 +27,27 @@ static double exact_solution(const struct app_setup *setup, u64 row, u64 column)
 	return x * x - y * y;
 }
 
-static bool on_border(const struct app_setup *setup, u64 row, u64 column)
+static bool is_on_grid_border(const struct app_setup *setup, u64 row, u64 column)
 {
 	u64 last = setup->size - 1;
 
 	return row == 0 || column == 0 || row == last || column == last;
 }
 
-static double grid_word(const struct app_setup *setup, u64 index)
+static double sor_grid_word(const struct app_setup *setup, u64 index)
 {
 	u64 row = index / setup->size, column = index % setup->size;
 
-	return on_border(setup, row, column) ? exact_solution(setup, row, column) : 0;
+	return is_on_grid_border(setup, row, column) ? exact_grid_solution(setup, row, column) : 0;
 }
 
-static struct array_shape grid_shape(const struct app_setup *setup)
+static struct array_shape sor_grid_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
 }
 
 /* Intermediate values may exceed the solution. */
-static struct array_shape relaxed_shape(const struct app_setup *setup)
+static struct array_shape sor_relaxed_shape(const struct app_setup *setup)
 {
 	/* Number of pages that hold the rows of a pass, which are used together. */
 	return (struct array_shape){ "relaxed", setup->size * setup->size, 4,
@@ -57,23 +57,23 @@ static struct array_shape relaxed_shape(const struct app_setup *setup)
 static int create_sor_input(const struct app_place *place, const struct app_setup *setup,
 			    struct aftl_error *error)
 {
-	struct array_shape shape = grid_shape(setup);
+	struct array_shape shape = sor_grid_shape(setup);
 
-	return app_fill(place, &shape, setup, grid_word, error);
+	return app_fill_array(place, &shape, setup, sor_grid_word, error);
 }
 
-static double *row_of(struct array *grid, u64 size, u64 row, bool write)
+static double *sor_grid_row(struct array *grid, u64 size, u64 row, bool write)
 {
 	u64 word = row * size;
 
-	return array_values(grid, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
+	return array_page_values(grid, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
 }
 
-static void relax_row(struct array *grid, u64 size, u64 row, double omega)
+static void relax_grid_row(struct array *grid, u64 size, u64 row, double omega)
 {
-	const double *above = row_of(grid, size, row - 1, false);
-	const double *below = row_of(grid, size, row + 1, false);
-	double *at = row_of(grid, size, row, true);
+	const double *above = sor_grid_row(grid, size, row - 1, false);
+	const double *below = sor_grid_row(grid, size, row + 1, false);
+	double *at = sor_grid_row(grid, size, row, true);
 
 	for (u64 i = 1; i < size - 1; i++)
 		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
@@ -85,7 +85,7 @@ static void sweep_grid(struct array *grid, u64 size, u64 sweeps, double omega)
 	for (u64 front = 1; front < size - 2 + sweeps; front++)
 		for (u64 sweep = 0; sweep < min(sweeps, front); sweep++)
 			if (front - sweep < size - 1)
-				relax_row(grid, size, front - sweep, omega);
+				relax_grid_row(grid, size, front - sweep, omega);
 }
 
 static int relax_grid(struct array *grid, const struct app_setup *setup, struct aftl_error *error)
@@ -95,7 +95,7 @@ static int relax_grid(struct array *grid, const struct app_setup *setup, struct 
 
 	for (u64 left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
 		sweep_grid(grid, setup->size, min(left, (u64)SWEEPS), omega);
-		ret = array_settle(grid, error);
+		ret = array_write_back_all(grid, error);
 	}
 	return ret;
 }
@@ -103,7 +103,7 @@ static int relax_grid(struct array *grid, const struct app_setup *setup, struct 
 static int compute_sor(const struct app_place *place, const struct app_setup *setup,
 		       struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = grid_shape(setup), out = relaxed_shape(setup);
+	struct array_shape in = sor_grid_shape(setup), out = sor_relaxed_shape(setup);
 	struct array grid = { 0 }, relaxed = { 0 }, *const all[] = { &grid, &relaxed };
 	int ret = array_open(&grid, place, &in, setup, error);
 
@@ -113,32 +113,32 @@ static int compute_sor(const struct app_place *place, const struct app_setup *se
 		array_put(&relaxed, i, array_value(&grid, i));
 	if (!ret)
 		ret = relax_grid(&relaxed, setup, error);
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 /*
  * With the optimal factor each sweep finally divides the error by exp(2 pi / size), after an
  * initial growth by a factor of the order of the number of sweeps.
  */
-static double expected_error(const struct app_setup *setup)
+static double expected_sor_error(const struct app_setup *setup)
 {
 	double rounds = (double)setup->rounds;
 
 	return APP_ROUNDING + 8 * rounds * exp(-2 * M_PI * rounds / (double)setup->size);
 }
 
-static int check_result(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+static int check_sor_result(const struct app_place *place, const struct app_setup *setup,
+			    struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape shape = relaxed_shape(setup);
+	struct array_shape shape = sor_relaxed_shape(setup);
 	struct array relaxed, *const all[] = { &relaxed };
 	int ret = array_open(&relaxed, place, &shape, setup, error);
 
 	for (u64 i = 0; !ret && i < shape.words; i++)
 		result->error = fmax(result->error, fabs(array_value(&relaxed, i) -
-			exact_solution(setup, i / setup->size, i % setup->size)));
-	result->tolerance = expected_error(setup);
-	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+			exact_grid_solution(setup, i / setup->size, i % setup->size)));
+	result->tolerance = expected_sor_error(setup);
+	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 const struct app app_sor = {
@@ -149,9 +149,9 @@ const struct app app_sor = {
 	.usual = { .size = 256, .rounds = 1024, .seed = 1 },
 	.inputs = { { "grid", APPROXFTL_APPROXIMATE } },
 	.output = "relaxed",
-	.refuses = sor_refuses,
-	.output_shape = relaxed_shape,
+	.refuses = is_sor_size_invalid,
+	.output_shape = sor_relaxed_shape,
 	.create = create_sor_input,
 	.compute = compute_sor,
-	.check_result = check_result,
+	.check_result = check_sor_result,
 };

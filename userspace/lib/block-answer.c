@@ -5,7 +5,7 @@
 #define LINE_SIZE 160
 
 /* Parse "number state kind erases wear valid reads" or "next number". */
-static bool add_line(struct block_survey *survey, const char *line, u32 *next)
+static bool add_block_line(struct block_survey *survey, const char *line, u32 *next)
 {
 	unsigned int number, erases, wear;
 	char state[16];
@@ -15,7 +15,7 @@ static bool add_line(struct block_survey *survey, const char *line, u32 *next)
 	if (sscanf(line, "%9u %15s %*s %9u %9u", &number, state, &erases, &wear) != 4)
 		return false;
 	if (strcmp(state, "bad") != 0) {
-		bool first = !block_survey_good(survey);
+		bool first = !block_survey_good_blocks(survey);
 
 		survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
 		survey->erases_max = max(survey->erases_max, (u64)erases);
@@ -39,7 +39,7 @@ int block_answer_add(struct block_survey *survey, const char *text, u32 *next,
 		size_t length = strcspn(text, "\n");
 
 		scnprintf(line, sizeof(line), "%.*s", (int)min(length, sizeof(line) - 1), text);
-		if (!add_line(survey, line, next))
+		if (!add_block_line(survey, line, next))
 			return aftl_fail(error, -EINVAL,
 					 "\"%.60s\" in the answer to \"blocks\" is no block; the module is not of this program's version",
 					 line);
@@ -48,7 +48,7 @@ int block_answer_add(struct block_survey *survey, const char *text, u32 *next,
 	return 0;
 }
 
-void lost_answer_read(struct lost_runs *runs, const char *text)
+void lost_runs_parse_answer(struct lost_runs *runs, const char *text)
 {
 	u32 *count = &runs->count;
 

@@ -32,7 +32,7 @@ struct block_survey {
 int __must_check block_answer_add(struct block_survey *survey, const char *text, u32 *next,
 				  struct aftl_error *error);
 
-static inline u64 block_survey_good(const struct block_survey *survey)
+static inline u64 block_survey_good_blocks(const struct block_survey *survey)
 {
 	return survey->blocks - survey->bad;
 }
@@ -53,8 +53,8 @@ struct lost_runs {
 };
 
 /**
- * lost_answer_read() - parse the first LOST_RUNS_LISTED runs of an answer
+ * lost_runs_parse_answer() - parse the first LOST_RUNS_LISTED runs of an answer
  */
-void lost_answer_read(struct lost_runs *runs, const char *text);
+void lost_runs_parse_answer(struct lost_runs *runs, const char *text);
 
 #endif

@@ -8,7 +8,7 @@
 
 static __thread void (*on_failure)(void);
 
-void memory_on_failure(void (*call)(void))
+void memory_set_failure_call(void (*call)(void))
 {
 	on_failure = call;
 }

@@ -21,13 +21,13 @@ static bool has_option(const struct command_line *line, const struct command_opt
 }
 
 /* "help" has an optional value in its long form, for --help=json. */
-static bool is_help(const struct command_option *option)
+static bool is_help_option(const struct command_option *option)
 {
 	return !strcmp(option->name, "help");
 }
 
 /* Return getopt_long()'s has_arg, which is also the number of colons after a short option. */
-static int value_of(const struct command_option *option)
+static int getopt_value_kind(const struct command_option *option)
 {
 	if (option->kind == COMMAND_SWITCH)
 		return no_argument;
@@ -38,7 +38,7 @@ static int value_of(const struct command_option *option)
  * First characters for getopt_long(): '-' returns operands in place, '+' stops at the first
  * one, and ':' reports a missing value differently from an unknown option.
  */
-static void make_tables(struct tables *tables, const struct command_line *line)
+static void make_getopt_tables(struct tables *tables, const struct command_line *line)
 {
 	unsigned int i, count = 0;
 	size_t used = 2;
@@ -46,12 +46,12 @@ static void make_tables(struct tables *tables, const struct command_line *line)
 	*tables = (struct tables){ .shorts = { line->ends ? '+' : '-', ':' } };
 	for (i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
-		int value = value_of(option);
+		int value = getopt_value_kind(option);
 
 		if (!has_option(line, option))
 			continue;
 		tables->longs[count++] = (struct option){
-			option->name, is_help(option) ? optional_argument : value, NULL,
+			option->name, is_help_option(option) ? optional_argument : value, NULL,
 			(int)i + FIRST_CODE,
 		};
 		if (!option->letter)
@@ -62,7 +62,7 @@ static void make_tables(struct tables *tables, const struct command_line *line)
 	}
 }
 
-static const struct command_option *find_option(const struct command_line *line, int code)
+static const struct command_option *find_option_by_code(const struct command_line *line, int code)
 {
 	unsigned int i;
 
@@ -74,7 +74,7 @@ static const struct command_option *find_option(const struct command_line *line,
 }
 
 /* Return the existing option closest to the misspelt @wrong, or NULL. */
-static const char *meant_option(const struct command_line *line, const char *wrong)
+static const char *find_meant_option(const struct command_line *line, const char *wrong)
 {
 	const char *names[COMMAND_OPTIONS + 1] = { NULL };
 	unsigned int i, count = 0;
@@ -84,27 +84,27 @@ static const char *meant_option(const struct command_line *line, const char *wro
 	for (i = 0; i < line->count; i++)
 		if (has_option(line, &line->options[i]))
 			names[count++] = line->options[i].name;
-	return closest_word(wrong + 2, names);
+	return find_closest_word(wrong + 2, names);
 }
 
-static int complain_unknown(const struct command_line *line, const char *argument,
-			    struct aftl_error *error)
+static int report_unknown_option(const struct command_line *line, const char *argument,
+				 struct aftl_error *error)
 {
 	const char *meant;
 	char wrong[40];
 
 	scnprintf(wrong, sizeof(wrong), "%.*s", (int)strcspn(argument, "="), argument);
-	meant = meant_option(line, wrong);
+	meant = find_meant_option(line, wrong);
 	if (meant)
 		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
 				 meant);
 	return aftl_fail(error, -EINVAL,
 			 "unknown option \"%s\"; \"%s%s --help\" lists the options", wrong,
-			 spoken_before(line->name), line->name);
+			 program_name_before(line->name), line->name);
 }
 
-static int check_range(const struct command_option *option, const char *text, u64 value,
-		       struct aftl_error *error)
+static int check_option_range(const struct command_option *option, const char *text, u64 value,
+			      struct aftl_error *error)
 {
 	struct aftl_param like = { .type = (enum aftl_param_type)option->kind };
 	char least[AFTL_VALUE_SIZE], most[AFTL_VALUE_SIZE];
@@ -117,14 +117,14 @@ static int check_range(const struct command_option *option, const char *text, u6
 			 option->name, text, least, most);
 }
 
-static int set_number(u64 *value, const struct command_option *option, const char *text,
-		      struct aftl_error *error)
+static int set_number_option(u64 *value, const struct command_option *option, const char *text,
+			     struct aftl_error *error)
 {
 	struct aftl_error cause;
 
 	if (aftl_parse_value((enum aftl_param_type)option->kind, NULL, text, value, &cause))
 		return aftl_fail(error, -EINVAL, "--%s: %.190s", option->name, cause.text);
-	return option->most ? check_range(option, text, *value, error) : 0;
+	return option->most ? check_option_range(option, text, *value, error) : 0;
 }
 
 void command_help_begin(struct json_writer *json, const char *name)
@@ -155,7 +155,8 @@ enum exit_code command_help_end(struct json_writer *json)
 	return EXIT_DONE;
 }
 
-static int tell_options(const struct command_line *line, const char *form, struct aftl_error *error)
+static int print_options(const struct command_line *line, const char *form,
+			 struct aftl_error *error)
 {
 	struct json_writer json;
 
@@ -181,40 +182,41 @@ static int take_option_value(const struct command_line *line, void *fields,
 	if (option->kind >= COMMAND_OTHER)
 		return line->other(fields, option, value, error);
 	if (option->kind == COMMAND_SWITCH && value)
-		return tell_options(line, value, error);
+		return print_options(line, value, error);
 	if (option->kind == COMMAND_SWITCH)
 		*(bool *)field = true;
 	else if (option->kind == COMMAND_TEXT || option->kind == COMMAND_FILE)
 		*(const char **)field = value ? value : "-";
 	else
-		return set_number((u64 *)field, option, value, error);
+		return set_number_option((u64 *)field, option, value, error);
 	return 0;
 }
 
 /* getopt_long() accepts abbreviations. Reject them: a new option could make one ambiguous. */
-static bool is_cut(const char *argument, const struct command_option *option)
+static bool is_option_abbreviated(const char *argument, const struct command_option *option)
 {
 	return argument[0] == '-' && argument[1] == '-' &&
 	       strcspn(argument + 2, "=") != strlen(option->name);
 }
 
-static int take_code(const struct command_line *line, void *fields, int code, const char *argument,
-		     struct aftl_error *error)
+static int take_getopt_code(const struct command_line *line, void *fields, int code,
+			    const char *argument, struct aftl_error *error)
 {
-	const struct command_option *option = find_option(line, code);
+	const struct command_option *option = find_option_by_code(line, code);
 
-	return is_cut(argument, option) ? complain_unknown(line, argument, error) :
-					  take_option_value(line, fields, option, optarg, error);
+	return is_option_abbreviated(argument, option) ?
+		       report_unknown_option(line, argument, error) :
+		       take_option_value(line, fields, option, optarg, error);
 }
 
-int command_word_too_many(const char *name, const char *word, struct aftl_error *error)
+int command_report_extra_word(const char *name, const char *word, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "\"%.40s\" is one word too many; \"approxftl %s --help\" explains it",
 			 word, name);
 }
 
-int command_word_behind(const char *option, const char *word, struct aftl_error *error)
+int command_report_value_apart(const char *option, const char *word, struct aftl_error *error)
 {
 	const char *cut = strlen(word) > 40 ? "..." : "";
 
@@ -224,23 +226,23 @@ int command_word_behind(const char *option, const char *word, struct aftl_error 
 }
 
 /* Return the option if its optional file name was omitted, else NULL. */
-static const struct command_option *blank_of(const struct command_line *line, int code)
+static const struct command_option *find_blank_option(const struct command_line *line, int code)
 {
 	const struct command_option *option;
 
 	if (code == ':' || code == '?' || optarg)
 		return NULL;
-	option = find_option(line, code);
+	option = find_option_by_code(line, code);
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
 /* @blank is the option before the operand if its optional value was omitted, else NULL. */
-static int take_word(const struct command_line *line, void *fields, const char *word,
-		     const struct command_option *blank, struct aftl_error *error)
+static int take_operand_word(const struct command_line *line, void *fields, const char *word,
+			     const struct command_option *blank, struct aftl_error *error)
 {
 	int ret = line->word(fields, word, error);
 
-	return ret && blank ? command_word_behind(blank->name, word, error) : ret;
+	return ret && blank ? command_report_value_apart(blank->name, word, error) : ret;
 }
 
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,
@@ -250,27 +252,27 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 	struct tables tables;
 	int code, at, ret = 0;
 
-	make_tables(&tables, line);
+	make_getopt_tables(&tables, line);
 	opterr = 0;
 	optind = 1;
 	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
 							NULL)) != -1) {
 		if (code == 1)
-			ret = take_word(line, fields, optarg, blank, error);
+			ret = take_operand_word(line, fields, optarg, blank, error);
 		else if (code == ':')
 			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
 		else if (code == '?')
-			ret = complain_unknown(line, argv[at], error);
+			ret = report_unknown_option(line, argv[at], error);
 		else
-			ret = take_code(line, fields, code, argv[at], error);
-		blank = blank_of(line, code);
+			ret = take_getopt_code(line, fields, code, argv[at], error);
+		blank = find_blank_option(line, code);
 	}
 	for (; !ret && !line->ends && optind < argc; optind++)
 		ret = line->word(fields, argv[optind], error);
 	return ret;
 }
 
-static void print_option(const struct command_line *line, const struct command_option *option)
+static void print_option_help(const struct command_line *line, const struct command_option *option)
 {
 	bool letter = option->letter, within = option->kind == COMMAND_FILE;
 	char left[64];
@@ -282,12 +284,12 @@ static void print_option(const struct command_line *line, const struct command_o
 	printf("%-*s  %s\n", (int)line->column, left, option->help);
 }
 
-void command_line_help(const struct command_line *line)
+void command_line_print_help(const struct command_line *line)
 {
 	for (unsigned int i = 0; i < line->count; i++) {
 		if (!line->options[i].name)
 			printf("\n%s:\n", line->options[i].help);
 		else if (has_option(line, &line->options[i]))
-			print_option(line, &line->options[i]);
+			print_option_help(line, &line->options[i]);
 	}
 }

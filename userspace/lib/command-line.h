@@ -84,15 +84,15 @@ int __must_check command_line_parse(const struct command_line *line, void *field
 				    char **argv, struct aftl_error *error);
 
 /* Reject a superfluous operand: set the error message and return -EINVAL. */
-int __must_check command_word_too_many(const char *name, const char *word,
-				       struct aftl_error *error);
+int __must_check command_report_extra_word(const char *name, const char *word,
+					   struct aftl_error *error);
 
 /* Reject an operand after an option whose value must be attached: suggest --OPTION=WORD. */
-int __must_check command_word_behind(const char *option, const char *word,
-				     struct aftl_error *error);
+int __must_check command_report_value_apart(const char *option, const char *word,
+					    struct aftl_error *error);
 
 /* Print a line for each option. command_line_parse() itself answers --help=json. */
-void command_line_help(const struct command_line *line);
+void command_line_print_help(const struct command_line *line);
 
 /* Print options that are not in a struct command_option as JSON: begin, each option, end. */
 void command_help_begin(struct json_writer *json, const char *name);

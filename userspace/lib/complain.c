@@ -10,7 +10,7 @@ void complain_to(void (*take)(void *context, const char *text), void *context)
 	message_context = context;
 }
 
-static void pass_message(const char *before, const char *verb, const char *text)
+static void deliver_message(const char *before, const char *verb, const char *text)
 {
 	if (message_taker)
 		message_taker(message_context, text);
@@ -26,10 +26,10 @@ void complain(const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	pass_message("", "approxftl", text);
+	deliver_message("", "approxftl", text);
 }
 
-const char *spoken_before(const char *verb)
+const char *program_name_before(const char *verb)
 {
 	return strncmp(verb, "approx", 6) ? "approxftl " : "";
 }
@@ -42,7 +42,7 @@ void complain_of(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	pass_message(spoken_before(verb), verb, text);
+	deliver_message(program_name_before(verb), verb, text);
 }
 
 int complain_failed(const char *verb, const struct aftl_error *error, int code)
@@ -53,7 +53,7 @@ int complain_failed(const char *verb, const struct aftl_error *error, int code)
 
 #define WORD_MAX 40
 
-static bool same_letter(char a, char b)
+static bool is_same_letter(char a, char b)
 {
 	return (a == '_' ? '-' : a) == (b == '_' ? '-' : b);
 }
@@ -70,7 +70,7 @@ static unsigned int edit_distance(const char *a, const char *b)
 	for (size_t i = 1; a[i - 1]; i++) {
 		row[0] = i;
 		for (size_t j = 1; j <= length; j++) {
-			row[j] = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+			row[j] = above[j - 1] + !is_same_letter(a[i - 1], b[j - 1]);
 			row[j] = min(row[j], min(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = min(row[j], before[j - 2] + 1);
@@ -83,7 +83,7 @@ static unsigned int edit_distance(const char *a, const char *b)
 	return above[length];
 }
 
-const char *closest_word(const char *wrong, const char *const *words)
+const char *find_closest_word(const char *wrong, const char *const *words)
 {
 	unsigned int least = strlen(wrong) / 3 + 1;
 	const char *best = NULL;

@@ -10,7 +10,7 @@
 __printf(1, 2) void complain(const char *format, ...);
 
 /* Return the prefix of a command in messages: "approxftl " for a verb, "" for a program. */
-const char *spoken_before(const char *verb);
+const char *program_name_before(const char *verb);
 
 /* Print "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
@@ -26,11 +26,11 @@ int complain_failed(const char *verb, const struct aftl_error *error, int code);
 void complain_to(void (*take)(void *context, const char *text), void *context);
 
 /**
- * closest_word() - find the word that a misspelt word probably stands for
+ * find_closest_word() - find the word that a misspelt word probably stands for
  * @words: ends with NULL
  *
  * Return: one of @words, or NULL if none is near.
  */
-const char *closest_word(const char *wrong, const char *const *words);
+const char *find_closest_word(const char *wrong, const char *const *words);
 
 #endif

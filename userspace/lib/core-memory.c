@@ -17,7 +17,7 @@
 #define HUGE_PAGE (2UL << 20)
 #define LARGE (2 * HUGE_PAGE)
 
-static size_t whole_pages(size_t bytes)
+static size_t round_up_to_huge_page(size_t bytes)
 {
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
@@ -29,7 +29,7 @@ static atomic_size_t in_use;
  * Huge pages would allocate more memory than a sparsely used array touches. Use them only while
  * all large arrays together take less than a quarter of the machine's memory.
  */
-static bool is_modest(size_t all)
+static bool is_memory_use_modest(size_t all)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
 
@@ -37,9 +37,9 @@ static bool is_modest(size_t all)
 }
 
 /* Map zeroed memory aligned to a huge page; unmap the excess on both sides. */
-static void *map_large(size_t bytes)
+static void *map_huge_pages(size_t bytes)
 {
-	size_t wanted = whole_pages(bytes);
+	size_t wanted = round_up_to_huge_page(bytes);
 	size_t before;
 	char *memory;
 
@@ -54,7 +54,7 @@ static void *map_large(size_t bytes)
 		munmap(memory, before);
 	munmap(memory + before + wanted, HUGE_PAGE - before);
 	memory += before;
-	if (is_modest(atomic_fetch_add(&in_use, wanted) + wanted))
+	if (is_memory_use_modest(atomic_fetch_add(&in_use, wanted) + wanted))
 		madvise(memory, wanted, MADV_HUGEPAGE);
 	return memory;
 }
@@ -64,10 +64,10 @@ static bool is_large(size_t bytes)
 	return bytes >= LARGE;
 }
 
-static void unmap_large(void *memory, size_t bytes)
+static void unmap_huge_pages(void *memory, size_t bytes)
 {
-	munmap(memory, whole_pages(bytes));
-	atomic_fetch_sub(&in_use, whole_pages(bytes));
+	munmap(memory, round_up_to_huge_page(bytes));
+	atomic_fetch_sub(&in_use, round_up_to_huge_page(bytes));
 }
 #else
 static bool is_large(size_t bytes __maybe_unused)
@@ -75,12 +75,12 @@ static bool is_large(size_t bytes __maybe_unused)
 	return false;
 }
 
-static void *map_large(size_t bytes __maybe_unused)
+static void *map_huge_pages(size_t bytes __maybe_unused)
 {
 	return NULL;
 }
 
-static void unmap_large(void *memory __maybe_unused, size_t bytes __maybe_unused)
+static void unmap_huge_pages(void *memory __maybe_unused, size_t bytes __maybe_unused)
 {
 }
 #endif
@@ -88,20 +88,20 @@ static void unmap_large(void *memory __maybe_unused, size_t bytes __maybe_unused
 void *core_memory_alloc(void *host, size_t bytes)
 {
 	(void)host;
-	return is_large(bytes) ? map_large(bytes) : calloc(1, bytes);
+	return is_large(bytes) ? map_huge_pages(bytes) : calloc(1, bytes);
 }
 
-void *core_memory_alloc_later(void *host, size_t bytes)
+void *core_memory_alloc_runtime(void *host, size_t bytes)
 {
 	(void)host;
-	return is_large(bytes) ? memory_checked(map_large(bytes)) : memory_zeroed(1, bytes);
+	return is_large(bytes) ? memory_checked(map_huge_pages(bytes)) : memory_zeroed(1, bytes);
 }
 
 void core_memory_free(void *host, void *memory, size_t bytes)
 {
 	(void)host;
 	if (is_large(bytes))
-		unmap_large(memory, bytes);
+		unmap_huge_pages(memory, bytes);
 	else
 		free(memory);
 }

@@ -134,7 +134,7 @@ int fault_script_read(struct fault_script *script, const char *path, struct aftl
 	int ret;
 
 	script->count = 0;
-	ret = parameter_file_take(path, take_line, &reader, error);
+	ret = parameter_file_call_on_each(path, take_line, &reader, error);
 	if (ret || !end_fault(&reader, &cause))
 		return ret;
 	return aftl_fail(error, -EINVAL, "%.80s: %.150s", path, cause.text);

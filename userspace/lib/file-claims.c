@@ -34,7 +34,7 @@ struct claim {
 static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
-static char *place_of(const char *path)
+static char *resolve_directory_of(const char *path)
 {
 	char *copy = memory_text(path), *slash = strrchr(copy, '/');
 	const char *name = slash ? slash + 1 : copy;
@@ -67,7 +67,7 @@ static char *link_target(const char *path)
 }
 
 /* Follow links one by one, because realpath() fails if the last target does not exist yet. */
-static char *final_place(const char *path)
+static char *resolve_final_target(const char *path)
 {
 	char *at = memory_text(path), *next, *place;
 
@@ -75,7 +75,7 @@ static char *final_place(const char *path)
 		free(at);
 		at = next;
 	}
-	place = place_of(at);
+	place = resolve_directory_of(at);
 	free(at);
 	return place;
 }
@@ -96,7 +96,7 @@ static void identify_file(struct claim *claim, const struct stat *state)
 	}
 }
 
-static struct claim *look_at(const char *path, const char *option)
+static struct claim *identify_claimed_path(const char *path, const char *option)
 {
 	struct claim *claim = memory_zeroed(1, sizeof(*claim));
 	bool standard = !strcmp(path, "-");
@@ -114,18 +114,18 @@ static struct claim *look_at(const char *path, const char *option)
 	 * its path too.
 	 */
 	if (!standard && (!found || S_ISREG(state.st_mode)))
-		claim->place = final_place(path);
+		claim->place = resolve_final_target(path);
 	return claim;
 }
 
-static void forget_claim(struct claim *claim)
+static void free_file_claim(struct claim *claim)
 {
 	free(claim->path);
 	free(claim->place);
 	free(claim);
 }
 
-static bool same_file(const struct claim *a, const struct claim *b)
+static bool is_same_claimed_file(const struct claim *a, const struct claim *b)
 {
 	if (a->there && b->there && a->device == b->device && a->number == b->number)
 		return true;
@@ -133,15 +133,15 @@ static bool same_file(const struct claim *a, const struct claim *b)
 }
 
 /* Two reads never conflict, and an option may claim its own output again. */
-static bool same_purpose(const struct claim *a, const struct claim *b)
+static bool is_same_claim_purpose(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)
 		return a->option == b->option;
 	return !strcmp(a->option, b->option);
 }
 
-static int claim_conflict(const struct claim *new, const struct claim *old,
-			  struct aftl_error *error)
+static int report_claim_conflict(const struct claim *new, const struct claim *old,
+				 struct aftl_error *error)
 {
 	const struct claim *output = new->option ? new : old;
 
@@ -153,40 +153,40 @@ static int claim_conflict(const struct claim *new, const struct claim *old,
 			 output->path, output->option);
 }
 
-static int add_claim(struct claim *claim, struct aftl_error *error)
+static int add_file_claim(struct claim *claim, struct aftl_error *error)
 {
 	const struct claim *old = claims;
 	int ret = 0;
 
-	while (old && !same_file(claim, old))
+	while (old && !is_same_claimed_file(claim, old))
 		old = old->next;
 	if (!old) {
 		claim->next = claims;
 		claims = claim;
 		return 0;
 	}
-	if (!same_purpose(claim, old))
-		ret = claim_conflict(claim, old, error);
-	forget_claim(claim);
+	if (!is_same_claim_purpose(claim, old))
+		ret = report_claim_conflict(claim, old, error);
+	free_file_claim(claim);
 	return ret;
 }
 
-int claim_input(const char *path, struct aftl_error *error)
+int claim_input_file(const char *path, struct aftl_error *error)
 {
-	return add_claim(look_at(path, NULL), error);
+	return add_file_claim(identify_claimed_path(path, NULL), error);
 }
 
-int claim_output(const char *path, const char *option, struct aftl_error *error)
+int claim_output_file(const char *path, const char *option, struct aftl_error *error)
 {
-	return add_claim(look_at(path, option), error);
+	return add_file_claim(identify_claimed_path(path, option), error);
 }
 
-void claims_release(void)
+void release_file_claims(void)
 {
 	while (claims) {
 		struct claim *claim = claims;
 
 		claims = claim->next;
-		forget_claim(claim);
+		free_file_claim(claim);
 	}
 }

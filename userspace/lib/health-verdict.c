@@ -23,15 +23,15 @@ __printf(3, 4) static void add_reason(struct health *health, enum health_verdict
 	health->verdict = max(health->verdict, verdict);
 }
 
-u64 health_used(const struct health *health)
+u64 health_used_share(const struct health *health)
 {
 	return scaled_ratio(health->survey.erases_sum,
-			    block_survey_good(&health->survey) * health->endurance, 10000);
+			    block_survey_good_blocks(&health->survey) * health->endurance, 10000);
 }
 
-static void judge_blocks(struct health *health)
+static void judge_block_health(struct health *health)
 {
-	u64 used = health_used(health);
+	u64 used = health_used_share(health);
 
 	if (!strcmp(health->status.mode, "ro"))
 		add_reason(health, HEALTH_FAILED,
@@ -50,7 +50,7 @@ static void judge_blocks(struct health *health)
 			   (unsigned long long)used / 100);
 }
 
-static void judge_errors(struct health *health)
+static void judge_error_health(struct health *health)
 {
 	const struct aftl_counters *counters = &health->counters;
 	u64 lost = counters->read_lost_units + counters->moved_lost_units;
@@ -71,10 +71,10 @@ static void judge_errors(struct health *health)
 			   (unsigned long long)counters->policy_bugs);
 }
 
-void health_judge(struct health *health)
+void health_judge_device(struct health *health)
 {
 	health->verdict = HEALTH_GOOD;
 	health->reason_count = 0;
-	judge_blocks(health);
-	judge_errors(health);
+	judge_block_health(health);
+	judge_error_health(health);
 }

@@ -37,9 +37,9 @@ struct health {
 extern const char *const health_verdict_words[];
 
 /* Set the verdict and its reasons. */
-void health_judge(struct health *health);
+void health_judge_device(struct health *health);
 
 /* Mean erase count relative to the endurance, in 1/10000; 0 if the endurance is unlimited. */
-u64 health_used(const struct health *health);
+u64 health_used_share(const struct health *health);
 
 #endif

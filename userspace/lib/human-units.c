@@ -3,8 +3,8 @@
 
 #include "human-units.h"
 
-static void print_digits(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name,
-			 unsigned int digits)
+static void print_scaled_digits(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name,
+				unsigned int digits)
 {
 	u64 whole = value / unit;
 	unsigned int before = whole >= 1000 ? 4 : whole >= 100 ? 3 : whole >= 10 ? 2 : 1;
@@ -24,27 +24,27 @@ static void print_digits(char text[HUMAN_SIZE], u64 value, u64 unit, const char 
 
 void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
 {
-	print_digits(text, value, unit, name, 4);
+	print_scaled_digits(text, value, unit, name, 4);
 }
 
-static void print_time(char text[HUMAN_SIZE], u64 ns, unsigned int digits)
+static void format_time_digits(char text[HUMAN_SIZE], u64 ns, unsigned int digits)
 {
 	if (ns < 1000000)
-		print_digits(text, ns, 1000, "us", digits);
+		print_scaled_digits(text, ns, 1000, "us", digits);
 	else if (ns < 1000000000)
-		print_digits(text, ns, 1000000, "ms", digits);
+		print_scaled_digits(text, ns, 1000000, "ms", digits);
 	else
-		print_digits(text, ns, 1000000000, "s ", digits);
+		print_scaled_digits(text, ns, 1000000000, "s ", digits);
 }
 
 void human_time(char text[HUMAN_SIZE], u64 ns)
 {
-	print_time(text, ns, 4);
+	format_time_digits(text, ns, 4);
 }
 
 void human_binned_time(char text[HUMAN_SIZE], u64 ns)
 {
-	print_time(text, ns, 3);
+	format_time_digits(text, ns, 3);
 }
 
 void human_span(char text[HUMAN_SIZE], u64 ns)

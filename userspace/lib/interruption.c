@@ -14,7 +14,7 @@ static const char *last_sentence;
 static atomic_bool embedded;
 static __thread const atomic_bool *stop;
 
-static void die_by_signal(int number)
+static void terminate_by_signal(int number)
 {
 	if (last_words)
 		last_words();
@@ -26,32 +26,32 @@ static void die_by_signal(int number)
 	raise(number);
 }
 
-static void note_signal(int number)
+static void handle_signal(int number)
 {
 	if (!atomic_load(&to_note) || (atomic_exchange(&seen, true) && !atomic_load(&patient)))
-		die_by_signal(number);
+		terminate_by_signal(number);
 }
 
-static bool is_ignored(int number)
+static bool is_signal_ignored(int number)
 {
 	struct sigaction now;
 
 	return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
-static void take_signals(void)
+static void install_signal_handlers(void)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction action = { .sa_handler = handle_signal };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
-		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
+		if (numbers[i] != SIGHUP || !is_signal_ignored(SIGHUP))
 			sigaction(numbers[i], &action, NULL);
 }
 
 void interruption_catch(void)
 {
 	atomic_store(&to_note, true);
-	take_signals();
+	install_signal_handlers();
 }
 
 bool interrupted(void)
@@ -64,7 +64,7 @@ void interruption_embed(void)
 	atomic_store(&embedded, true);
 }
 
-void stop_follow(const atomic_bool *flag)
+void stop_set_flag(const atomic_bool *flag)
 {
 	stop = flag;
 }
@@ -87,15 +87,15 @@ void interruption_leave_to_parent(void)
 void interruption_ends(const char *sentence)
 {
 	last_sentence = sentence;
-	take_signals();
+	install_signal_handlers();
 }
 
 void interruption_clean_up(void (*clean_up)(void))
 {
-	struct sigaction action = { .sa_handler = die_by_signal };
+	struct sigaction action = { .sa_handler = terminate_by_signal };
 
 	last_words = clean_up;
-	take_signals();
-	if (!atomic_load(&embedded) && !is_ignored(SIGPIPE))
+	install_signal_handlers();
+	if (!atomic_load(&embedded) && !is_signal_ignored(SIGPIPE))
 		sigaction(SIGPIPE, &action, NULL);
 }

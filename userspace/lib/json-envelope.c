@@ -13,7 +13,7 @@ void json_document_begin(struct json_writer *json, FILE *out)
 }
 
 /* @verb: words that the caller's command line lacks, separated by blanks */
-static void put_argv(struct json_writer *json, const char *verb, int argc, char **argv)
+static void write_argv_json(struct json_writer *json, const char *verb, int argc, char **argv)
 {
 	char words[64], *rest = words, *word;
 
@@ -32,7 +32,7 @@ void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *v
 	json_document_begin(json, out);
 	json_object(json, "tool");
 	json_string(json, "version", approxftl_version());
-	put_argv(json, verb, argc, argv);
+	write_argv_json(json, verb, argc, argv);
 	json_end_object(json);
 }
 

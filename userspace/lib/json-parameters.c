@@ -12,7 +12,7 @@ static const struct unit {
 	{ "energy", "_microwatt" },
 };
 
-static const char *unit_of(const struct aftl_param *param)
+static const char *unit_name_of_param(const struct aftl_param *param)
 {
 	static const char *const of_types[] = {
 		[AFTL_PARAM_BYTES] = "_bytes",
@@ -29,7 +29,7 @@ static const char *unit_of(const struct aftl_param *param)
 }
 
 /* @weights has a byte for each queue, the first in the lowest byte; 0: a single queue. */
-static void put_weights(struct json_writer *json, const char *key, u64 weights)
+static void write_weights_json(struct json_writer *json, const char *key, u64 weights)
 {
 	json_list(json, key);
 	for (; weights; weights >>= 8)
@@ -48,7 +48,7 @@ static void put_value(struct json_writer *json, const char *key, const struct af
 	case AFTL_PARAM_CHOICE:
 		return json_string(json, key, param->words[value]);
 	case AFTL_PARAM_WEIGHTS:
-		return put_weights(json, key, value);
+		return write_weights_json(json, key, value);
 	default:
 		return json_u64(json, key, value);
 	}
@@ -62,7 +62,7 @@ void json_parameters(struct json_writer *json, const struct aftl_config *config)
 	for (unsigned int i = 0; i < aftl_param_count(); i++) {
 		const struct aftl_param *param = aftl_param_at(i);
 
-		scnprintf(key, sizeof(key), "%s%s", param->key, unit_of(param));
+		scnprintf(key, sizeof(key), "%s%s", param->key, unit_name_of_param(param));
 		put_value(json, key, param, aftl_param_get(config, i));
 	}
 	json_end_object(json);

@@ -14,7 +14,7 @@ void json_end(struct json_writer *writer)
 	fputc('\n', writer->out);
 }
 
-static void new_line(const struct json_writer *writer)
+static void begin_json_line(const struct json_writer *writer)
 {
 	fputc('\n', writer->out);
 	for (unsigned int i = 0; i < writer->depth; i++)
@@ -22,7 +22,7 @@ static void new_line(const struct json_writer *writer)
 }
 
 /* Return the length of the UTF-8 character at @text, or 0 if it is invalid. */
-static unsigned int character_length(const unsigned char *text)
+static unsigned int json_character_length(const unsigned char *text)
 {
 	unsigned int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
 
@@ -38,7 +38,7 @@ static unsigned int character_length(const unsigned char *text)
 	return length;
 }
 
-static void put_escaped(FILE *out, unsigned char c)
+static void write_escaped_character(FILE *out, unsigned char c)
 {
 	if (c == '"' || c == '\\')
 		fprintf(out, "\\%c", c);
@@ -52,18 +52,18 @@ static void put_escaped(FILE *out, unsigned char c)
 		fputc(c, out);
 }
 
-static void put_quoted(FILE *out, const char *string)
+static void write_quoted_string(FILE *out, const char *string)
 {
 	const unsigned char *text = (const unsigned char *)string;
 
 	fputc('"', out);
 	while (*text) {
-		unsigned int length = character_length(text);
+		unsigned int length = json_character_length(text);
 
 		if (!length)
 			fputs("\\ufffd", out);
 		else if (length == 1)
-			put_escaped(out, *text);
+			write_escaped_character(out, *text);
 		else
 			fwrite(text, 1, length, out);
 		text += length ? length : 1;
@@ -72,25 +72,25 @@ static void put_quoted(FILE *out, const char *string)
 }
 
 /* Print the separator, the line break and the key that precede a value. */
-static void begin_value(struct json_writer *writer, const char *key)
+static void begin_json_value(struct json_writer *writer, const char *key)
 {
 	unsigned int depth = writer->depth;
 
 	if (depth && writer->filled[depth - 1])
 		fputs(writer->inline_items[depth - 1] ? ", " : ",", writer->out);
 	if (depth && !writer->inline_items[depth - 1])
-		new_line(writer);
+		begin_json_line(writer);
 	if (depth)
 		writer->filled[depth - 1] = true;
 	if (key) {
-		put_quoted(writer->out, key);
+		write_quoted_string(writer->out, key);
 		fputs(": ", writer->out);
 	}
 }
 
 static void open_level(struct json_writer *writer, const char *key, char bracket, bool inline_items)
 {
-	begin_value(writer, key);
+	begin_json_value(writer, key);
 	assert(writer->depth < JSON_DEPTH);
 	fputc(bracket, writer->out);
 	writer->filled[writer->depth] = false;
@@ -98,12 +98,12 @@ static void open_level(struct json_writer *writer, const char *key, char bracket
 	writer->depth++;
 }
 
-static void close_level(struct json_writer *writer, char bracket)
+static void close_json_level(struct json_writer *writer, char bracket)
 {
 	assert(writer->depth);
 	writer->depth--;
 	if (writer->filled[writer->depth] && !writer->inline_items[writer->depth])
-		new_line(writer);
+		begin_json_line(writer);
 	fputc(bracket, writer->out);
 }
 
@@ -119,7 +119,7 @@ void json_record(struct json_writer *writer, const char *key)
 
 void json_end_object(struct json_writer *writer)
 {
-	close_level(writer, '}');
+	close_json_level(writer, '}');
 }
 
 void json_array(struct json_writer *writer, const char *key)
@@ -134,24 +134,24 @@ void json_list(struct json_writer *writer, const char *key)
 
 void json_end_array(struct json_writer *writer)
 {
-	close_level(writer, ']');
+	close_json_level(writer, ']');
 }
 
 void json_u64(struct json_writer *writer, const char *key, u64 value)
 {
-	begin_value(writer, key);
+	begin_json_value(writer, key);
 	fprintf(writer->out, "%llu", (unsigned long long)value);
 }
 
 void json_bool(struct json_writer *writer, const char *key, bool value)
 {
-	begin_value(writer, key);
+	begin_json_value(writer, key);
 	fputs(value ? "true" : "false", writer->out);
 }
 
 void json_null(struct json_writer *writer, const char *key)
 {
-	begin_value(writer, key);
+	begin_json_value(writer, key);
 	fputs("null", writer->out);
 }
 
@@ -161,7 +161,7 @@ void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned
 
 	for (unsigned int i = 0; i < decimals; i++)
 		scale *= 10;
-	begin_value(writer, key);
+	begin_json_value(writer, key);
 	fprintf(writer->out, "%llu", value / scale);
 	if (decimals)
 		fprintf(writer->out, ".%0*llu", (int)decimals, value % scale);
@@ -169,6 +169,6 @@ void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned
 
 void json_string(struct json_writer *writer, const char *key, const char *text)
 {
-	begin_value(writer, key);
-	put_quoted(writer->out, text);
+	begin_json_value(writer, key);
+	write_quoted_string(writer->out, text);
 }

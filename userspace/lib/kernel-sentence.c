@@ -2,7 +2,7 @@
 #include "kernel-sentence.h"
 
 /* Return the length of a device number such as "253:0: " at the start of @text, or 0. */
-static size_t device_length(const char *text)
+static size_t device_prefix_length(const char *text)
 {
 	size_t length = strspn(text, "0123456789:");
 
@@ -24,23 +24,23 @@ static size_t sentence_length(const char *text)
  * Skip the prefix "table: 253:0: approxftl: 253:0: " (constructor) or "approxftl: 253:0: "
  * (target).
  */
-static const char *skip_origin(const char *text)
+static const char *skip_message_origin(const char *text)
 {
 	if (!strncmp(text, "table: ", 7)) {
 		text += 7;
-		text += device_length(text);
+		text += device_prefix_length(text);
 	}
 	if (strncmp(text, "approxftl: ", 11) != 0)
 		return NULL;
 	text += 11;
-	return text + device_length(text);
+	return text + device_prefix_length(text);
 }
 
-bool kernel_sentence(const char *record, struct aftl_error *sentence)
+bool kernel_log_get_message(const char *record, struct aftl_error *sentence)
 {
 	const char *text = strstr(record, "device-mapper: ");
 
-	text = text ? skip_origin(text + 15) : NULL;
+	text = text ? skip_message_origin(text + 15) : NULL;
 	if (!text)
 		return false;
 	scnprintf(sentence->text, sizeof(sentence->text), "%.*s", (int)sentence_length(text), text);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "key-value.h"
 
-size_t key_length(const char *pair)
+size_t pair_key_length(const char *pair)
 {
 	size_t length = strcspn(pair, "=");
 
 	return pair[length] ? length : 0;
 }
 
-void key_copy(char key[KEY_SIZE], const char *text, size_t length)
+void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length)
 {
 	scnprintf(key, KEY_SIZE, "%.*s", (int)min(length, (size_t)KEY_SIZE - 1), text);
 	for (size_t i = 0; key[i]; i++)
@@ -16,7 +16,7 @@ void key_copy(char key[KEY_SIZE], const char *text, size_t length)
 			key[i] = '_';
 }
 
-bool list_next(const char **list, char item[LIST_ITEM])
+bool next_list_item(const char **list, char item[LIST_ITEM])
 {
 	size_t length = strcspn(*list, ",");
 

@@ -12,15 +12,15 @@
 #define KEY_SIZE 48
 
 /* Return the length of the key of @pair, or 0 if @pair is not of the form KEY=VALUE. */
-size_t key_length(const char *pair);
+size_t pair_key_length(const char *pair);
 
 /* Copy the first @length characters of @text, with dashes replaced by underscores. */
-void key_copy(char key[KEY_SIZE], const char *text, size_t length);
+void copy_pair_key(char key[KEY_SIZE], const char *text, size_t length);
 
 /* Size of an item's buffer; a longer item is truncated. */
 #define LIST_ITEM 4096
 
 /* Copy the next item of a comma-separated list and advance @list. Return false at the end. */
-bool list_next(const char **list, char item[LIST_ITEM]);
+bool next_list_item(const char **list, char item[LIST_ITEM]);
 
 #endif

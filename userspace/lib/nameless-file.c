@@ -5,7 +5,7 @@
 
 #include "nameless-file.h"
 
-int nameless_file(struct aftl_error *error)
+int nameless_file_create(struct aftl_error *error)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[PATH_MAX];

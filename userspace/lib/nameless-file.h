@@ -9,11 +9,11 @@
 #define NAMELESS_FILE_PATH 32
 
 /**
- * nameless_file() - create a file in $TMPDIR that vanishes with its last open descriptor
+ * nameless_file_create() - create a file in $TMPDIR that vanishes with its last open descriptor
  *
  * Return: a descriptor that child programs inherit, or a negative error number.
  */
-int __must_check nameless_file(struct aftl_error *error);
+int __must_check nameless_file_create(struct aftl_error *error);
 
 /* Print a path to the file that is valid in this process and in those that inherited @fd. */
 void nameless_file_path(int fd, char path[NAMELESS_FILE_PATH]);

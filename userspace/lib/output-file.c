@@ -25,14 +25,14 @@ static __thread struct output_file *pending[PENDING];
 static pid_t owner;
 
 /* Runs at exit and in signal handlers. A forked child does not own the files and keeps them. */
-static void remove_pending(void)
+static void remove_pending_files(void)
 {
 	for (unsigned int i = 0; i < PENDING && getpid() == owner; i++)
 		if (pending[i])
 			unlink(pending[i]->temporary);
 }
 
-static void forget_output(const struct output_file *file)
+static void unwatch_output(const struct output_file *file)
 {
 	for (unsigned int i = 0; i < PENDING; i++)
 		if (pending[i] == file)
@@ -43,8 +43,8 @@ static void watch_output(struct output_file *file)
 {
 	if (owner != getpid()) {
 		owner = getpid();
-		atexit(remove_pending);
-		interruption_clean_up(remove_pending);
+		atexit(remove_pending_files);
+		interruption_clean_up(remove_pending_files);
 	}
 	for (unsigned int i = 0; i < PENDING; i++)
 		if (!pending[i]) {
@@ -54,14 +54,14 @@ static void watch_output(struct output_file *file)
 }
 
 /* Always -EIO: exit_code_of_input() would take -ENOENT for a missing input. */
-static int set_output_error(const struct output_file *file, const char *what, int code,
-			    struct aftl_error *error)
+static int report_output_error(const struct output_file *file, const char *what, int code,
+			       struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "%.150s: cannot %s: %s", file->path, what, strerror(code));
 }
 
 /* Return true if @path is the same file as standard output. */
-static bool is_standard(const char *path, const struct stat *state)
+static bool is_standard_output(const char *path, const struct stat *state)
 {
 	struct stat own;
 
@@ -72,7 +72,7 @@ static bool is_standard(const char *path, const struct stat *state)
 }
 
 /* /dev/fd/3 and similar paths stand for an open descriptor and cannot be renamed to. */
-static bool is_descriptor(const char *path)
+static bool is_descriptor_path(const char *path)
 {
 	char *folder = NULL, *name = strdup(path);
 	char *slash = name ? strrchr(name, '/') : NULL;
@@ -89,7 +89,7 @@ static bool is_descriptor(const char *path)
 }
 
 /* Replace @path by the target of the symbolic link @path; false if it is not a link. */
-static bool read_link(char path[OUTPUT_FILE_NAME])
+static bool read_symbolic_link(char path[OUTPUT_FILE_NAME])
 {
 	char link[PATH_MAX], next[OUTPUT_FILE_NAME];
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
@@ -107,16 +107,16 @@ static bool read_link(char path[OUTPUT_FILE_NAME])
 }
 
 /* Follow links one by one, because realpath() fails if the last target does not exist yet. */
-static int find_target(struct output_file *file, struct aftl_error *error)
+static int find_link_target(struct output_file *file, struct aftl_error *error)
 {
 	unsigned int links = 0;
 
 	if (snprintf(file->target, sizeof(file->target), "%s", file->path) >=
 	    (int)sizeof(file->target))
-		return set_output_error(file, "write", ENAMETOOLONG, error);
-	while (!is_descriptor(file->target) && read_link(file->target))
+		return report_output_error(file, "write", ENAMETOOLONG, error);
+	while (!is_descriptor_path(file->target) && read_symbolic_link(file->target))
 		if (++links > LINKS)
-			return set_output_error(file, "write", ELOOP, error);
+			return report_output_error(file, "write", ELOOP, error);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static int write_in_place(struct output_file *file, const char *name)
 }
 
 /* Copy owner and mode of the file that is going to be replaced. */
-static void take_over(int fd, const struct stat *old)
+static void copy_owner_and_mode(int fd, const struct stat *old)
 {
 	if (!old)
 		return;
@@ -142,7 +142,7 @@ static void take_over(int fd, const struct stat *old)
  * Block signals between open() and watch_output(), so that the signal handler removes exactly the
  * files that this program has created.
  */
-static int create_watched(struct output_file *file)
+static int create_watched_file(struct output_file *file)
 {
 	sigset_t all, before;
 	int fd, code;
@@ -162,7 +162,7 @@ static int create_watched(struct output_file *file)
  * The name is random, because process ids repeat, above all in containers, and a killed program
  * leaves its temporary file behind. Return: a descriptor, or -1 with errno.
  */
-static int create_in(struct output_file *file, const char *folder, int length)
+static int create_in_directory(struct output_file *file, const char *folder, int length)
 {
 	u64 random;
 	int fd = -1;
@@ -176,7 +176,7 @@ static int create_in(struct output_file *file, const char *folder, int length)
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		fd = create_watched(file);
+		fd = create_watched_file(file);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -184,42 +184,42 @@ static int create_in(struct output_file *file, const char *folder, int length)
 }
 
 /* The old file may be writable in a directory that is not: create the temporary file in $TMPDIR. */
-static int create_apart(struct output_file *file)
+static int create_in_tmpdir(struct output_file *file)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[PATH_MAX];
 	int fd;
 
 	scnprintf(path, sizeof(path), "%s/", folder && *folder ? folder : "/tmp");
-	fd = create_in(file, path, (int)strlen(path));
+	fd = create_in_directory(file, path, (int)strlen(path));
 	if (fd >= 0)
 		fchmod(fd, 0600);
 	file->apart = true;
 	return fd;
 }
 
-static bool is_forbidden(int code)
+static bool is_permission_error(int code)
 {
 	return code == EACCES || code == EPERM || code == EROFS;
 }
 
-static int make_temporary(struct output_file *file, const struct stat *old,
-			  struct aftl_error *error)
+static int create_temporary_file(struct output_file *file, const struct stat *old,
+				 struct aftl_error *error)
 {
 	const char *slash = strrchr(file->target, '/');
 	int fd;
 
 	if (old && access(file->target, W_OK))
-		return set_output_error(file, "write", errno, error);
-	fd = create_in(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
-	if (fd < 0 && old && is_forbidden(errno))
-		fd = create_apart(file);
+		return report_output_error(file, "write", errno, error);
+	fd = create_in_directory(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
+	if (fd < 0 && old && is_permission_error(errno))
+		fd = create_in_tmpdir(file);
 	if (fd < 0) {
 		file->temporary[0] = '\0';
-		return set_output_error(file, "create", errno, error);
+		return report_output_error(file, "create", errno, error);
 	}
 	if (!file->apart)
-		take_over(fd, old);
+		copy_owner_and_mode(fd, old);
 	close(fd);
 	return 0;
 }
@@ -237,26 +237,26 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	file->target[0] = '\0';
 	file->apart = false;
 	if (!*path)
-		return set_output_error(file, "create", ENOENT, error);
-	ret = claim_output(path, option, error);
+		return report_output_error(file, "create", ENOENT, error);
+	ret = claim_output_file(path, option, error);
 	if (ret)
 		return ret;
 	there = !stat(path, &state);
-	if (is_standard(path, there ? &state : NULL))
+	if (is_standard_output(path, there ? &state : NULL))
 		return write_in_place(file, "-");
-	ret = find_target(file, error);
+	ret = find_link_target(file, error);
 	if (ret)
 		return ret;
-	if (is_descriptor(file->target) || (there && !S_ISREG(state.st_mode)))
+	if (is_descriptor_path(file->target) || (there && !S_ISREG(state.st_mode)))
 		return write_in_place(file, path);
 	if (there && !force)
 		return aftl_fail(error, -EEXIST, "%.120s is there already; --force replaces it",
 				 path);
-	return make_temporary(file, there ? &state : NULL, error);
+	return create_temporary_file(file, there ? &state : NULL, error);
 }
 
 /* Return: 0 or a positive error number. */
-static int copy_bytes(int from, int to)
+static int copy_file_bytes(int from, int to)
 {
 	char bytes[COPIED];
 	off_t size = 0;
@@ -272,11 +272,11 @@ static int copy_bytes(int from, int to)
 }
 
 /* Overwrite the existing target. Return: 0 or a positive error number. */
-static int pour_over_target(const struct output_file *file)
+static int overwrite_target(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
-	int code = to < 0 ? errno : copy_bytes(from, to);
+	int code = to < 0 ? errno : copy_file_bytes(from, to);
 
 	if (to >= 0 && close(to) && !code)
 		code = errno;
@@ -286,9 +286,9 @@ static int pour_over_target(const struct output_file *file)
 }
 
 /* Another user's file in a sticky directory, or a mount point, cannot be replaced by rename(). */
-static bool is_irreplaceable(int code)
+static bool is_rename_impossible(int code)
 {
-	return is_forbidden(code) || code == EBUSY || code == EXDEV;
+	return is_permission_error(code) || code == EBUSY || code == EXDEV;
 }
 
 static int rename_to_target(struct output_file *file, struct aftl_error *error)
@@ -297,12 +297,12 @@ static int rename_to_target(struct output_file *file, struct aftl_error *error)
 
 	if (!file->apart && !code)
 		return 0;
-	if (code && (!is_irreplaceable(code) || access(file->target, F_OK))) {
+	if (code && (!is_rename_impossible(code) || access(file->target, F_OK))) {
 		unlink(file->temporary);
-		return set_output_error(file, "rename to it", code, error);
+		return report_output_error(file, "rename to it", code, error);
 	}
 	file->apart = true;
-	code = pour_over_target(file);
+	code = overwrite_target(file);
 	if (!code) {
 		unlink(file->temporary);
 		return 0;
@@ -316,7 +316,7 @@ int output_file_commit(struct output_file *file, struct aftl_error *error)
 {
 	int ret = *file->target ? rename_to_target(file, error) : 0;
 
-	forget_output(file);
+	unwatch_output(file);
 	file->temporary[0] = '\0';
 	return ret;
 }
@@ -328,7 +328,7 @@ void output_file_drop(struct output_file *file)
 	file->stream = NULL;
 	if (*file->temporary && *file->target)
 		unlink(file->temporary);
-	forget_output(file);
+	unwatch_output(file);
 	file->temporary[0] = '\0';
 }
 
@@ -342,13 +342,13 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
 	file->stream = strcmp(file->temporary, "-") ? fopen(file->temporary, "we") : stdout;
 	if (file->stream)
 		return 0;
-	ret = set_output_error(file, "create", errno, error);
+	ret = report_output_error(file, "create", errno, error);
 	output_file_drop(file);
 	return ret;
 }
 
 /* An earlier write error, whose errno is lost, is reported as EIO. */
-static int finish_stream(struct output_file *file)
+static int flush_output_stream(struct output_file *file)
 {
 	FILE *stream = file->stream;
 	bool failed = ferror(stream);
@@ -367,10 +367,10 @@ static int finish_stream(struct output_file *file)
 
 int output_file_close(struct output_file *file, struct aftl_error *error)
 {
-	int code = finish_stream(file);
+	int code = flush_output_stream(file);
 
 	if (!code)
 		return output_file_commit(file, error);
 	output_file_drop(file);
-	return set_output_error(file, "write", code, error);
+	return report_output_error(file, "write", code, error);
 }

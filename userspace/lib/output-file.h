@@ -30,7 +30,7 @@ struct output_file {
 
 /**
  * output_file_begin() - create a temporary file in the directory of the output
- * @option: the command-line option that names it, for claim_output()
+ * @option: the command-line option that names it, for claim_output_file()
  * @force: replace an existing file
  *
  * The file is empty, and its name is in @file->temporary. It is removed if a signal ends the

@@ -9,7 +9,7 @@
 static __thread char text[1 << 16];
 static __thread size_t used;
 
-static int read_text(const char *path, struct aftl_error *error)
+static int read_parameter_text(const char *path, struct aftl_error *error)
 {
 	FILE *file = fopen(path, "re");
 	size_t length;
@@ -28,15 +28,16 @@ static int read_text(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-int parameter_file_take(const char *path,
-			int (*take)(void *context, const char *pair, struct aftl_error *error),
-			void *context, struct aftl_error *error)
+int parameter_file_call_on_each(const char *path,
+				int (*take)(void *context, const char *pair,
+					    struct aftl_error *error),
+				void *context, struct aftl_error *error)
 {
-	int ret = claim_input(path, error);
+	int ret = claim_input_file(path, error);
 	char *line, *next;
 
 	if (!ret)
-		ret = read_text(path, error);
+		ret = read_parameter_text(path, error);
 	for (line = text + used; line && !ret; line = next) {
 		char *end;
 
@@ -55,7 +56,7 @@ int parameter_file_take(const char *path,
 	return ret;
 }
 
-void parameter_file_release(void)
+void parameter_file_release_all(void)
 {
 	used = 0;
 }

@@ -36,7 +36,7 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 		progress->printed_ns = 0;
 }
 
-static void print_line(const struct progress *progress, u64 done, u64 elapsed_ns)
+static void print_progress_line(const struct progress *progress, u64 done, u64 elapsed_ns)
 {
 	u64 rate = done * 1000 / (elapsed_ns / (NS_PER_S / 1000) + 1);
 
@@ -51,7 +51,7 @@ static void print_line(const struct progress *progress, u64 done, u64 elapsed_ns
 	fflush(stderr);
 }
 
-void progress_step(struct progress *progress, u64 done)
+void progress_report(struct progress *progress, u64 done)
 {
 	u64 now;
 
@@ -62,12 +62,12 @@ void progress_step(struct progress *progress, u64 done)
 	now = machine_clock_ns();
 	if (now < progress->printed_ns + PRINT_EVERY_NS)
 		return;
-	print_line(progress, done, now - progress->begin_ns);
+	print_progress_line(progress, done, now - progress->begin_ns);
 	progress->printed_ns = now;
 	progress->printed = true;
 }
 
-void progress_send(u64 *to)
+void progress_send_to(u64 *to)
 {
 	receiver = to;
 }

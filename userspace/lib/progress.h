@@ -33,13 +33,13 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 		    u64 total);
 
 /* Call this every few thousand steps; it prints at most five times a second. */
-void progress_step(struct progress *progress, u64 done);
+void progress_report(struct progress *progress, u64 done);
 
 /**
- * progress_send() - store the steps of later activities in a variable and print no line
+ * progress_send_to() - store the steps of later activities in a variable and print no line
  * @to: in memory that another thread or process polls; applies to the calling thread
  */
-void progress_send(u64 *to);
+void progress_send_to(u64 *to);
 
 /* Erase the line. */
 void progress_end(struct progress *progress);

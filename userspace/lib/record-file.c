@@ -28,7 +28,7 @@ struct record_writer {
 	u64 last_ns;
 };
 
-static bool is_standard(const char *path)
+static bool is_standard_stream(const char *path)
 {
 	return !strcmp(path, "-");
 }
@@ -46,12 +46,12 @@ static int blame_offset(const struct record_reader *reader, u64 offset, const ch
 }
 
 /* errno is 0 if the stream failed in an earlier call; report EIO then. */
-static int blame_write(const struct record_writer *writer, struct aftl_error *error)
+static int report_record_write_error(const struct record_writer *writer, struct aftl_error *error)
 {
 	return blame_file(writer->name, errno ? -errno : -EIO, "cannot write", error);
 }
 
-static int read_header(struct record_reader *reader, struct aftl_error *error)
+static int read_record_header(struct record_reader *reader, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	size_t got = fread(reader->buffer, 1, AFTL_RECORD_HEADER_BYTES, reader->file);
@@ -72,17 +72,17 @@ static int read_header(struct record_reader *reader, struct aftl_error *error)
 int record_open(struct record_reader **out, const char *path, struct aftl_error *error)
 {
 	struct record_reader *reader;
-	int ret = claim_input(path, error);
+	int ret = claim_input_file(path, error);
 
 	if (ret)
 		return ret;
 	reader = memory_zeroed(1, sizeof(*reader));
-	reader->name = is_standard(path) ? "standard input" : path;
-	reader->file = is_standard(path) ? stdin : fopen(path, "rb");
+	reader->name = is_standard_stream(path) ? "standard input" : path;
+	reader->file = is_standard_stream(path) ? stdin : fopen(path, "rb");
 	if (!reader->file)
 		ret = blame_file(path, -errno, "cannot open", error);
 	else
-		ret = read_header(reader, error);
+		ret = read_record_header(reader, error);
 	if (ret) {
 		record_close(reader);
 		return ret;
@@ -97,7 +97,7 @@ const struct aftl_record_header *record_header(const struct record_reader *reade
 }
 
 /* Move the bytes of an incomplete record to the start of the buffer and fill the rest. */
-static int refill_records(struct record_reader *reader, struct aftl_error *error)
+static int refill_record_buffer(struct record_reader *reader, struct aftl_error *error)
 {
 	size_t left = reader->end - reader->begin;
 
@@ -111,7 +111,7 @@ static int refill_records(struct record_reader *reader, struct aftl_error *error
 }
 
 /* The file must not end before the number of records in its header. */
-static int check_end(const struct record_reader *reader, struct aftl_error *error)
+static int check_record_count(const struct record_reader *reader, struct aftl_error *error)
 {
 	char cause[120];
 
@@ -133,12 +133,12 @@ int record_next(struct record_reader *reader, struct aftl_record *record, struct
 	if (reader->header.records && reader->records == reader->header.records)
 		return 0;
 	if (reader->end - reader->begin < AFTL_RECORD_BYTES) {
-		int ret = refill_records(reader, error);
+		int ret = refill_record_buffer(reader, error);
 
 		if (ret)
 			return ret;
 		if (reader->end < AFTL_RECORD_BYTES)
-			return check_end(reader, error);
+			return check_record_count(reader, error);
 	}
 	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
 		return blame_offset(reader, reader->offset, cause.text, error);
@@ -171,7 +171,7 @@ void record_close(struct record_reader *reader)
 	free(reader);
 }
 
-static int write_header(struct record_writer *writer, struct aftl_error *error)
+static int write_record_header(struct record_writer *writer, struct aftl_error *error)
 {
 	u8 bytes[AFTL_RECORD_HEADER_BYTES];
 	int ret = aftl_record_header_encode(&writer->header, bytes, error);
@@ -179,7 +179,7 @@ static int write_header(struct record_writer *writer, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
-		return blame_write(writer, error);
+		return report_record_write_error(writer, error);
 	return 0;
 }
 
@@ -191,12 +191,12 @@ int record_create(struct record_writer **out, const char *path, const char *name
 
 	writer->header = *header;
 	writer->header.records = 0;
-	writer->name = is_standard(path) ? "standard output" : name;
-	writer->file = is_standard(path) ? stdout : fopen(path, "wb");
+	writer->name = is_standard_stream(path) ? "standard output" : name;
+	writer->file = is_standard_stream(path) ? stdout : fopen(path, "wb");
 	if (!writer->file)
 		ret = blame_file(name, -errno, "cannot create", error);
 	else
-		ret = write_header(writer, error);
+		ret = write_record_header(writer, error);
 	if (ret) {
 		if (writer->file && writer->file != stdout)
 			fclose(writer->file);
@@ -220,7 +220,7 @@ int record_put(struct record_writer *writer, const struct aftl_record *record,
 	if (ret)
 		return ret;
 	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
-		return blame_write(writer, error);
+		return report_record_write_error(writer, error);
 	writer->last_ns = record->t_ns;
 	writer->records++;
 	return 0;
@@ -233,12 +233,12 @@ void record_was_interrupted(struct record_writer *writer)
 }
 
 /* The header of a pipe keeps the count 0, which means "until the end". */
-static int complete_header(struct record_writer *writer, struct aftl_error *error)
+static int complete_record_header(struct record_writer *writer, struct aftl_error *error)
 {
 	writer->header.records = writer->records;
 	if (!writer->records || writer->file == stdout || fseek(writer->file, 0, SEEK_SET))
 		return 0;
-	return write_header(writer, error);
+	return write_record_header(writer, error);
 }
 
 int record_finish(struct record_writer *writer, struct aftl_error *error)
@@ -248,11 +248,11 @@ int record_finish(struct record_writer *writer, struct aftl_error *error)
 	if (!writer)
 		return 0;
 	errno = 0;
-	ret = complete_header(writer, error);
+	ret = complete_record_header(writer, error);
 	if (!ret && (fflush(writer->file) || ferror(writer->file)))
-		ret = blame_write(writer, error);
+		ret = report_record_write_error(writer, error);
 	if (writer->file != stdout && fclose(writer->file) && !ret)
-		ret = blame_write(writer, error);
+		ret = report_record_write_error(writer, error);
 	free(writer);
 	return ret;
 }

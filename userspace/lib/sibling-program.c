@@ -8,7 +8,7 @@
 #include "sibling-program.h"
 
 /* Find the directory of this program, without a trailing slash. */
-static bool own_directory(char *directory, size_t size)
+static bool get_own_directory(char *directory, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", directory, size - 1);
 	char *slash;
@@ -22,11 +22,11 @@ static bool own_directory(char *directory, size_t size)
 	return slash;
 }
 
-void sibling_program(const char *name, char *path, size_t size)
+void find_sibling_program(const char *name, char *path, size_t size)
 {
 	char own[PATH_MAX];
 
-	if (!own_directory(own, sizeof(own)) ||
+	if (!get_own_directory(own, sizeof(own)) ||
 	    snprintf(path, size, "%s/%s", own, name) >= (int)size || access(path, X_OK))
 		snprintf(path, size, "%s", name);
 }

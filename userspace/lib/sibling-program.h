@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /* Return the path of @name beside this program, or the bare name, for a search in PATH. */
-void sibling_program(const char *name, char *path, size_t size);
+void find_sibling_program(const char *name, char *path, size_t size);
 
 #endif

@@ -159,7 +159,7 @@ void target_line_init(struct target_line *line)
 
 /* Size */
 
-static int check_unit(const struct aftl_config *config, struct aftl_error *error)
+static int check_line_unit_size(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -170,7 +170,7 @@ static int check_unit(const struct aftl_config *config, struct aftl_error *error
 			 (unsigned long long)unit);
 }
 
-static void no_request(void *host, struct aftl_request *request)
+static void ignore_completed_request(void *host, struct aftl_request *request)
 {
 	(void)host;
 	(void)request;
@@ -179,11 +179,11 @@ static void no_request(void *host, struct aftl_request *request)
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
-	.complete = no_request,
+	.complete = ignore_completed_request,
 };
 
 /* Create one shard so that the core checks the policy's needs; untouched memory costs nothing. */
-static int build_once(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
+static int try_shard(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
 {
 	struct aftl_config own;
 	struct aftl *ftl;
@@ -200,24 +200,24 @@ static int build_once(const struct target_line *line, u64 *memory_bytes, struct 
 	return 0;
 }
 
-int target_line_size(const struct target_line *line, struct target_size *size,
-		     struct aftl_error *error)
+int target_line_compute_size(const struct target_line *line, struct target_size *size,
+			     struct aftl_error *error)
 {
-	int ret = check_unit(&line->config, error);
+	int ret = check_line_unit_size(&line->config, error);
 
 	if (!ret)
 		ret = aftl_shards_init(&size->shards, &line->config, error);
 	if (ret)
 		return ret;
 	size->sectors = size->shards.units * size->shards.geo.unit_bytes / TARGET_SECTOR;
-	return build_once(line, &size->memory_bytes, error);
+	return try_shard(line, &size->memory_bytes, error);
 }
 
 /* Compute the geometry of a shard with one block per plane, no over-provisioning and no zones. */
-static int smallest_shape(const struct target_line *line, struct aftl_geometry *geo,
-			  struct aftl_error *error)
+static int smallest_shard_geometry(const struct target_line *line, struct aftl_geometry *geo,
+				   struct aftl_error *error)
 {
-	int ret = check_unit(&line->config, error);
+	int ret = check_line_unit_size(&line->config, error);
 	struct aftl_config own;
 
 	aftl_derive_shard_config(&own, &line->config, 0);
@@ -228,8 +228,8 @@ static int smallest_shape(const struct target_line *line, struct aftl_geometry *
 }
 
 /* Units of each shard; with several shards a multiple of the chunk that alternates among them. */
-static u64 units_of_each(const struct target_line *line, const struct aftl_geometry *geo,
-			 u64 sectors)
+static u64 units_per_shard(const struct target_line *line, const struct aftl_geometry *geo,
+			   u64 sectors)
 {
 	u64 units = DIV_ROUND_UP(sectors, geo->unit_bytes / TARGET_SECTOR);
 	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_chunk_shift(geo) : 1;
@@ -246,7 +246,7 @@ static int try_blocks(struct target_line *line, u64 blocks, u64 sectors, struct 
 	scnprintf(text, sizeof(text), "%llu", (unsigned long long)blocks);
 	ret = aftl_param_set(&line->config, "blocks", text, error);
 	if (!ret)
-		ret = target_line_size(line, &size, error);
+		ret = target_line_compute_size(line, &size, error);
 	if (!ret && size.sectors < sectors)
 		ret = aftl_fail(error, -ENOSPC, "blocks: %s are too few for %llu sectors", text,
 				(unsigned long long)sectors);
@@ -254,16 +254,16 @@ static int try_blocks(struct target_line *line, u64 blocks, u64 sectors, struct 
 }
 
 /* Estimate the number of blocks per plane that holds @sectors. */
-static int enough_blocks(const struct target_line *line, u64 sectors, u64 *blocks,
-			 struct aftl_error *error)
+static int estimate_block_count(const struct target_line *line, u64 sectors, u64 *blocks,
+				struct aftl_error *error)
 {
 	struct aftl_geometry geo;
 	u64 units;
-	int ret = smallest_shape(line, &geo, error);
+	int ret = smallest_shard_geometry(line, &geo, error);
 
 	if (ret)
 		return ret;
-	units = units_of_each(line, &geo, sectors);
+	units = units_per_shard(line, &geo, sectors);
 	units = (u64)(((__uint128_t)units * 10000 + 9999 - line->config.op) /
 		      (10000 - line->config.op));
 	*blocks = max(DIV_ROUND_UP(units, (u64)geo.ppns), (u64)1);
@@ -274,7 +274,7 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 {
 	struct aftl_error unused;
 	u64 blocks;
-	int ret = enough_blocks(line, sectors, &blocks, error);
+	int ret = estimate_block_count(line, sectors, &blocks, error);
 
 	if (ret)
 		return ret;
@@ -290,7 +290,7 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 
 /* Text */
 
-void target_line_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE])
+void target_line_format_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE])
 {
 	if (line->scale == TARGET_TIMING_OFF)
 		scnprintf(text, AFTL_VALUE_SIZE, "off");
@@ -329,7 +329,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 			     (line->carriers ? 2 : 0) +
 			     print_params(line, params, sizeof(params));
 
-	target_line_timing(line, timing);
+	target_line_format_timing(line, timing);
 	if (line->ioprio_hint)
 		scnprintf(hint, sizeof(hint), " ioprio_hint %u", line->ioprio_hint);
 	if (line->carriers)
@@ -341,7 +341,7 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 }
 
 /* Skip blanks and return the length of the word at @at; 0 at the end. */
-static size_t word_at(const char **at)
+static size_t skip_blanks_to_word(const char **at)
 {
 	*at += strspn(*at, " ");
 	return strcspn(*at, " ");
@@ -350,7 +350,7 @@ static size_t word_at(const char **at)
 /* Copy the next word; return false if there is none or it is too long. */
 static bool next_word(const char **at, char *word, size_t size)
 {
-	size_t length = word_at(at);
+	size_t length = skip_blanks_to_word(at);
 
 	if (!length || length >= size)
 		return false;
@@ -361,8 +361,8 @@ static bool next_word(const char **at, char *word, size_t size)
 }
 
 /* Parse the profile alone, or all pairs but the profile, which must be set first. */
-static int parse_pairs(struct target_line *line, const char *at, bool profile,
-		       struct aftl_error *error)
+static int parse_line_pairs(struct target_line *line, const char *at, bool profile,
+			    struct aftl_error *error)
 {
 	char key[64];
 	char value[TARGET_STORE_SIZE];
@@ -390,6 +390,6 @@ int target_line_parse(struct target_line *line, const char *text, struct aftl_er
 	if (!next_word(&text, store, sizeof(store)) || !next_word(&text, count, sizeof(count)))
 		return aftl_fail(error, -EINVAL, "the table line is too short");
 	scnprintf(line->store, sizeof(line->store), "%s", store);
-	ret = parse_pairs(line, text, true, error);
-	return ret ? ret : parse_pairs(line, text, false, error);
+	ret = parse_line_pairs(line, text, true, error);
+	return ret ? ret : parse_line_pairs(line, text, false, error);
 }

@@ -76,12 +76,12 @@ int __must_check target_line_set(struct target_line *line, const char *key, cons
 				 struct aftl_error *error);
 
 /**
- * target_line_size() - compute the size of the device with the core's own code
+ * target_line_compute_size() - compute the size of the device with the core's own code
  *
  * Return: 0, or -EINVAL with the core's error message if such a device is impossible.
  */
-int __must_check target_line_size(const struct target_line *line, struct target_size *size,
-				  struct aftl_error *error);
+int __must_check target_line_compute_size(const struct target_line *line, struct target_size *size,
+					  struct aftl_error *error);
 
 /**
  * target_line_fit() - set the smallest number of blocks that provides @sectors
@@ -105,6 +105,6 @@ int __must_check target_line_parse(struct target_line *line, const char *text,
 				   struct aftl_error *error);
 
 /* Print "real", "off" or "scale:N". */
-void target_line_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE]);
+void target_line_format_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE]);
 
 #endif

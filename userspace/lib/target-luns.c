@@ -11,7 +11,7 @@
 	"queued %20llu busy_ns %20llu cached_blocks %20llu"
 
 /* Parse "0 good_blocks 128 free_blocks 12 valid_units 7 queued 0 busy_ns 5 cached_blocks 0". */
-static bool read_line(const char *line, unsigned int number, struct target_lun *lun)
+static bool parse_lun_line(const char *line, unsigned int number, struct target_lun *lun)
 {
 	unsigned long long n[6];
 	unsigned int said;
@@ -33,7 +33,7 @@ int target_luns_parse(struct target_luns *luns, const char *text, struct aftl_er
 
 		scnprintf(line, sizeof(line), "%.*s", (int)min(length, sizeof(line) - 1), text);
 		luns->list = memory_grown(luns->list, luns->count + 1, sizeof(*luns->list));
-		if (!read_line(line, luns->count, &luns->list[luns->count])) {
+		if (!parse_lun_line(line, luns->count, &luns->list[luns->count])) {
 			free(luns->list);
 			*luns = (struct target_luns){ NULL, 0 };
 			return aftl_fail(error, -EINVAL,
@@ -46,7 +46,7 @@ int target_luns_parse(struct target_luns *luns, const char *text, struct aftl_er
 	return 0;
 }
 
-void target_luns_since(struct target_luns *now, const struct target_luns *before)
+void target_luns_subtract(struct target_luns *now, const struct target_luns *before)
 {
 	for (unsigned int i = 0; i < now->count && i < before->count; i++)
 		if (now->list[i].busy_ns >= before->list[i].busy_ns)

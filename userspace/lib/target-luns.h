@@ -44,6 +44,6 @@ int __must_check target_luns_parse(struct target_luns *luns, const char *text,
 				   struct aftl_error *error);
 
 /* Make busy_ns of @now relative to @before, which has the same LUNs; keep the counts. */
-void target_luns_since(struct target_luns *now, const struct target_luns *before);
+void target_luns_subtract(struct target_luns *now, const struct target_luns *before);
 
 #endif

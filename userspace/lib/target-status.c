@@ -14,7 +14,7 @@ struct reader {
 };
 
 /* Return the next word and its length, which is 0 at the end. */
-static const char *next_word(struct reader *reader, size_t *length)
+static const char *next_status_word(struct reader *reader, size_t *length)
 {
 	const char *word = reader->at + strspn(reader->at, " ");
 
@@ -24,7 +24,7 @@ static const char *next_word(struct reader *reader, size_t *length)
 }
 
 /* Parse decimal digits up to @end; reject any other character and overflow. */
-static bool read_digits(const char *text, const char *end, u64 *value)
+static bool parse_digits(const char *text, const char *end, u64 *value)
 {
 	*value = 0;
 	if (text == end)
@@ -39,7 +39,7 @@ static bool read_digits(const char *text, const char *end, u64 *value)
 	return true;
 }
 
-static void read_text(struct reader *reader, const char *name, char text[TARGET_WORD_SIZE])
+static void read_status_text(struct reader *reader, const char *name, char text[TARGET_WORD_SIZE])
 {
 	size_t length;
 	const char *word;
@@ -47,13 +47,13 @@ static void read_text(struct reader *reader, const char *name, char text[TARGET_
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_word(reader, &length);
+	word = next_status_word(reader, &length);
 	reader->good = length && length < TARGET_WORD_SIZE;
 	scnprintf(text, TARGET_WORD_SIZE, "%.*s", (int)min(length, (size_t)TARGET_WORD_SIZE - 1),
 		  word);
 }
 
-static void read_number(struct reader *reader, const char *name, u64 *value)
+static void read_status_number(struct reader *reader, const char *name, u64 *value)
 {
 	size_t length;
 	const char *word;
@@ -61,11 +61,11 @@ static void read_number(struct reader *reader, const char *name, u64 *value)
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_word(reader, &length);
-	reader->good = read_digits(word, word + length, value);
+	word = next_status_word(reader, &length);
+	reader->good = parse_digits(word, word + length, value);
 }
 
-static void read_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
+static void parse_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
 {
 	const char *word, *slash;
 	size_t length;
@@ -73,10 +73,10 @@ static void read_pair(struct reader *reader, const char *name, u64 *part, u64 *w
 	if (!reader->good)
 		return;
 	reader->what = name;
-	word = next_word(reader, &length);
+	word = next_status_word(reader, &length);
 	slash = memchr(word, '/', length);
-	reader->good = slash && read_digits(word, slash, part) &&
-		       read_digits(slash + 1, word + length, whole);
+	reader->good = slash && parse_digits(word, slash, part) &&
+		       parse_digits(slash + 1, word + length, whole);
 }
 
 int target_status_parse(struct target_status *status, const char *text, struct aftl_error *error)
@@ -91,9 +91,9 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 		return aftl_fail(error, -EINVAL, "the device is being resumed");
 	if (!strncmp(text, "inactive", 8))
 		return aftl_fail(error, -EINVAL, "the device has not been resumed yet");
-#define STATUS_TEXT(name, help) read_text(&reader, #name, status->name);
-#define STATUS_NUMBER(name, help) read_number(&reader, #name, &status->name);
-#define STATUS_PAIR(part, whole, help) read_pair(&reader, #part, &status->part, &status->whole);
+#define STATUS_TEXT(name, help) read_status_text(&reader, #name, status->name);
+#define STATUS_NUMBER(name, help) read_status_number(&reader, #name, &status->name);
+#define STATUS_PAIR(part, whole, help) parse_pair(&reader, #part, &status->part, &status->whole);
 #include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
@@ -115,7 +115,7 @@ struct place {
 
 #define PLACES (AFTL_COUNTERS + 7)
 
-static void list_places(struct target_stats *stats, struct place places[PLACES])
+static void list_counter_places(struct target_stats *stats, struct place places[PLACES])
 {
 	u64 *counters = (u64 *)&stats->counters;
 	const struct place others[] = {
@@ -132,7 +132,7 @@ static void list_places(struct target_stats *stats, struct place places[PLACES])
 }
 
 /* @name is @length bytes long and not terminated. */
-static bool same_name(const char *name, size_t length, const char *known)
+static bool is_same_name(const char *name, size_t length, const char *known)
 {
 	return strlen(known) == length && !memcmp(name, known, length);
 }
@@ -143,21 +143,21 @@ static bool take_bin(struct target_stats *stats, const char *name, size_t length
 	u64 top;
 
 	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
-	    !read_digits(name + 8, name + length, &top))
+	    !parse_digits(name + 8, name + length, &top))
 		return false;
 	stats->late.bins[aftl_histogram_bin_of_value(top)] = value;
 	return true;
 }
 
-static struct target_stream *find_stream(struct target_stats *stats, const char *name,
-					 size_t length)
+static struct target_stream *find_stream_counters(struct target_stats *stats, const char *name,
+						  size_t length)
 {
 	for (unsigned int i = 0; i < AFTL_STREAMS && length < TARGET_WORD_SIZE; i++) {
 		struct target_stream *stream = &stats->streams[i];
 
 		if (!stream->name[0])
 			memcpy(stream->name, name, length);
-		if (same_name(name, length, stream->name))
+		if (is_same_name(name, length, stream->name))
 			return stream;
 	}
 	return NULL;
@@ -176,7 +176,7 @@ static bool take_stream(struct target_stats *stats, const char *name, size_t len
 
 		if (length <= 7 + rest || memcmp(name + length - rest, ends[i], rest) != 0)
 			continue;
-		stream = find_stream(stats, name + 7, length - 7 - rest);
+		stream = find_stream_counters(stats, name + 7, length - 7 - rest);
 		if (stream)
 			stream->units[i] = value;
 	}
@@ -189,12 +189,12 @@ static bool take_handle(struct target_stats *stats, const char *name, size_t len
 	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;
 	u64 handle;
 
-	if (!rest || memcmp(name, "handle_", 7) != 0 || !read_digits(name + 7, rest, &handle) ||
+	if (!rest || memcmp(name, "handle_", 7) != 0 || !parse_digits(name + 7, rest, &handle) ||
 	    handle > AFTL_HANDLES_MAX)
 		return false;
 	length -= (size_t)(++rest - name);
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
-		if (same_name(rest, length, aftl_handle_counter_info[i].name))
+		if (is_same_name(rest, length, aftl_handle_counter_info[i].name))
 			((u64 *)&stats->handles[handle])[i] = value;
 	return true;
 }
@@ -206,7 +206,7 @@ static void take_value(struct target_stats *stats, const struct place *places, b
 	    take_handle(stats, name, length, value))
 		return;
 	for (unsigned int i = 0; i < PLACES; i++) {
-		if (same_name(name, length, places[i].name)) {
+		if (is_same_name(name, length, places[i].name)) {
 			*places[i].value = value;
 			seen[i] = true;
 		}
@@ -229,13 +229,13 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	bool seen[PLACES] = { false };
 
 	memset(stats, 0, sizeof(*stats));
-	list_places(stats, places);
+	list_counter_places(stats, places);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		const char *blank = memchr(text, ' ', length);
 		u64 value;
 
-		if (!blank || !read_digits(blank + 1, text + length, &value))
+		if (!blank || !parse_digits(blank + 1, text + length, &value))
 			return aftl_fail(error, -EINVAL,
 					 "\"%.*s\" in the answer to \"stats\" is not a name and a number",
 					 (int)min(length, (size_t)40), text);
@@ -245,7 +245,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	return complain_missing(places, seen, error);
 }
 
-void target_stats_since(struct target_stats *now, const struct target_stats *before)
+void target_stats_subtract(struct target_stats *now, const struct target_stats *before)
 {
 	u64 *counters = (u64 *)&now->counters;
 

@@ -26,7 +26,7 @@ struct list_row {
 
 /* The choice */
 
-static int find_column(const struct list_choice *choice, const char *name)
+static int find_list_column(const struct list_choice *choice, const char *name)
 {
 	for (unsigned int i = 0; i < choice->count; i++)
 		if (!strcasecmp(choice->columns[i].key, name) ||
@@ -35,8 +35,8 @@ static int find_column(const struct list_choice *choice, const char *name)
 	return -ENOENT;
 }
 
-static int complain_column(const struct list_choice *choice, const char *name,
-			   struct aftl_error *error)
+static int report_unknown_column(const struct list_choice *choice, const char *name,
+				 struct aftl_error *error)
 {
 	const char *names[2 * LIST_COLUMNS + 1] = { NULL };
 	const char **next = names;
@@ -46,19 +46,19 @@ static int complain_column(const struct list_choice *choice, const char *name,
 		*next++ = choice->columns[i].key;
 		*next++ = choice->columns[i].title;
 	}
-	meant = closest_word(name, names);
+	meant = find_closest_word(name, names);
 	if (meant)
 		return aftl_fail(error, -EINVAL, "no column \"%s\"; did you mean %s?", name, meant);
 	return aftl_fail(error, -EINVAL, "no column \"%s\"; \"-o help\" lists them", name);
 }
 
-static int add_column(const struct list_choice *choice, const char *name, unsigned int *list,
-		      unsigned int *used, struct aftl_error *error)
+static int add_list_column(const struct list_choice *choice, const char *name, unsigned int *list,
+			   unsigned int *used, struct aftl_error *error)
 {
-	int found = find_column(choice, name);
+	int found = find_list_column(choice, name);
 
 	if (found < 0)
-		return complain_column(choice, name, error);
+		return report_unknown_column(choice, name, error);
 	for (unsigned int i = 0; i < *used; i++)
 		if (list[i] == (unsigned int)found)
 			return aftl_fail(error, -EINVAL, "column \"%s\" is there twice", name);
@@ -66,7 +66,7 @@ static int add_column(const struct list_choice *choice, const char *name, unsign
 	return 0;
 }
 
-static void show_usual(struct list_choice *choice)
+static void show_default_columns(struct list_choice *choice)
 {
 	for (unsigned int i = 0; i < choice->count; i++)
 		if (!choice->columns[i].more)
@@ -79,14 +79,14 @@ static int choose_shown(struct list_choice *choice, const char *list, struct aft
 	int ret = 0;
 
 	if (!list || *list == '+')
-		show_usual(choice);
+		show_default_columns(choice);
 	if (!list)
 		return 0;
 	list += *list == '+';
 	if (!*list)
-		return complain_column(choice, "", error);
-	while (!ret && list_next(&list, item))
-		ret = add_column(choice, item, choice->shown, &choice->shown_count, error);
+		return report_unknown_column(choice, "", error);
+	while (!ret && next_list_item(&list, item))
+		ret = add_list_column(choice, item, choice->shown, &choice->shown_count, error);
 	return ret;
 }
 
@@ -96,11 +96,11 @@ static int choose_sorted(struct list_choice *choice, const char *list, struct af
 	int ret = 0;
 
 	if (list && !*list)
-		return complain_column(choice, "", error);
-	while (!ret && list && list_next(&list, item)) {
+		return report_unknown_column(choice, "", error);
+	while (!ret && list && next_list_item(&list, item)) {
 		choice->falls[choice->sorted_count] = *item == '-';
-		ret = add_column(choice, item + (*item == '-' || *item == '+'), choice->sorted,
-				 &choice->sorted_count, error);
+		ret = add_list_column(choice, item + (*item == '-' || *item == '+'), choice->sorted,
+				      &choice->sorted_count, error);
 	}
 	return ret;
 }
@@ -131,7 +131,7 @@ void list_explain(const struct list_choice *choice, FILE *out)
 		text_table_cell(&table, "%s%s", choice->columns[i].help,
 				choice->columns[i].more ? "; not shown by default" : "");
 	}
-	text_table_end(&table, out);
+	text_table_print_and_free(&table, out);
 }
 
 /* Rows */
@@ -141,14 +141,14 @@ void list_begin(struct text_list *list, const struct list_choice *choice)
 	*list = (struct text_list){ .choice = choice };
 }
 
-void list_row(struct text_list *list)
+void list_add_row(struct text_list *list)
 {
 	list->rows = memory_grown(list->rows, list->count + 1, sizeof(*list->rows));
 	list->rows[list->count] = (struct list_row){ .choice = list->choice, .at = list->count };
 	list->count++;
 }
 
-static struct list_cell *next_cell(struct text_list *list)
+static struct list_cell *next_list_cell(struct text_list *list)
 {
 	struct list_row *row = &list->rows[list->count - 1];
 
@@ -156,7 +156,7 @@ static struct list_cell *next_cell(struct text_list *list)
 	return &row->cells[row->used++];
 }
 
-void list_text(struct text_list *list, const char *format, ...)
+void list_add_text(struct text_list *list, const char *format, ...)
 {
 	char text[TEXT_TABLE_CELL];
 	va_list args;
@@ -164,10 +164,10 @@ void list_text(struct text_list *list, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	next_cell(list)->text = memory_text(text);
+	next_list_cell(list)->text = memory_text(text);
 }
 
-void list_number(struct text_list *list, u64 value, unsigned int decimals, const char *said)
+void list_add_number(struct text_list *list, u64 value, unsigned int decimals, const char *said)
 {
 	char plain[HUMAN_SIZE];
 
@@ -175,7 +175,7 @@ void list_number(struct text_list *list, u64 value, unsigned int decimals, const
 		human_fixed(plain, value, decimals, "");
 	else
 		scnprintf(plain, sizeof(plain), "%llu", (unsigned long long)value);
-	*next_cell(list) = (struct list_cell){
+	*next_list_cell(list) = (struct list_cell){
 		.text = memory_text(said ? said : plain),
 		.value = value,
 		.decimals = decimals,
@@ -208,7 +208,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Sort the rows, all of which must have every cell. */
-static void sort_rows(struct text_list *list)
+static void sort_list_rows(struct text_list *list)
 {
 	for (unsigned int i = 0; i < list->count; i++)
 		assert(list->rows[i].used == list->choice->count);
@@ -216,7 +216,7 @@ static void sort_rows(struct text_list *list)
 		qsort(list->rows, list->count, sizeof(*list->rows), compare_rows);
 }
 
-static void free_rows(struct text_list *list)
+static void free_list_rows(struct text_list *list)
 {
 	for (unsigned int i = 0; i < list->count; i++)
 		for (unsigned int j = 0; j < list->rows[i].used; j++)
@@ -244,15 +244,15 @@ void list_print(struct text_list *list, FILE *out)
 	const struct list_choice *choice = list->choice;
 	struct text_table table;
 
-	sort_rows(list);
+	sort_list_rows(list);
 	begin_table(&table, choice);
 	for (unsigned int i = 0; i < list->count; i++) {
 		text_table_row(&table);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
 			text_table_cell(&table, "%s", list->rows[i].cells[choice->shown[j]].text);
 	}
-	text_table_end(&table, out);
-	free_rows(list);
+	text_table_print_and_free(&table, out);
+	free_list_rows(list);
 }
 
 void list_print_head(const struct list_choice *choice, int width, FILE *out)
@@ -271,10 +271,10 @@ void list_print_wide(struct text_list *list, int width, FILE *out)
 			fprintf(out, " %*s", width, list->rows[i].cells[choice->shown[j]].text);
 		fputc('\n', out);
 	}
-	free_rows(list);
+	free_list_rows(list);
 }
 
-static void put_cell(struct json_writer *json, const char *key, const struct list_cell *cell)
+static void write_cell_json(struct json_writer *json, const char *key, const struct list_cell *cell)
 {
 	if (cell->number && cell->decimals)
 		json_fixed(json, key, cell->value, cell->decimals);
@@ -290,13 +290,13 @@ void list_json(struct text_list *list, struct json_writer *json)
 {
 	const struct list_choice *choice = list->choice;
 
-	sort_rows(list);
+	sort_list_rows(list);
 	for (unsigned int i = 0; i < list->count; i++) {
 		json_record(json, NULL);
 		for (unsigned int j = 0; j < choice->shown_count; j++)
-			put_cell(json, choice->columns[choice->shown[j]].key,
-				 &list->rows[i].cells[choice->shown[j]]);
+			write_cell_json(json, choice->columns[choice->shown[j]].key,
+					&list->rows[i].cells[choice->shown[j]]);
 		json_end_object(json);
 	}
-	free_rows(list);
+	free_list_rows(list);
 }

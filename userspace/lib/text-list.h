@@ -83,13 +83,13 @@ struct text_list {
 };
 
 void list_begin(struct text_list *list, const struct list_choice *choice);
-void list_row(struct text_list *list);
+void list_add_row(struct text_list *list);
 
 /* Add a text cell to the last row. An empty text is null in JSON. */
-__printf(2, 3) void list_text(struct text_list *list, const char *format, ...);
+__printf(2, 3) void list_add_text(struct text_list *list, const char *format, ...);
 
 /* Add @value / 10^@decimals to the last row; @said, unless NULL, replaces it in a table. */
-void list_number(struct text_list *list, u64 value, unsigned int decimals, const char *said);
+void list_add_number(struct text_list *list, u64 value, unsigned int decimals, const char *said);
 
 /* Print the selected columns, sorted and with titles, and free the rows. */
 void list_print(struct text_list *list, FILE *out);

@@ -31,7 +31,7 @@ void text_table_row(struct text_table *table)
 	table->last = row;
 }
 
-static void add_cell(struct text_row *row, const char *format, va_list args)
+static void add_table_cell(struct text_row *row, const char *format, va_list args)
 {
 	char text[TEXT_TABLE_CELL];
 
@@ -45,7 +45,7 @@ void text_table_cell(struct text_table *table, const char *format, ...)
 
 	assert(table->last && table->last->used < table->columns);
 	va_start(args, format);
-	add_cell(table->last, format, args);
+	add_table_cell(table->last, format, args);
 	va_end(args);
 }
 
@@ -56,7 +56,7 @@ void text_table_pair(struct text_table *table, const char *title, const char *fo
 	text_table_row(table);
 	text_table_cell(table, "%s", title);
 	va_start(args, format);
-	add_cell(table->last, format, args);
+	add_table_cell(table->last, format, args);
 	va_end(args);
 }
 
@@ -67,19 +67,19 @@ void text_table_heading(struct text_table *table, const char *format, ...)
 	text_table_row(table);
 	table->last->heading = true;
 	va_start(args, format);
-	add_cell(table->last, format, args);
+	add_table_cell(table->last, format, args);
 	va_end(args);
 }
 
-static void grow_width(int *width, size_t length)
+static void widen_column(int *width, size_t length)
 {
 	if ((size_t)*width < length)
 		*width = (int)length;
 }
 
 /* The last cell of a line is not padded. */
-static void print_row(const struct text_table *table, const struct text_row *row,
-		      const int *widths, FILE *out)
+static void print_text_table_row(const struct text_table *table, const struct text_row *row,
+				 const int *widths, FILE *out)
 {
 	for (unsigned int i = 0; i < row->used; i++) {
 		int width = widths[i];
@@ -94,20 +94,20 @@ static void print_row(const struct text_table *table, const struct text_row *row
 	fputc('\n', out);
 }
 
-void text_table_end(struct text_table *table, FILE *out)
+void text_table_print_and_free(struct text_table *table, FILE *out)
 {
 	int widths[TEXT_TABLE_COLUMNS] = { 0 };
 	struct text_row *row;
 
 	for (row = table->first; row; row = row->next)
 		for (unsigned int i = 0; i < row->used && !row->heading; i++)
-			grow_width(&widths[i], strlen(row->cells[i]));
+			widen_column(&widths[i], strlen(row->cells[i]));
 	for (row = table->first; row; row = table->first) {
 		table->first = row->next;
 		if (row->heading)
 			fprintf(out, "%s\n", row->cells[0]);
 		else
-			print_row(table, row, widths, out);
+			print_text_table_row(table, row, widths, out);
 		for (unsigned int i = 0; i < row->used; i++)
 			free(row->cells[i]);
 		free(row);

@@ -43,6 +43,6 @@ __printf(3, 4) void text_table_pair(struct text_table *table, const char *title,
 __printf(2, 3) void text_table_heading(struct text_table *table, const char *format, ...);
 
 /* Print and free all rows. */
-void text_table_end(struct text_table *table, FILE *out);
+void text_table_print_and_free(struct text_table *table, FILE *out);
 
 #endif

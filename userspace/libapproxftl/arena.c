@@ -78,7 +78,7 @@ static int reserve_addresses(struct approxftl_arena *arena)
 }
 
 /* Extend the mapping to @bytes, growing the file if necessary. */
-static int map_to(struct approxftl_arena *arena, size_t bytes)
+static int extend_arena_mapping(struct approxftl_arena *arena, size_t bytes)
 {
 	char *from = arena->base + arena->mapped;
 	size_t more = bytes - arena->mapped;
@@ -94,7 +94,7 @@ static int map_to(struct approxftl_arena *arena, size_t bytes)
 	return 0;
 }
 
-static struct piece *new_piece(size_t offset, size_t bytes, bool used)
+static struct piece *alloc_piece_node(size_t offset, size_t bytes, bool used)
 {
 	struct piece *piece = malloc(sizeof(*piece));
 
@@ -104,7 +104,7 @@ static struct piece *new_piece(size_t offset, size_t bytes, bool used)
 }
 
 /* Treat the existing content of the file as one allocated piece. */
-static int take_file(struct approxftl_arena *arena)
+static int adopt_file_content(struct approxftl_arena *arena)
 {
 	struct stat status;
 	size_t bytes;
@@ -115,14 +115,14 @@ static int take_file(struct approxftl_arena *arena)
 	bytes = round_up_to_unit(status.st_size, arena->page);
 	if (!bytes)
 		return 0;
-	ret = map_to(arena, bytes);
+	ret = extend_arena_mapping(arena, bytes);
 	if (ret)
 		return ret;
-	arena->first = new_piece(0, bytes, true);
+	arena->first = alloc_piece_node(0, bytes, true);
 	return arena->first ? 0 : -ENOMEM;
 }
 
-static int begin_arena(struct approxftl_arena *arena, struct approxftl *a)
+static int init_arena(struct approxftl_arena *arena, struct approxftl *a)
 {
 	int ret = approxftl_tag(a, arena->fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE);
 
@@ -130,7 +130,7 @@ static int begin_arena(struct approxftl_arena *arena, struct approxftl *a)
 		ret = reserve_addresses(arena);
 	if (ret)
 		return ret;
-	ret = take_file(arena);
+	ret = adopt_file_content(arena);
 	if (ret)
 		aftl_lib_refused(ret, 0, "arena");
 	return ret;
@@ -147,7 +147,7 @@ int approxftl_arena_create(struct approxftl *a, int fd, struct approxftl_arena *
 	pthread_mutex_init(&arena->lock, NULL);
 	arena->page = sysconf(_SC_PAGESIZE);
 	arena->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : begin_arena(arena, a);
+	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : init_arena(arena, a);
 	if (ret)
 		approxftl_arena_destroy(arena);
 	else
@@ -174,13 +174,13 @@ void approxftl_arena_destroy(struct approxftl_arena *arena)
 }
 
 /* Shrink @piece to @bytes and insert the rest as a piece after it. */
-static int split_piece(struct piece *piece, size_t bytes)
+static int split_arena_piece(struct piece *piece, size_t bytes)
 {
 	struct piece *rest;
 
 	if (piece->bytes == bytes)
 		return 0;
-	rest = new_piece(piece->offset + bytes, piece->bytes - bytes, false);
+	rest = alloc_piece_node(piece->offset + bytes, piece->bytes - bytes, false);
 	if (!rest)
 		return -ENOMEM;
 	rest->next = piece->next;
@@ -189,7 +189,7 @@ static int split_piece(struct piece *piece, size_t bytes)
 	return 0;
 }
 
-static struct piece *find_free(const struct approxftl_arena *arena, size_t bytes)
+static struct piece *find_free_piece(const struct approxftl_arena *arena, size_t bytes)
 {
 	struct piece *piece = arena->first;
 
@@ -202,9 +202,9 @@ static struct piece *find_free(const struct approxftl_arena *arena, size_t bytes
 static struct piece *grow_arena(struct approxftl_arena *arena, size_t bytes)
 {
 	size_t more = bytes < GROWTH ? GROWTH : bytes;
-	struct piece *piece = new_piece(arena->mapped, more, false);
+	struct piece *piece = alloc_piece_node(arena->mapped, more, false);
 	struct piece **end = &arena->first;
-	int ret = piece ? map_to(arena, arena->mapped + more) : -ENOMEM;
+	int ret = piece ? extend_arena_mapping(arena, arena->mapped + more) : -ENOMEM;
 
 	if (ret) {
 		free(piece);
@@ -217,15 +217,15 @@ static struct piece *grow_arena(struct approxftl_arena *arena, size_t bytes)
 	return piece;
 }
 
-static void *allocate_piece(struct approxftl_arena *arena, size_t bytes)
+static void *allocate_arena_piece(struct approxftl_arena *arena, size_t bytes)
 {
-	struct piece *piece = find_free(arena, bytes);
+	struct piece *piece = find_free_piece(arena, bytes);
 
 	if (!piece)
 		piece = grow_arena(arena, bytes);
 	if (!piece)
 		return NULL;
-	if (split_piece(piece, bytes)) {
+	if (split_arena_piece(piece, bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -242,7 +242,7 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 		return NULL;
 	}
 	pthread_mutex_lock(&arena->lock);
-	memory = allocate_piece(arena, round_up_to_unit(size, arena->page));
+	memory = allocate_arena_piece(arena, round_up_to_unit(size, arena->page));
 	pthread_mutex_unlock(&arena->lock);
 	return memory;
 }

@@ -16,7 +16,7 @@ static const char *const endings[] = {
 };
 
 /* Return: the class that the range was tagged with. */
-static enum approxftl_class kind_of(const struct approxftl_extent *extent)
+static enum approxftl_class class_of_extent(const struct approxftl_extent *extent)
 {
 	return extent->kind == APPROXFTL_PRECISE || extent->level < 2 ?
 		       (enum approxftl_class)extent->kind : approxftl_level_class(extent->level);
@@ -31,7 +31,7 @@ bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl
 	if (extent->length != APPROXFTL_TO_END)
 		snprintf(count, sizeof(count), "%lld", (long long)extent->length);
 	used = snprintf(text + *length, room, "%s%lld+%s%s", *length ? " " : "",
-			(long long)extent->offset, count, endings[kind_of(extent)]);
+			(long long)extent->offset, count, endings[class_of_extent(extent)]);
 	if ((size_t)used >= room) {
 		text[*length] = '\0';
 		return false;
@@ -40,12 +40,12 @@ bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl
 	return true;
 }
 
-static bool is_separator(char c)
+static bool is_attribute_separator(char c)
 {
 	return c == ' ' || c == '\n';
 }
 
-static int parse_number(const char **text, int64_t *number)
+static int parse_attribute_number(const char **text, int64_t *number)
 {
 	char *end;
 
@@ -57,29 +57,29 @@ static int parse_number(const char **text, int64_t *number)
 	return errno ? -EINVAL : 0;
 }
 
-static int parse_span(const char **text, struct approxftl_extent *extent)
+static int parse_attribute_range(const char **text, struct approxftl_extent *extent)
 {
-	if (parse_number(text, &extent->offset) || *(*text)++ != '+')
+	if (parse_attribute_number(text, &extent->offset) || *(*text)++ != '+')
 		return -EINVAL;
 	extent->length = APPROXFTL_TO_END;
 	if (!isdigit((unsigned char)**text))
 		return 0;
-	return parse_number(text, &extent->length) || !extent->length ? -EINVAL : 0;
+	return parse_attribute_number(text, &extent->length) || !extent->length ? -EINVAL : 0;
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
+static bool is_attribute_word(const char *text, size_t length, const char *word)
 {
 	return length == strlen(word) && !strncmp(text, word, length);
 }
 
-static int parse_class(const char **text, unsigned int *kind)
+static int parse_attribute_class(const char **text, unsigned int *kind)
 {
 	size_t length = strcspn(*text, "\n ");
 
 	for (*kind = 0; *kind <= APPROXFTL_LEVEL_3; ++*kind)
-		if (endings[*kind] && is_word(*text, length, endings[*kind]))
+		if (endings[*kind] && is_attribute_word(*text, length, endings[*kind]))
 			break;
-	if (is_word(*text, length, "=approximate"))
+	if (is_attribute_word(*text, length, "=approximate"))
 		*kind = APPROXFTL_APPROXIMATE;
 	if (*kind > APPROXFTL_LEVEL_3)
 		return -EINVAL;
@@ -89,12 +89,12 @@ static int parse_class(const char **text, unsigned int *kind)
 
 int aftl_lib_attribute_parse(const char **text, struct approxftl_extent *extent)
 {
-	while (is_separator(**text))
+	while (is_attribute_separator(**text))
 		(*text)++;
 	if (!**text)
 		return 0;
 	extent->level = 0;
-	if (parse_span(text, extent) || parse_class(text, &extent->kind))
+	if (parse_attribute_range(text, extent) || parse_attribute_class(text, &extent->kind))
 		return -EINVAL;
 	return 1;
 }

@@ -13,7 +13,7 @@
 static_assert(sizeof(struct approxftl_extent) == 24, "the library's has the same layout");
 static_assert(sizeof(struct approxftl_unit) == 32, "the library's has the same layout");
 
-static uint64_t address_of(const void *memory)
+static uint64_t pointer_to_address(const void *memory)
 {
 	return (uint64_t)(uintptr_t)memory;
 }
@@ -35,7 +35,7 @@ int aftl_lib_control_caps(int control, struct approxftl_info *info)
 }
 
 /* Tag a whole file by each carrier that its device honours. Return: -ENOTTY from older modules. */
-static int tag_whole_file(int control, int fd, unsigned int kind, unsigned int *reason)
+static int tag_file_by_all_carriers(int control, int fd, unsigned int kind, unsigned int *reason)
 {
 	struct approxftl_tag_fd tag = { .size = sizeof(tag), .fd = fd, .class = kind };
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_TAG_FD, &tag);
@@ -57,7 +57,7 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 	int ret = -ENOTTY;
 
 	if (!device && !offset && (uint64_t)length == APPROXFTL_TO_END)
-		ret = tag_whole_file(control, fd, kind, reason);
+		ret = tag_file_by_all_carriers(control, fd, kind, reason);
 	if (ret != -ENOTTY)
 		return ret;
 	ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_TAG : APPROXFTL_TAG,
@@ -73,7 +73,7 @@ int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 		.size = sizeof(query),
 		.fd = fd,
 		.cursor = *cursor,
-		.extents = address_of(out),
+		.extents = pointer_to_address(out),
 		.room = room,
 	};
 	int ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_QUERY : APPROXFTL_QUERY,
@@ -89,7 +89,7 @@ int aftl_lib_control_scope(int control, unsigned int kind, const char *label)
 		.size = sizeof(scope),
 		.whose = APPROXFTL_THREAD,
 		.class = kind,
-		.label = address_of(label),
+		.label = pointer_to_address(label),
 		.label_length = label ? strlen(label) : 0,
 	};
 
@@ -101,7 +101,7 @@ int aftl_lib_control_note(int control, const char *label)
 	struct approxftl_note note = {
 		.size = sizeof(note),
 		.length = strlen(label),
-		.label = address_of(label),
+		.label = pointer_to_address(label),
 	};
 
 	return aftl_lib_device_ioctl(control, APPROXFTL_NOTE, &note);
@@ -116,7 +116,7 @@ ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t byt
 		.fd = fd,
 		.class = kind,
 		.offset = offset,
-		.iov = address_of(&piece),
+		.iov = pointer_to_address(&piece),
 		.iov_count = 1,
 	};
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_PWRITEV, &pwritev);
@@ -134,7 +134,7 @@ int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
 		.fd = fd,
 		.cursor = *cursor,
 		.length = length,
-		.units = address_of(out),
+		.units = pointer_to_address(out),
 		.room = room,
 	};
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_STORED, &stored);

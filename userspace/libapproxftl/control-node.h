@@ -30,7 +30,7 @@ int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 			   struct approxftl_extent *out, unsigned int room);
 
 /* Return true if data can be declared to have this class. */
-static inline bool aftl_lib_says(unsigned int kind)
+static inline bool aftl_lib_is_tag_class(unsigned int kind)
 {
 	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
 }

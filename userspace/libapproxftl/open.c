@@ -12,7 +12,7 @@
 #include "place.h"
 #include "refusal.h"
 
-static int no_kernel(int error)
+static int report_no_kernel_target(int error)
 {
 	if (error == -ENOENT || error == -ENXIO || error == -ENODEV)
 		return aftl_lib_refuse(-ENODEV, "there is no %s; %s", "/dev/approxftl",
@@ -26,7 +26,7 @@ static int no_kernel(int error)
 }
 
 /* Close the control device if @path is not on a dm-approxftl device. */
-static int check_place(struct approxftl *a, const char *path)
+static int check_path_on_device(struct approxftl *a, const char *path)
 {
 	int ret = aftl_lib_place_is_ours(a->control, path);
 
@@ -40,29 +40,29 @@ static int check_place(struct approxftl *a, const char *path)
 			       "\"approxftl list\" lists them");
 }
 
-static int connect_kernel(struct approxftl *a, const char *path)
+static int connect_control_device(struct approxftl *a, const char *path)
 {
 	struct approxftl_info info;
 	int ret;
 
 	a->control = aftl_lib_device_open();
 	if (a->control < 0)
-		return no_kernel(a->control);
+		return report_no_kernel_target(a->control);
 	ret = aftl_lib_control_caps(a->control, &info);
 	if (!ret)
-		return path ? check_place(a, path) : 0;
+		return path ? check_path_on_device(a, path) : 0;
 	close(a->control);
 	a->control = -1;
 	return aftl_lib_refuse(ret, "/dev/approxftl does not answer: %s", strerror(-ret));
 }
 
 /* A missing device is an error only with APPROXFTL_REQUIRE; a missing path is always an error. */
-static bool is_harmless(const char *path, unsigned int flags)
+static bool is_missing_device_allowed(const char *path, unsigned int flags)
 {
 	return !(flags & APPROXFTL_REQUIRE) && (!path || !access(path, F_OK));
 }
 
-static int begin_handle(struct approxftl *a, const char *path, unsigned int flags)
+static int init_library_handle(struct approxftl *a, const char *path, unsigned int flags)
 {
 	int ret = pthread_mutex_init(&a->lock, NULL);
 
@@ -70,11 +70,11 @@ static int begin_handle(struct approxftl *a, const char *path, unsigned int flag
 		return -ret;
 	ret = aftl_lib_regions_begin(a);
 	if (!ret) {
-		ret = connect_kernel(a, path);
+		ret = connect_control_device(a, path);
 		if (!ret)
 			return 0;
 		a->control = -1;
-		if (is_harmless(path, flags))
+		if (is_missing_device_allowed(path, flags))
 			return 0;
 		aftl_lib_regions_end(a);
 	}
@@ -93,7 +93,7 @@ int approxftl_open(const char *path, unsigned int flags, struct approxftl **out)
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	ret = begin_handle(a, path, flags);
+	ret = init_library_handle(a, path, flags);
 	if (ret)
 		free(a);
 	else

@@ -27,7 +27,7 @@ enum answer {
 };
 
 /* Query the device itself, which requires the permission to open it. */
-static enum answer ask_device(int control, const char *path)
+static enum answer query_device_node(int control, const char *path)
 {
 	struct approxftl_extent extent;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -41,7 +41,7 @@ static enum answer ask_device(int control, const char *path)
 	return ret < 0 ? NO : YES;
 }
 
-static bool device_name(const char *folder, char name[NAME_MAX])
+static bool get_device_node_name(const char *folder, char name[NAME_MAX])
 {
 	char line[NAME_MAX + 16];
 	char path[PATH_MAX];
@@ -58,7 +58,7 @@ static bool device_name(const char *folder, char name[NAME_MAX])
 	return found;
 }
 
-static void folder_of(dev_t number, char folder[64])
+static void sysfs_directory_of_device(dev_t number, char folder[64])
 {
 	snprintf(folder, 64, "/sys/dev/block/%u:%u", major(number), minor(number));
 }
@@ -68,18 +68,18 @@ int aftl_lib_place_open(dev_t number)
 	char name[NAME_MAX], node[NAME_MAX + 8], folder[64];
 	int fd;
 
-	folder_of(number, folder);
-	if (!device_name(folder, name))
+	sysfs_directory_of_device(number, folder);
+	if (!get_device_node_name(folder, name))
 		return -ENODEV;
 	snprintf(node, sizeof(node), "/dev/%s", name);
 	fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
-static enum answer ask_folder(int control, const char *folder, unsigned int depth);
+static enum answer query_device_directory(int control, const char *folder, unsigned int depth);
 
 /* Check the devices below a device; one dm-approxftl device among them suffices. */
-static enum answer ask_below(int control, const char *folder, unsigned int depth)
+static enum answer query_devices_below(int control, const char *folder, unsigned int depth)
 {
 	enum answer answer = NO;
 	char path[PATH_MAX];
@@ -98,7 +98,7 @@ static enum answer ask_below(int control, const char *folder, unsigned int depth
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
-		one = ask_folder(control, below, depth + 1);
+		one = query_device_directory(control, below, depth + 1);
 		answer = one == NO ? answer : one;
 	}
 	closedir(slaves);
@@ -106,33 +106,33 @@ static enum answer ask_below(int control, const char *folder, unsigned int depth
 }
 
 /* Check a device and those below it. Only device-mapper devices can be dm-approxftl's. */
-static enum answer ask_folder(int control, const char *folder, unsigned int depth)
+static enum answer query_device_directory(int control, const char *folder, unsigned int depth)
 {
 	char name[NAME_MAX];
 	char node[NAME_MAX + 8];
 	enum answer answer;
 
-	if (depth > MOST_DEEP || !device_name(folder, name))
+	if (depth > MOST_DEEP || !get_device_node_name(folder, name))
 		return UNKNOWN;
 	if (strncmp(name, "dm-", 3) != 0)
-		return ask_below(control, folder, depth);
+		return query_devices_below(control, folder, depth);
 	snprintf(node, sizeof(node), "/dev/%s", name);
-	answer = ask_device(control, node);
-	return answer == NO ? ask_below(control, folder, depth) : answer;
+	answer = query_device_node(control, node);
+	return answer == NO ? query_devices_below(control, folder, depth) : answer;
 }
 
-static enum answer ask_number(int control, dev_t number)
+static enum answer query_device_number(int control, dev_t number)
 {
 	char folder[64];
 
-	folder_of(number, folder);
+	sysfs_directory_of_device(number, folder);
 	if (access(folder, F_OK))
 		return NO;
-	return ask_folder(control, folder, 0);
+	return query_device_directory(control, folder, 0);
 }
 
 /* btrfs reports made-up device numbers: check the source of its mount instead. */
-static enum answer ask_mount(int control, const char *line)
+static enum answer query_mount_source(int control, const char *line)
 {
 	const char *rest = strstr(line, " - ");
 	char kind[64], source[PATH_MAX];
@@ -144,10 +144,10 @@ static enum answer ask_mount(int control, const char *line)
 		return UNKNOWN;
 	if (source[0] != '/' || stat(source, &status) || !S_ISBLK(status.st_mode))
 		return NO;
-	return ask_number(control, status.st_rdev);
+	return query_device_number(control, status.st_rdev);
 }
 
-static enum answer ask_mounts(int control, const char *path)
+static enum answer query_mount_of_path(int control, const char *path)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	enum answer answer = UNKNOWN;
@@ -161,14 +161,14 @@ static enum answer ask_mounts(int control, const char *path)
 	if (!statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) && status.stx_mask & STATX_MNT_ID)
 		while (getline(&line, &room, mounts) > 0)
 			if (sscanf(line, "%llu ", &mount) == 1 && mount == status.stx_mnt_id)
-				answer = ask_mount(control, line);
+				answer = query_mount_source(control, line);
 	free(line);
 	fclose(mounts);
 	return answer;
 }
 
 /* Check the device that stores a file; the kernel may tell it without privileges. */
-static enum answer ask_file(int control, const char *path)
+static enum answer query_device_of_file(int control, const char *path)
 {
 	unsigned int unit_bytes, reason;
 	struct approxftl_unit unit;
@@ -191,11 +191,11 @@ int aftl_lib_place_is_ours(int control, const char *path)
 	if (stat(path, &status))
 		return -errno;
 	if (S_ISBLK(status.st_mode))
-		return ask_number(control, status.st_rdev) != NO;
+		return query_device_number(control, status.st_rdev) != NO;
 	if ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) &&
-	    ask_file(control, path) == YES)
+	    query_device_of_file(control, path) == YES)
 		return 1;
-	answer = major(status.st_dev) ? ask_number(control, status.st_dev) :
-					ask_mounts(control, path);
+	answer = major(status.st_dev) ? query_device_number(control, status.st_dev) :
+					query_mount_of_path(control, path);
 	return answer != NO;
 }

@@ -37,7 +37,7 @@ struct aftl_lib_regions {
 	struct aftl_lib_regions **link;
 };
 
-static void free_regions(struct aftl_lib_regions *regions)
+static void free_thread_regions(struct aftl_lib_regions *regions)
 {
 	while (regions->innermost) {
 		struct region *region = regions->innermost;
@@ -49,7 +49,7 @@ static void free_regions(struct aftl_lib_regions *regions)
 }
 
 /* The kernel ends the scope of an exiting thread by itself; only memory is freed here. */
-static void thread_ended(void *value)
+static void free_regions_of_thread(void *value)
 {
 	struct aftl_lib_regions *regions = value;
 	struct approxftl *a = regions->handle;
@@ -59,12 +59,12 @@ static void thread_ended(void *value)
 	if (regions->next)
 		regions->next->link = regions->link;
 	pthread_mutex_unlock(&a->lock);
-	free_regions(regions);
+	free_thread_regions(regions);
 }
 
 int aftl_lib_regions_begin(struct approxftl *a)
 {
-	return -pthread_key_create(&a->regions_key, thread_ended);
+	return -pthread_key_create(&a->regions_key, free_regions_of_thread);
 }
 
 void aftl_lib_regions_end(struct approxftl *a)
@@ -75,7 +75,7 @@ void aftl_lib_regions_end(struct approxftl *a)
 	while (regions) {
 		struct aftl_lib_regions *next = regions->next;
 
-		free_regions(regions);
+		free_thread_regions(regions);
 		regions = next;
 	}
 }
@@ -102,7 +102,7 @@ static struct aftl_lib_regions *regions_of_thread(struct approxftl *a)
 	return regions;
 }
 
-static int check_label(const char *label)
+static int check_region_label(const char *label)
 {
 	for (size_t i = 0; label[i]; i++)
 		if (i == APPROXFTL_LABEL_MAX || label[i] < ' ' || label[i] > '~')
@@ -111,7 +111,7 @@ static int check_label(const char *label)
 	return 0;
 }
 
-static int tell_kernel(const struct approxftl *a, unsigned int kind, const char *label)
+static int set_kernel_scope(const struct approxftl *a, unsigned int kind, const char *label)
 {
 	int ret;
 
@@ -121,10 +121,10 @@ static int tell_kernel(const struct approxftl *a, unsigned int kind, const char 
 	return ret ? aftl_lib_refused(ret, 0, "region") : 0;
 }
 
-static int push_region(struct approxftl *a, struct region *region)
+static int push_thread_region(struct approxftl *a, struct region *region)
 {
 	struct aftl_lib_regions *regions = regions_of_thread(a);
-	int ret = regions ? tell_kernel(a, region->kind, region->label) : -ENOMEM;
+	int ret = regions ? set_kernel_scope(a, region->kind, region->label) : -ENOMEM;
 
 	if (ret)
 		return ret;
@@ -138,9 +138,9 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	struct region *region;
 	int ret;
 
-	if (!aftl_lib_says(kind))
+	if (!aftl_lib_is_tag_class(kind))
 		return aftl_lib_refuse(-EINVAL, "a region is approximate or precise");
-	ret = label ? check_label(label) : 0;
+	ret = label ? check_region_label(label) : 0;
 	if (ret)
 		return ret;
 	region = calloc(1, sizeof(*region));
@@ -149,7 +149,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	region->kind = kind;
 	if (label)
 		snprintf(region->label, sizeof(region->label), "%s", label);
-	ret = push_region(a, region);
+	ret = push_thread_region(a, region);
 	if (ret)
 		free(region);
 	return ret;
@@ -165,8 +165,8 @@ int approxftl_region_end(struct approxftl *a)
 	if (!region)
 		return aftl_lib_refuse(-EINVAL, "this thread is in no region; begin one first");
 	outer = region->outer;
-	ret = tell_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
-			  outer ? outer->label : region->label);
+	ret = set_kernel_scope(a, outer ? outer->kind : APPROXFTL_NONE,
+			       outer ? outer->label : region->label);
 	if (ret)
 		return ret;
 	regions->innermost = region->outer;
@@ -176,7 +176,7 @@ int approxftl_region_end(struct approxftl *a)
 
 int approxftl_label(struct approxftl *a, const char *text)
 {
-	int ret = check_label(text);
+	int ret = check_region_label(text);
 
 	if (ret)
 		return ret;

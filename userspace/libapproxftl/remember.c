@@ -11,13 +11,13 @@
 #include "handle.h"
 #include "refusal.h"
 
-static int too_long(void)
+static int report_attribute_too_long(void)
 {
 	return aftl_lib_refuse(-E2BIG, "the ranges do not fit into an attribute of %d bytes; %s",
 			       AFTL_LIB_ATTRIBUTE_MAX, "tag fewer and longer ones");
 }
 
-static int print_ranges(struct approxftl *a, int fd, char *text, size_t *length)
+static int print_attribute_ranges(struct approxftl *a, int fd, char *text, size_t *length)
 {
 	struct approxftl_extent extents[64];
 	off_t from = 0;
@@ -27,7 +27,7 @@ static int print_ranges(struct approxftl *a, int fd, char *text, size_t *length)
 		count = approxftl_query(a, fd, from, extents, 64);
 		for (i = 0; i < count; i++)
 			if (!aftl_lib_attribute_print(text, length, &extents[i]))
-				return too_long();
+				return report_attribute_too_long();
 		if (count == 64)
 			from = extents[63].length == APPROXFTL_TO_END ?
 				       APPROXFTL_TO_END :
@@ -36,7 +36,7 @@ static int print_ranges(struct approxftl *a, int fd, char *text, size_t *length)
 	return count < 0 ? count : 0;
 }
 
-static int forget_tags(int fd)
+static int remove_tag_attribute(int fd)
 {
 	if (fremovexattr(fd, AFTL_LIB_ATTRIBUTE) && errno != ENODATA)
 		return aftl_lib_refused(-errno, 0, "remember");
@@ -51,18 +51,18 @@ int approxftl_remember(struct approxftl *a, int fd)
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = print_ranges(a, fd, text, &length);
+	ret = print_attribute_ranges(a, fd, text, &length);
 	if (ret)
 		return ret;
 	if (!length)
-		return forget_tags(fd);
+		return remove_tag_attribute(fd);
 	if (fsetxattr(fd, AFTL_LIB_ATTRIBUTE, text, length, 0))
 		return aftl_lib_refused(-errno, 0, "remember");
 	return 0;
 }
 
 /* Return: length of the attribute, 0 if there is none, or a negative error number. */
-static int read_attribute(int fd, char *text)
+static int read_remembered_tags(int fd, char *text)
 {
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
 
@@ -74,7 +74,7 @@ static int read_attribute(int fd, char *text)
 	return length;
 }
 
-static int check_attribute(const char *text)
+static int check_tag_attribute(const char *text)
 {
 	struct approxftl_extent extent;
 	const char *rest = text;
@@ -100,9 +100,9 @@ int approxftl_recall(struct approxftl *a, int fd)
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = read_attribute(fd, text);
+	ret = read_remembered_tags(fd, text);
 	if (ret > 0)
-		ret = check_attribute(text);
+		ret = check_tag_attribute(text);
 	if (ret < 0)
 		return ret;
 	while (aftl_lib_attribute_parse(&rest, &extent) > 0) {

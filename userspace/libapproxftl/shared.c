@@ -20,7 +20,7 @@
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
 /* Return: 1, 0 if there is no extent at or after @at, or a negative error number. */
-static int get_extent(int fd, uint64_t at, struct fiemap_extent *extent)
+static int get_file_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {
 		struct fiemap map;
@@ -37,10 +37,10 @@ static int get_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
-	int ret = get_extent(fd, at, &extent);
+	int ret = get_file_extent(fd, at, &extent);
 
 	while (ret > 0 && extent.fe_flags & NOT_THERE)
-		ret = get_extent(fd, extent.fe_logical + extent.fe_length, &extent);
+		ret = get_file_extent(fd, extent.fe_logical + extent.fe_length, &extent);
 	if (ret <= 0)
 		return ret;
 	piece->first = at > extent.fe_logical ? at : extent.fe_logical;
@@ -52,7 +52,7 @@ int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piec
 }
 
 /* Return true if the module finds no data of a file that has some. Refusals are reported later. */
-static bool is_hidden(int control, int fd)
+static bool data_is_hidden(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
 	struct aftl_lib_piece piece;
@@ -67,7 +67,7 @@ static bool is_hidden(int control, int fd)
 }
 
 /* Return true if the extents are addresses on another device (XFS realtime) or unknown. */
-static bool is_elsewhere(int fd)
+static bool extents_are_elsewhere(int fd)
 {
 	struct fsxattr attributes;
 
@@ -80,9 +80,9 @@ int aftl_lib_shared_open(int control, int fd, int *device)
 	struct stat status;
 
 	*device = -1;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !is_hidden(control, fd))
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !data_is_hidden(control, fd))
 		return 0;
-	if (is_elsewhere(fd))
+	if (extents_are_elsewhere(fd))
 		return aftl_lib_refused(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE, "what is stored");
 	*device = aftl_lib_place_open(status.st_dev);
 	if (*device < 0)

@@ -54,8 +54,8 @@ static void end_stored_survey(const struct survey *survey)
 }
 
 /* Like aftl_lib_control_stored(), but queries the device for one extent of the file. */
-static int look_below(struct survey *survey, struct approxftl_unit *out, unsigned int room,
-		      unsigned int *reason)
+static int query_below(struct survey *survey, struct approxftl_unit *out, unsigned int room,
+		       unsigned int *reason)
 {
 	struct aftl_lib_piece piece = { .stop = UINT64_MAX };
 	uint64_t at = UINT64_MAX;
@@ -82,7 +82,7 @@ static int next_stored_ranges(struct survey *survey, struct approxftl_unit *out,
 	int ret;
 
 	if (survey->device >= 0)
-		ret = look_below(survey, out, room, &reason);
+		ret = query_below(survey, out, room, &reason);
 	else
 		ret = aftl_lib_control_stored(survey->handle->control, survey->fd, &survey->cursor,
 					      left, out, room, &survey->unit_bytes, &reason);
@@ -121,7 +121,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 	return ret < 0 && !count ? ret : (int)count;
 }
 
-static void add_unit(struct approxftl_errors *sum, const struct approxftl_unit *unit)
+static void add_unit_errors(struct approxftl_errors *sum, const struct approxftl_unit *unit)
 {
 	if (unit->kind == APPROXFTL_NONE)
 		return;
@@ -155,7 +155,7 @@ static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, u
 			break;
 		for (i = 0; i < ret; i++)
 			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
-				add_unit(out, &units[i]);
+				add_unit_errors(out, &units[i]);
 	}
 	end_stored_survey(&survey);
 	out->unit_bytes = survey.unit_bytes;

@@ -11,7 +11,7 @@
 #include "refusal.h"
 
 /* Checks that need no kernel, so that invalid ranges are also refused without a device. */
-static int check_range(off_t offset, off_t length)
+static int check_tag_range(off_t offset, off_t length)
 {
 	if (offset < 0)
 		return aftl_lib_refuse(-EINVAL, "the range begins before byte 0; %s",
@@ -22,7 +22,7 @@ static int check_range(off_t offset, off_t length)
 	return 0;
 }
 
-static int is_device(int fd, bool *device)
+static int is_fd_device(int fd, bool *device)
 {
 	struct stat status;
 
@@ -35,13 +35,13 @@ static int is_device(int fd, bool *device)
 static int request_tag(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int kind,
 		       const char *what)
 {
-	int ret = check_range(offset, length);
+	int ret = check_tag_range(offset, length);
 	unsigned int reason = 0;
 	bool device = false;
 
 	if (ret || !length || !approxftl_active(a))
 		return ret;
-	ret = is_device(fd, &device);
+	ret = is_fd_device(fd, &device);
 	if (ret)
 		return ret;
 	ret = aftl_lib_control_tag(a->control, device, fd, offset, length, kind, &reason);
@@ -51,7 +51,7 @@ static int request_tag(struct approxftl *a, int fd, off_t offset, off_t length, 
 int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 		  enum approxftl_class kind)
 {
-	if (!aftl_lib_says(kind))
+	if (!aftl_lib_is_tag_class(kind))
 		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
 				       "approxftl_untag() takes it back");
 	return request_tag(a, fd, offset, length, kind, "tag");
@@ -79,7 +79,7 @@ int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_ex
 
 	if (from == APPROXFTL_TO_END || !approxftl_active(a))
 		return 0;
-	ret = from < 0 ? check_range(from, 0) : is_device(fd, &device);
+	ret = from < 0 ? check_tag_range(from, 0) : is_fd_device(fd, &device);
 	while (!ret && count < most && cursor != UINT64_MAX) {
 		ret = aftl_lib_control_query(a->control, device, fd, &cursor, out + count,
 					     most - count);

@@ -9,7 +9,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-static ssize_t write_plain(int fd, const void *data, size_t bytes, off_t offset)
+static ssize_t write_without_tag(int fd, const void *data, size_t bytes, off_t offset)
 {
 	ssize_t written = pwrite(fd, data, bytes, offset);
 
@@ -22,11 +22,11 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 	unsigned int reason = 0;
 	ssize_t written;
 
-	if (offset < 0 || !aftl_lib_says(kind))
+	if (offset < 0 || !aftl_lib_is_tag_class(kind))
 		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise; %s",
 				       "from byte 0 on");
 	if (!approxftl_active(a))
-		return write_plain(fd, data, bytes, offset);
+		return write_without_tag(fd, data, bytes, offset);
 	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);
 	return written < 0 ? aftl_lib_refused(written, reason, "write") : written;
 }

@@ -50,7 +50,7 @@ struct simlib_device {
 	bool stopped;
 };
 
-static void take_completion(void *host, struct aftl_request *request)
+static void record_simlib_completion(void *host, struct aftl_request *request)
 {
 	struct device_request *own = container_of(request, struct device_request, request);
 	struct simlib_device *device = host;
@@ -61,7 +61,7 @@ static void take_completion(void *host, struct aftl_request *request)
 	device->free = own;
 }
 
-static int stop_filling(void *host)
+static int stop_fill_if_requested(void *host)
 {
 	(void)host;
 	return stop_requested() ? -EINTR : 0;
@@ -71,11 +71,11 @@ static int stop_filling(void *host)
 static const struct aftl_host_ops device_ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
-	.pause = stop_filling,
-	.complete = take_completion,
+	.pause = stop_fill_if_requested,
+	.complete = record_simlib_completion,
 };
 
-static bool describes_device(const char *name)
+static bool does_option_describe_device(const char *name)
 {
 	static const char *const names[] = { "profile", "policy", "seed", "set", "load" };
 
@@ -85,15 +85,15 @@ static bool describes_device(const char *name)
 	return false;
 }
 
-static int check_options(const struct sim_options *options)
+static int check_device_options(const struct sim_options *options)
 {
 	char name[OPTION_NAME];
 
 	for (unsigned int i = 0; i < option_row_count; i++) {
-		if (!options->given[i] || describes_device(option_rows[i].name))
+		if (!options->given[i] || does_option_describe_device(option_rows[i].name))
 			continue;
 		complain_of("sim", "--%s describes no device; it is an option of simulate()",
-			    option_dashed(option_rows[i].name, name));
+			    option_dashed_name(option_rows[i].name, name));
 		return EXIT_USAGE;
 	}
 	if (options->config.shards == 1)
@@ -102,8 +102,8 @@ static int check_options(const struct sim_options *options)
 	return EXIT_USAGE;
 }
 
-static int make_ftl(struct simlib_device *device, const struct sim_options *options,
-		    struct aftl_error *error)
+static int create_simlib_ftl(struct simlib_device *device, const struct sim_options *options,
+			     struct aftl_error *error)
 {
 	int ret;
 
@@ -116,24 +116,24 @@ static int make_ftl(struct simlib_device *device, const struct sim_options *opti
 	ret = aftl_fill(device->ftl);
 	if (ret == -EINTR)
 		return aftl_fail(error, ret, "stopped while the device was filled");
-	return ret ? sim_blame_fill(ret, error) : 0;
+	return ret ? sim_report_fill_failure(ret, error) : 0;
 }
 
-static int open_device(struct simlib_job *job, void *context)
+static int open_simlib_device(struct simlib_job *job, void *context)
 {
 	const struct simlib_arguments *arguments = context;
 	struct simlib_device *device;
 	struct sim_options options;
 	struct aftl_error error;
-	int code = job_parse(job, &options, arguments);
+	int code = job_parse_arguments(job, &options, arguments);
 	pthread_mutexattr_t recursive;
 
 	if (!code)
-		code = check_options(&options);
+		code = check_device_options(&options);
 	if (code)
 		return code;
 	device = memory_zeroed(1, sizeof(*device));
-	code = make_ftl(device, &options, &error);
+	code = create_simlib_ftl(device, &options, &error);
 	if (code) {
 		complain_of("sim", "%s", error.text);
 		aftl_destroy(device->ftl);
@@ -153,7 +153,7 @@ int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct s
 {
 	struct simlib_arguments arguments = { .argc = argc, .argv = argv, .out = out };
 
-	return job_perform(job, open_device, &arguments);
+	return job_run_guarded(job, open_simlib_device, &arguments);
 }
 
 void simlib_device_destroy(struct simlib_device *device)
@@ -163,7 +163,7 @@ void simlib_device_destroy(struct simlib_device *device)
 	free(device);
 }
 
-static bool is_within(const struct simlib_device *device, int op, s64 lpn, s64 pages)
+static bool is_range_within_device(const struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	if (op == AFTL_OP_FLUSH)
 		return !lpn && !pages;
@@ -182,22 +182,22 @@ static void submit_request(struct simlib_device *device, struct device_request *
 	};
 	if (aftl_submit(device->ftl, &own->request)) {
 		own->request.status = -EINVAL;
-		take_completion(device, &own->request);
+		record_simlib_completion(device, &own->request);
 	}
 }
 
 /* Advance time until a request completes. Return false if none ever does. */
-static bool await_completion(struct simlib_device *device)
+static bool wait_for_completion(struct simlib_device *device)
 {
 	u64 now_ns = aftl_now(device->ftl);
 
-	device->stopped = sim_is_stuck(aftl_next_event(device->ftl), now_ns);
+	device->stopped = is_sim_device_stuck(aftl_next_event(device->ftl), now_ns);
 	if (!device->stopped)
 		aftl_run_to_completion(device->ftl, now_ns + SIM_STUCK_NS);
 	return !device->stopped;
 }
 
-static s64 do_single(struct simlib_device *device, int op, s64 lpn, s64 pages)
+static s64 execute_single_request(struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	s64 response_ns;
 
@@ -207,7 +207,7 @@ static s64 do_single(struct simlib_device *device, int op, s64 lpn, s64 pages)
 	device->single.response_ns = &response_ns;
 	submit_request(device, &device->single, op, lpn, pages);
 	while (!device->free)
-		if (!await_completion(device))
+		if (!wait_for_completion(device))
 			return SIMLIB_STOPPED;
 	return response_ns;
 }
@@ -226,12 +226,12 @@ s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	s64 ret = SIMLIB_BUSY;
 
-	if (!is_within(device, op, lpn, pages))
+	if (!is_range_within_device(device, op, lpn, pages))
 		return SIMLIB_BEYOND_END;
 	pthread_mutex_lock(&device->lock);
 	if (!device->busy) {
 		device->busy = true;
-		ret = do_single(device, op, lpn, pages);
+		ret = execute_single_request(device, op, lpn, pages);
 		device->busy = false;
 	}
 	pthread_mutex_unlock(&device->lock);
@@ -260,7 +260,7 @@ static void fill_free_list(struct simlib_device *device, struct device_request *
 	}
 }
 
-static int submit_batch(struct simlib_job *job, const struct batch *batch)
+static int submit_request_batch(struct simlib_job *job, const struct batch *batch)
 {
 	struct simlib_device *device = batch->device;
 
@@ -268,7 +268,7 @@ static int submit_batch(struct simlib_job *job, const struct batch *batch)
 		struct device_request *own;
 
 		while (!device->free)
-			if (!await_completion(device))
+			if (!wait_for_completion(device))
 				return EXIT_FAILED;
 		own = device->free;
 		device->free = own->next;
@@ -277,12 +277,12 @@ static int submit_batch(struct simlib_job *job, const struct batch *batch)
 		job->progress = i + 1;
 	}
 	while (aftl_pending_requests(device->ftl))
-		if (!await_completion(device))
+		if (!wait_for_completion(device))
 			return EXIT_FAILED;
 	return stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
-static int perform_batch(struct simlib_job *job, void *context)
+static int execute_request_batch(struct simlib_job *job, void *context)
 {
 	const struct batch *batch = context;
 	struct simlib_device *device = batch->device;
@@ -290,7 +290,7 @@ static int perform_batch(struct simlib_job *job, void *context)
 	int code = EXIT_FAILED;
 
 	for (u64 i = 0; i < batch->count; i++)
-		if (!is_within(device, batch->op, batch->lpn[i], batch->pages[i])) {
+		if (!is_range_within_device(device, batch->op, batch->lpn[i], batch->pages[i])) {
 			complain_of("sim",
 				    "request %llu, of %lld pages at %lld, is beyond the device's %u pages",
 				    (unsigned long long)i, (long long)batch->pages[i],
@@ -302,7 +302,7 @@ static int perform_batch(struct simlib_job *job, void *context)
 	device->busy = true;
 	fill_free_list(device, all, batch->depth);
 	if (!device->stopped)
-		code = submit_batch(job, batch);
+		code = submit_request_batch(job, batch);
 	device->busy = false;
 	if (device->stopped)
 		complain_of("sim", "the device has stopped with %u requests under way",
@@ -326,7 +326,7 @@ int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, in
 		.response_ns = response_ns,
 	};
 
-	return job_perform(job, perform_batch, &batch);
+	return job_run_guarded(job, execute_request_batch, &batch);
 }
 
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
@@ -459,7 +459,7 @@ u64 simlib_device_digest(struct simlib_device *device)
 	return digest;
 }
 
-static int audit_device(struct simlib_job *job, void *context)
+static int audit_simlib_device(struct simlib_job *job, void *context)
 {
 	struct simlib_device *device = context;
 	struct aftl_error error;
@@ -476,5 +476,5 @@ static int audit_device(struct simlib_job *job, void *context)
 
 int simlib_device_audit(struct simlib_job *job, struct simlib_device *device)
 {
-	return job_perform(job, audit_device, device);
+	return job_run_guarded(job, audit_simlib_device, device);
 }

@@ -65,7 +65,7 @@ const struct request_log *simlib_job_requests(const struct simlib_job *job)
 }
 
 /* A message is lost if there is no memory for it. */
-static void take_message(void *context, const char *text)
+static void append_job_message(void *context, const char *text)
 {
 	struct simlib_job *job = context;
 	size_t length = strlen(text);
@@ -77,56 +77,56 @@ static void take_message(void *context, const char *text)
 	job->used += (size_t)sprintf(grown + job->used, "%s%s", job->used ? "\n" : "", text);
 }
 
-static void leave_job(void)
+static void abort_job(void)
 {
 	longjmp(current->no_memory, 1);
 }
 
-int job_perform(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
-		void *context)
+int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
+		    void *context)
 {
 	int code;
 
 	current = job;
-	complain_to(take_message, job);
-	memory_on_failure(leave_job);
-	stop_follow(&job->stop);
-	progress_send(&job->progress);
+	complain_to(append_job_message, job);
+	memory_set_failure_call(abort_job);
+	stop_set_flag(&job->stop);
+	progress_send_to(&job->progress);
 	policy_offer(job->policy ? &job->policy->type : NULL);
 	if (setjmp(job->no_memory)) {
-		take_message(job, "out of memory");
+		append_job_message(job, "out of memory");
 		code = EXIT_FAILED;
 	} else {
 		code = work(job, context);
 	}
 	policy_offer(NULL);
-	progress_send(NULL);
-	stop_follow(NULL);
-	memory_on_failure(NULL);
+	progress_send_to(NULL);
+	stop_set_flag(NULL);
+	memory_set_failure_call(NULL);
 	complain_to(NULL, NULL);
-	claims_release();
-	parameter_file_release();
+	release_file_claims();
+	parameter_file_release_all();
 	return code;
 }
 
 int simlib_option_kind(const char *name)
 {
 	size_t length = strlen(name);
-	const struct option_row *row = option_find(name, length);
+	const struct option_row *row = option_find_by_name(name, length);
 
 	if (row)
 		return row->kind == KIND_SWITCH ? SIMLIB_OPTION_SWITCH : SIMLIB_OPTION_VALUE;
-	return sim_option_is_param(name, length) ? SIMLIB_OPTION_PARAMETER : SIMLIB_OPTION_UNKNOWN;
+	return is_sim_option_param(name, length) ? SIMLIB_OPTION_PARAMETER : SIMLIB_OPTION_UNKNOWN;
 }
 
-int job_parse(const struct simlib_job *job, struct sim_options *options,
-	      const struct simlib_arguments *arguments)
+int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
+			const struct simlib_arguments *arguments)
 {
 	struct aftl_error error;
 
 	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error))
 		return complain_failed("sim", &error, EXIT_USAGE);
-	if (sim_options_runs(options) != 1) {
+	if (sim_options_run_count(options) != 1) {
 		complain_of("sim", "a run has one policy and one seed; sweep() runs several");
 		return EXIT_USAGE;
 	}
@@ -137,11 +137,11 @@ int job_parse(const struct simlib_job *job, struct sim_options *options,
 	return EXIT_USAGE;
 }
 
-static int simulate_job(struct simlib_job *job, void *context)
+static int run_simulation_job(struct simlib_job *job, void *context)
 {
 	const struct simlib_arguments *arguments = context;
 	struct sim_options options;
-	int code = job_parse(job, &options, arguments);
+	int code = job_parse_arguments(job, &options, arguments);
 	size_t size;
 	FILE *json;
 
@@ -161,5 +161,5 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
 		.keep_requests = keep_requests,
 	};
 
-	return job_perform(job, simulate_job, &arguments);
+	return job_run_guarded(job, run_simulation_job, &arguments);
 }

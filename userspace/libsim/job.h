@@ -53,13 +53,13 @@ struct simlib_job {
 };
 
 /**
- * job_perform() - call @work with this thread's messages and stop flag redirected to @job
+ * job_run_guarded() - call @work with this thread's messages and stop flag redirected to @job
  * @work: returns an enum exit_code
  *
  * Memory that @work has allocated is lost if a small allocation fails.
  */
-int job_perform(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
-		void *context);
+int job_run_guarded(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
+		    void *context);
 
 /**
  * struct simlib_arguments - arguments of a long call
@@ -72,7 +72,7 @@ struct simlib_arguments {
 };
 
 /* Parse the command line; return an enum exit_code after a message. */
-int job_parse(const struct simlib_job *job, struct sim_options *options,
-	      const struct simlib_arguments *arguments);
+int job_parse_arguments(const struct simlib_job *job, struct sim_options *options,
+			const struct simlib_arguments *arguments);
 
 #endif

@@ -45,7 +45,7 @@ static int put_request(struct record_writer *writer, const struct request_column
 	return 0;
 }
 
-static int write_requests(struct simlib_job *job, void *context)
+static int write_request_records(struct simlib_job *job, void *context)
 {
 	const struct request_columns *from = context;
 	struct aftl_record_header header;
@@ -82,5 +82,5 @@ int simlib_write_requests(struct simlib_job *job, const char *path, u64 count,
 		.bytes = bytes,
 	};
 
-	return job_perform(job, write_requests, &columns);
+	return job_run_guarded(job, write_request_records, &columns);
 }

@@ -61,7 +61,7 @@ static u64 to_host_ns(const struct nbd_device *device, u64 device_ns)
 	return device->start_host_ns + span;
 }
 
-static void catch_up(struct nbd_device *device)
+static void advance_to_present(struct nbd_device *device)
 {
 	if (device->line.scale != TARGET_TIMING_OFF)
 		aftl_advance(device->ftl, device->start_ns + (host_now() - device->start_host_ns) /
@@ -71,7 +71,7 @@ static void catch_up(struct nbd_device *device)
 void nbd_device_enter(struct nbd_device *device)
 {
 	pthread_mutex_lock(&device->lock);
-	catch_up(device);
+	advance_to_present(device);
 }
 
 void nbd_device_leave(struct nbd_device *device)
@@ -81,7 +81,7 @@ void nbd_device_leave(struct nbd_device *device)
 
 /* Waiting */
 
-static void sleep_until(struct nbd_device *device, struct nbd_job *job, u64 until_ns)
+static void sleep_until_device_time(struct nbd_device *device, struct nbd_job *job, u64 until_ns)
 {
 	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
 					.tv_nsec = (long)(until_ns % NS_PER_S) };
@@ -90,10 +90,10 @@ static void sleep_until(struct nbd_device *device, struct nbd_job *job, u64 unti
 	pthread_cond_timedwait(&job->wake, &device->lock, &until);
 	if (device->armed_ns == until_ns)
 		device->armed_ns = U64_MAX;
-	catch_up(device);
+	advance_to_present(device);
 }
 
-static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
+static void wait_for_nbd_job(struct nbd_device *device, struct nbd_job *job)
 {
 	u64 now_ns, due_ns;
 
@@ -107,7 +107,7 @@ static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
 
 		/* Sleep until the next event, unless another thread does that or there is none. */
 		if (next_ns < device->armed_ns)
-			sleep_until(device, job, next_ns);
+			sleep_until_device_time(device, job, next_ns);
 		else
 			pthread_cond_wait(&job->wake, &device->lock);
 	}
@@ -123,7 +123,7 @@ static void wait_for_job(struct nbd_device *device, struct nbd_job *job)
 }
 
 /* With "timing off" device time passes as fast as the FTL works, while a request is in flight. */
-static void hurry_job(struct nbd_device *device, struct nbd_job *job)
+static void run_nbd_job_untimed(struct nbd_device *device, struct nbd_job *job)
 {
 	while (job->pending && aftl_next_event(device->ftl) != U64_MAX)
 		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
@@ -133,14 +133,14 @@ static void hurry_job(struct nbd_device *device, struct nbd_job *job)
 
 /* Callbacks of the FTL */
 
-static struct nbd_io *to_io(struct aftl_request *request)
+static struct nbd_io *request_to_nbd_io(struct aftl_request *request)
 {
 	return container_of(request, struct nbd_io, request);
 }
 
 void nbd_device_complete(void *host __maybe_unused, struct aftl_request *request)
 {
-	struct nbd_job *job = to_io(request)->job;
+	struct nbd_job *job = request_to_nbd_io(request)->job;
 
 	if (request->status && !job->error)
 		job->error = request->status;
@@ -161,7 +161,7 @@ struct span {
 	u8 *at;
 };
 
-static struct span span_of(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+static struct span covered_bytes(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
 {
 	const struct aftl_request *request = &io->request;
 	u32 unit_bytes = device->geo->unit_bytes;
@@ -176,12 +176,12 @@ static struct span span_of(const struct nbd_device *device, const struct nbd_io 
 	return span;
 }
 
-static u8 *edge_of(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
+static u8 *edge_page_buffer(const struct nbd_device *device, const struct nbd_io *io, u32 unit)
 {
 	return io->edges + (unit == io->request.unit ? 0 : device->geo->unit_bytes);
 }
 
-static u8 *data_at(const struct nbd_device *device, u32 unit)
+static u8 *unit_memory(const struct nbd_device *device, u32 unit)
 {
 	return device->data + (size_t)unit * device->geo->unit_bytes;
 }
@@ -190,12 +190,12 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(lpn);
-	struct span span = span_of(device, to_io(request), unit);
+	struct span span = covered_bytes(device, request_to_nbd_io(request), unit);
 	u32 covered = span.end - span.first;
 
 	device->pages[unit] |= NBD_PAGE_DATA;
 	if (covered < device->geo->unit_bytes) {
-		u8 *edge = edge_of(device, to_io(request), unit);
+		u8 *edge = edge_page_buffer(device, request_to_nbd_io(request), unit);
 
 		memcpy(edge + span.first, span.at, covered);
 		span.at = edge;
@@ -203,27 +203,28 @@ void nbd_device_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn,
 	if (device->volume)
 		nbd_volume_accept(device->volume, tag, span.at);
 	else if (device->data)
-		memcpy(data_at(device, unit), span.at, device->geo->unit_bytes);
+		memcpy(unit_memory(device, unit), span.at, device->geo->unit_bytes);
 }
 
 void nbd_device_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	struct nbd_device *device = host;
 	u32 unit = from_lpn(read->lpn);
-	struct span span = span_of(device, to_io(request), unit);
+	struct span span = covered_bytes(device, request_to_nbd_io(request), unit);
 	const struct aftl_cell *cell;
 
 	if (read->lost)
 		return;
 	if (request->op == AFTL_OP_WRITE)
 		span = (struct span){ .end = device->geo->unit_bytes,
-				      .at = edge_of(device, to_io(request), unit) };
+				      .at = edge_page_buffer(device, request_to_nbd_io(request),
+							     unit) };
 	if (read->source == AFTL_SOURCE_ZERO || (!device->data && !device->volume))
 		memset(span.at, 0, span.end - span.first);
 	else if (device->data)
-		memcpy(span.at, data_at(device, unit) + span.first, span.end - span.first);
+		memcpy(span.at, unit_memory(device, unit) + span.first, span.end - span.first);
 	else if (nbd_volume_read(device->volume, read, span.first, span.at, span.end - span.first))
-		to_io(request)->job->error = -EIO;
+		request_to_nbd_io(request)->job->error = -EIO;
 	/* Invert the bits in @span that have errors. */
 	cell = aftl_cell(device->ftl);
 	for (u32 i = 0; i < read->flips; i++) {
@@ -243,7 +244,7 @@ void nbd_device_unmap(void *host, aftl_lpn_t first, u32 units)
 		device->pages[i] &= ~NBD_PAGE_DATA;
 	/* The FTL does not ask for these data again: zeroes or not, they may stay if this fails. */
 	if (device->data && unit_bytes % 4096 == 0)
-		(void)madvise(data_at(device, from_lpn(first)), (size_t)units * unit_bytes,
+		(void)madvise(unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
 			      MADV_DONTNEED);
 }
 
@@ -254,28 +255,28 @@ static const struct aftl_host_ops memory_ops = {
 
 /* Requests */
 
-static u8 level_at(const struct nbd_device *device, u32 unit)
+static u8 quality_level_of_unit(const struct nbd_device *device, u32 unit)
 {
 	return device->pages[unit] & NBD_PAGE_LEVEL;
 }
 
 /* Return the number of logical pages at the start of @all that one request can cover. */
-static u32 run_of(const struct nbd_device *device, const struct aftl_request *all)
+static u32 count_same_level(const struct nbd_device *device, const struct aftl_request *all)
 {
 	u32 units = 1;
 
 	if (all->op != AFTL_OP_WRITE)
 		return all->units;
-	while (units < all->units && level_at(device, all->unit + units) ==
-				     level_at(device, all->unit))
+	while (units < all->units && quality_level_of_unit(device, all->unit + units) ==
+				     quality_level_of_unit(device, all->unit))
 		units++;
 	return units;
 }
 
-static int submit_io(struct nbd_device *device, struct nbd_io *io)
+static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 {
 	struct aftl_request *request = &io->request;
-	u32 level = request->op == AFTL_OP_WRITE ? level_at(device, request->unit) : 0;
+	u32 level = request->op == AFTL_OP_WRITE ? quality_level_of_unit(device, request->unit) : 0;
 
 	request->arrival_ns = aftl_now(device->ftl);
 	request->level = level;
@@ -296,8 +297,8 @@ static int submit_io(struct nbd_device *device, struct nbd_io *io)
 }
 
 /* Submit the first @units logical pages of @rest as @io, and remove them from @rest. */
-static int submit_part(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
-		       u32 units)
+static int submit_first_units(struct nbd_device *device, struct nbd_io *io, struct nbd_io *rest,
+			      u32 units)
 {
 	u32 head = rest->request.head_skip * NBD_SECTOR;
 
@@ -310,15 +311,15 @@ static int submit_part(struct nbd_device *device, struct nbd_io *io, struct nbd_
 	rest->request.unit += units;
 	rest->request.units -= units;
 	rest->request.head_skip = 0;
-	return submit_io(device, io);
+	return submit_nbd_io(device, io);
 }
 
-static u32 count_parts(const struct nbd_device *device, struct aftl_request all)
+static u32 count_request_parts(const struct nbd_device *device, struct aftl_request all)
 {
 	u32 parts = 0;
 
 	do {
-		u32 units = run_of(device, &all);
+		u32 units = count_same_level(device, &all);
 
 		all.unit += units;
 		all.units -= units;
@@ -328,9 +329,9 @@ static u32 count_parts(const struct nbd_device *device, struct aftl_request all)
 }
 
 /* Execute @all, in parts that have one quality level each. */
-static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
+static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
 {
-	u32 parts = count_parts(device, all->request);
+	u32 parts = count_request_parts(device, all->request);
 	struct nbd_io one = *all;
 	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
 
@@ -339,15 +340,16 @@ static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_i
 		return;
 	}
 	for (u32 i = 0; i < parts; i++) {
-		int error = submit_part(device, &ios[i], all, run_of(device, &all->request));
+		int error = submit_first_units(device, &ios[i], all,
+					       count_same_level(device, &all->request));
 
 		if (error && !job->error)
 			job->error = error;
 	}
 	if (device->line.scale == TARGET_TIMING_OFF)
-		hurry_job(device, job);
+		run_nbd_job_untimed(device, job);
 	else
-		wait_for_job(device, job);
+		wait_for_nbd_job(device, job);
 	for (u32 i = 0; i < parts; i++)
 		free(ios[i].edges);
 	if (ios != &one)
@@ -355,7 +357,7 @@ static void run_job(struct nbd_device *device, struct nbd_job *job, struct nbd_i
 }
 
 /* Does the request complete only after a commit of the volume? */
-static bool commits(const struct nbd_volume *volume, enum aftl_op op, bool fua)
+static bool request_must_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
 	return op == AFTL_OP_FLUSH || fua ||
 	       (op != AFTL_OP_READ && nbd_volume_commits_writes(volume));
@@ -391,8 +393,8 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 	if (device->volume && device->volume->error && op != AFTL_OP_READ)
 		job.error = -EIO;
 	else
-		run_job(device, &job, &all);
-	if (!job.error && device->volume && commits(device->volume, op, fua))
+		execute_nbd_job(device, &job, &all);
+	if (!job.error && device->volume && request_must_commit(device->volume, op, fua))
 		job.error = nbd_volume_commit(device->volume);
 	nbd_device_leave(device);
 	pthread_cond_destroy(&job.wake);
@@ -401,7 +403,7 @@ int nbd_device_do(struct nbd_device *device, enum aftl_op op, void *bytes, u64 o
 
 /* Opening and closing */
 
-static int get_memory(struct nbd_device *device, struct aftl_error *error)
+static int alloc_io_memory(struct nbd_device *device, struct aftl_error *error)
 {
 	size_t bytes = (size_t)device->geo->units * device->geo->unit_bytes;
 	void *data;
@@ -432,7 +434,7 @@ int nbd_device_init_pages(struct nbd_device *device, struct aftl_error *error)
 	return 0;
 }
 
-static int open_memory(struct nbd_device *device, struct aftl_error *error)
+static int open_device_in_memory(struct nbd_device *device, struct aftl_error *error)
 {
 	int ret = aftl_create(&device->ftl, &device->line.config, device->line.policy, &memory_ops,
 			      device, error);
@@ -445,13 +447,13 @@ static int open_memory(struct nbd_device *device, struct aftl_error *error)
 				 "fill: policy %s ran out of free blocks; raise op, or fill less",
 				 device->line.policy->name);
 	ret = nbd_device_init_pages(device, error);
-	return ret ? ret : get_memory(device, error);
+	return ret ? ret : alloc_io_memory(device, error);
 }
 
 int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 {
 	int ret = device->volume ? nbd_volume_load(device->volume, device, error) :
-				   open_memory(device, error);
+				   open_device_in_memory(device, error);
 
 	if (ret)
 		return ret;
@@ -468,7 +470,7 @@ int nbd_device_save(struct nbd_device *device, struct aftl_error *error)
 
 	if (!device->volume || !device->ftl)
 		return 0;
-	catch_up(device);
+	advance_to_present(device);
 	device->line.scale = TARGET_TIMING_OFF;
 	ret = nbd_device_do(device, AFTL_OP_FLUSH, NULL, 0, 0, false);
 	return ret ? aftl_fail(error, ret, "%.160s: the write buffer could not be written",

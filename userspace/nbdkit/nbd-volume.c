@@ -5,18 +5,18 @@
 #include "core/persist/snapshot.h"
 #include "nbd-volume.h"
 
-static u32 unit_bytes(const struct nbd_volume *volume)
+static u32 volume_unit_bytes(const struct nbd_volume *volume)
 {
 	return aftl_volume_geometry(volume->volume)->unit_bytes;
 }
 
 static u8 *tag_data(const struct nbd_volume *volume, u32 tag)
 {
-	return volume->data + (size_t)tag * unit_bytes(volume);
+	return volume->data + (size_t)tag * volume_unit_bytes(volume);
 }
 
 /* Keep the first error: the volume must not change after a change that was lost. */
-static void note_error(struct nbd_volume *volume, int ret)
+static void set_volume_error(struct nbd_volume *volume, int ret)
 {
 	if (!ret || volume->error)
 		return;
@@ -25,7 +25,7 @@ static void note_error(struct nbd_volume *volume, int ret)
 		strerror(-ret));
 }
 
-static void set_time(struct nbd_volume *volume)
+static void set_volume_time(struct nbd_volume *volume)
 {
 	const struct aftl *ftl = volume->device->ftl;
 
@@ -36,13 +36,13 @@ static void set_time(struct nbd_volume *volume)
 static void write_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
-		note_error(volume, medium_file_transfer(&volume->file, offset, page,
-							unit_bytes(volume), true));
+		set_volume_error(volume, medium_file_transfer(&volume->file, offset, page,
+							      volume_unit_bytes(volume), true));
 }
 
 /* The persisted write buffer */
 
-static void persist_tag(struct nbd_volume *volume, u32 tag)
+static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 {
 	struct nbd_tag *at = &volume->tags[tag];
 	u64 offset = 0;
@@ -54,23 +54,23 @@ static void persist_tag(struct nbd_volume *volume, u32 tag)
 	if (!ret)
 		write_page(volume, offset, tag_data(volume, tag));
 	else if (ret != -EAGAIN)
-		note_error(volume, ret);
+		set_volume_error(volume, ret);
 }
 
 /* A commit frees slots for pages that wait for one. */
-static void persist_waiting(struct nbd_volume *volume)
+static void persist_waiting_pages(struct nbd_volume *volume)
 {
 	u32 tags = aftl_tag_count(volume->device->ftl);
 
 	if (!volume->waiting || volume->error)
 		return;
-	note_error(volume, aftl_volume_commit(volume->volume));
+	set_volume_error(volume, aftl_volume_commit(volume->volume));
 	for (u32 i = 0; i < tags && !volume->error; i++)
 		if (volume->tags[i].waiting)
-			persist_tag(volume, i);
+			persist_buffered_page(volume, i);
 }
 
-static void persist_now(struct nbd_volume *volume, u32 tag)
+static void persist_tag_or_wait(struct nbd_volume *volume, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
@@ -79,7 +79,7 @@ static void persist_now(struct nbd_volume *volume, u32 tag)
 		return;
 	volume->tags[tag].persisted = true;
 	volume->tags[tag].entry = (struct aftl_plp_entry){ .what = what };
-	persist_tag(volume, tag);
+	persist_buffered_page(volume, tag);
 }
 
 bool nbd_volume_commits_writes(const struct nbd_volume *volume)
@@ -89,16 +89,16 @@ bool nbd_volume_commits_writes(const struct nbd_volume *volume)
 
 void nbd_volume_accept(struct nbd_volume *volume, u32 tag, const void *page)
 {
-	memcpy(tag_data(volume, tag), page, unit_bytes(volume));
-	persist_now(volume, tag);
+	memcpy(tag_data(volume, tag), page, volume_unit_bytes(volume));
+	persist_tag_or_wait(volume, tag);
 }
 
 int nbd_volume_commit(struct nbd_volume *volume)
 {
-	persist_waiting(volume);
+	persist_waiting_pages(volume);
 	if (!volume->error) {
-		set_time(volume);
-		note_error(volume, aftl_volume_commit(volume->volume));
+		set_volume_time(volume);
+		set_volume_error(volume, aftl_volume_commit(volume->volume));
 	}
 	return volume->error ? -EIO : 0;
 }
@@ -118,74 +118,75 @@ int nbd_volume_read(struct nbd_volume *volume, const struct aftl_read *read, u32
 
 /* Callbacks of the FTL */
 
-static struct nbd_volume *volume_of(void *host)
+static struct nbd_volume *host_to_nbd_volume(void *host)
 {
 	return ((struct nbd_device *)host)->volume;
 }
 
 /* Before pages are overwritten, commit the relocation of their data. */
-static void vacate(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns, bool bad)
+static void release_pages(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns, bool bad)
 {
 	if (volume->error)
 		return;
-	set_time(volume);
+	set_volume_time(volume);
 	if (aftl_volume_must_persist(volume->volume, bad))
-		persist_waiting(volume);
+		persist_waiting_pages(volume);
 	if (!volume->error)
-		note_error(volume, aftl_volume_commit_programs(volume->volume));
+		set_volume_error(volume, aftl_volume_commit_programs(volume->volume));
 	if (!volume->error)
 		aftl_volume_release_remapped(volume->volume, first, ppns);
 }
 
-static void vacate_reprogrammed(struct nbd_volume *volume, aftl_ppn_t ppn)
+static void release_reprogrammed_page(struct nbd_volume *volume, aftl_ppn_t ppn)
 {
 	if (aftl_page_reprograms(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
-		vacate(volume, ppn, 1, false);
+		release_pages(volume, ppn, 1, false);
 }
 
 static void volume_program(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	vacate_reprogrammed(volume, ppn);
+	release_reprogrammed_page(volume, ppn);
 	write_page(volume, aftl_volume_data_offset(volume->volume, ppn), tag_data(volume, tag));
 }
 
 static void volume_copy(void *host, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t from, aftl_ppn_t to)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	vacate_reprogrammed(volume, to);
+	release_reprogrammed_page(volume, to);
 	if (volume->error)
 		return;
-	note_error(volume, medium_file_transfer(&volume->file,
-						aftl_volume_data_offset(volume->volume, from),
-						volume->page, unit_bytes(volume), false));
+	set_volume_error(volume,
+			 medium_file_transfer(&volume->file,
+					      aftl_volume_data_offset(volume->volume, from),
+					      volume->page, volume_unit_bytes(volume), false));
 	write_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
 static void volume_programmed(void *host, aftl_ppn_t first)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 	const struct aftl *ftl = volume->device->ftl;
 	struct aftl_spare spare;
 
 	if (volume->error)
 		return;
 	aftl_spare_from_page(&spare, ftl, first);
-	note_error(volume, aftl_volume_record_program(volume->volume,
-						      aftl_ppn_page(aftl_media(ftl), first),
-						      &spare));
+	set_volume_error(volume, aftl_volume_record_program(volume->volume,
+							    aftl_ppn_page(aftl_media(ftl), first),
+							    &spare));
 }
 
 static void volume_unstored(void *host, u32 tag)
 {
-	persist_now(volume_of(host), tag);
+	persist_tag_or_wait(host_to_nbd_volume(host), tag);
 }
 
 static void volume_release(void *host, u32 tag)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 	struct nbd_tag *at = &volume->tags[tag];
 	struct aftl_buffered_lpn what;
 
@@ -200,37 +201,37 @@ static void volume_release(void *host, u32 tag)
 
 static void volume_unmap(void *host, aftl_lpn_t first, u32 units)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 
 	nbd_device_unmap(host, first, units);
 	if (!volume->error)
-		note_error(volume, aftl_volume_record_discard(volume->volume, first, units));
+		set_volume_error(volume, aftl_volume_record_discard(volume->volume, first, units));
 }
 
 static void volume_erase(void *host, aftl_ppn_t first, u32 ppns)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 	u32 block = from_ppn(first) / ppns;
 	struct aftl_erase_entry entry;
 
-	vacate(volume, first, ppns, false);
+	release_pages(volume, first, ppns, false);
 	aftl_erase_entry_from_block(&entry, volume->device->ftl, block);
 	if (!volume->error)
-		note_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
+		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
 }
 
 static void volume_retire(void *host, u32 first, u32 blocks)
 {
-	struct nbd_volume *volume = volume_of(host);
+	struct nbd_volume *volume = host_to_nbd_volume(host);
 	u32 ppns = aftl_volume_geometry(volume->volume)->block_ppns;
 	struct aftl_erase_entry entry;
 
 	for (; blocks; blocks--, first++) {
-		vacate(volume, to_ppn(first * ppns), ppns, true);
+		release_pages(volume, to_ppn(first * ppns), ppns, true);
 		aftl_erase_entry_from_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
-			note_error(volume,
-				   aftl_volume_record_retire(volume->volume, first, &entry));
+			set_volume_error(volume,
+					 aftl_volume_record_retire(volume->volume, first, &entry));
 	}
 }
 
@@ -265,7 +266,7 @@ int nbd_volume_open(struct nbd_volume *volume, const char *path, struct aftl_err
 }
 
 /* Put the pages that a power failure left in the persisted write buffer back into it. */
-static int restore_buffer(struct nbd_volume *volume, struct aftl_error *error)
+static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *error)
 {
 	struct aftl *ftl = volume->device->ftl;
 	struct aftl_buffered_lpn what;
@@ -279,7 +280,7 @@ static int restore_buffer(struct nbd_volume *volume, struct aftl_error *error)
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
 		if (medium_file_transfer(&volume->file, offset, tag_data(volume, tag),
-					 unit_bytes(volume), false))
+					 volume_unit_bytes(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
@@ -290,25 +291,25 @@ static int restore_buffer(struct nbd_volume *volume, struct aftl_error *error)
 	return 0;
 }
 
-static int get_memory(struct nbd_volume *volume, struct aftl_error *error)
+static int alloc_volume_memory(struct nbd_volume *volume, struct aftl_error *error)
 {
 	u32 tags = aftl_tag_count(volume->device->ftl);
 
 	volume->tags = calloc(tags, sizeof(*volume->tags));
-	volume->data = calloc(tags, unit_bytes(volume));
-	volume->page = calloc(1, unit_bytes(volume));
+	volume->data = calloc(tags, volume_unit_bytes(volume));
+	volume->page = calloc(1, volume_unit_bytes(volume));
 	return volume->tags && volume->data && volume->page ? 0 :
 		       aftl_fail(error, -ENOMEM, "not enough memory for %u buffered pages", tags);
 }
 
 /* Move the data of blocks in which a write failed before: the kernel's store remaps such pages. */
-static void retire_worn(struct nbd_volume *volume)
+static void retire_worn_volume_blocks(struct nbd_volume *volume)
 {
 	u32 block = aftl_volume_next_remapped(volume->volume, 0);
 
 	for (; block != U32_MAX; block = aftl_volume_next_remapped(volume->volume, block + 1))
 		if (aftl_fail_block(volume->device->ftl, block))
-			note_error(volume, -EUCLEAN);
+			set_volume_error(volume, -EUCLEAN);
 }
 
 int nbd_volume_load(struct nbd_volume *volume, struct nbd_device *device,
@@ -322,19 +323,19 @@ int nbd_volume_load(struct nbd_volume *volume, struct nbd_device *device,
 	ret = aftl_volume_load(volume->volume, line->policy, &line->config, &nbd_volume_ops, device,
 			       false, &device->ftl, &recovery, error);
 	if (!ret)
-		ret = get_memory(volume, error);
+		ret = alloc_volume_memory(volume, error);
 	if (!ret)
 		ret = nbd_device_init_pages(device, error);
 	if (!ret)
-		ret = restore_buffer(volume, error);
+		ret = restore_volume_buffer(volume, error);
 	if (ret)
 		return ret;
-	set_time(volume);
+	set_volume_time(volume);
 	ret = aftl_volume_mark_in_use(volume->volume, line->policy, &line->config);
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: cannot be written: %s", volume->file.path,
 				 strerror(-ret));
-	retire_worn(volume);
+	retire_worn_volume_blocks(volume);
 	return 0;
 }
 
@@ -346,7 +347,7 @@ int nbd_volume_save(struct nbd_volume *volume, struct aftl_error *error)
 	ret = nbd_volume_commit(volume);
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: could not be written", volume->file.path);
-	set_time(volume);
+	set_volume_time(volume);
 	return aftl_volume_close(volume->volume, volume->device->ftl, error);
 }
 

@@ -35,7 +35,7 @@ static struct nbd_control control;
 
 /* Parameters */
 
-static const char *value_of(const char *key)
+static const char *plugin_value_of_key(const char *key)
 {
 	for (unsigned int i = 0; i < pair_count; i++)
 		if (!strcmp(pairs[i].key, key))
@@ -46,7 +46,7 @@ static const char *value_of(const char *key)
 /* The order on the command line is free, so all is checked by plugin_config_complete(). */
 static int plugin_config(const char *key, const char *value)
 {
-	if (value_of(key)) {
+	if (plugin_value_of_key(key)) {
 		nbdkit_error("%s is given twice", key);
 		return -1;
 	}
@@ -63,7 +63,7 @@ static int plugin_config(const char *key, const char *value)
 	return 0;
 }
 
-static int set_pair(const struct plugin_pair *pair, struct aftl_error *error)
+static int set_plugin_pair(const struct plugin_pair *pair, struct aftl_error *error)
 {
 	if (!strcmp(pair->key, "profile") || !strcmp(pair->key, "size") ||
 	    !strcmp(pair->key, "control"))
@@ -75,7 +75,7 @@ static int set_pair(const struct plugin_pair *pair, struct aftl_error *error)
 	return target_line_set(&device.line, pair->key, pair->value, error);
 }
 
-static int set_size(const char *text, struct aftl_error *error)
+static int set_plugin_size(const char *text, struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -86,16 +86,16 @@ static int set_size(const char *text, struct aftl_error *error)
 	if (!device.bytes || device.bytes % NBD_SECTOR)
 		return aftl_fail(error, -EINVAL, "size: %.40s is not a multiple of %u bytes", text,
 				 NBD_SECTOR);
-	if (value_of("blocks") || device.volume)
+	if (plugin_value_of_key("blocks") || device.volume)
 		return 0;
 	return target_line_fit(&device.line, device.bytes / NBD_SECTOR, error);
 }
 
-static int check_line(struct aftl_error *error)
+static int check_plugin_line(struct aftl_error *error)
 {
 	const struct aftl_config *config = &device.line.config;
 	struct target_size size;
-	int ret = target_line_size(&device.line, &size, error);
+	int ret = target_line_compute_size(&device.line, &size, error);
 
 	if (ret)
 		return ret;
@@ -113,12 +113,12 @@ static int check_line(struct aftl_error *error)
 }
 
 /* A volume determines the device; parameters that may change over its life can be set. */
-static int start_from_volume(const char *path, struct aftl_error *error)
+static int set_line_from_volume(const char *path, struct aftl_error *error)
 {
 	const struct aftl_volume_header *header;
 	int ret;
 
-	if (value_of("profile"))
+	if (plugin_value_of_key("profile"))
 		return aftl_fail(error, -EINVAL, "profile: the volume has its own; leave it out");
 	ret = nbd_volume_open(&volume, path, error);
 	if (ret)
@@ -133,29 +133,29 @@ static int start_from_volume(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-static int set_line(struct aftl_error *error)
+static int set_target_line(struct aftl_error *error)
 {
-	const char *profile = value_of("profile");
-	const char *store = value_of("store");
+	const char *profile = plugin_value_of_key("profile");
+	const char *store = plugin_value_of_key("store");
 	int ret = 0;
 
 	target_line_init(&device.line);
 	if (profile)
 		ret = target_line_set(&device.line, "profile", profile, error);
 	if (!ret && store && *store == '/')
-		ret = start_from_volume(store, error);
+		ret = set_line_from_volume(store, error);
 	for (unsigned int i = 0; !ret && i < pair_count; i++)
-		ret = set_pair(&pairs[i], error);
+		ret = set_plugin_pair(&pairs[i], error);
 	if (!ret)
-		ret = set_size(value_of("size"), error);
-	return ret ? ret : check_line(error);
+		ret = set_plugin_size(plugin_value_of_key("size"), error);
+	return ret ? ret : check_plugin_line(error);
 }
 
 static int plugin_config_complete(void)
 {
 	struct aftl_error error;
 
-	if (!set_line(&error))
+	if (!set_target_line(&error))
 		return 0;
 	nbdkit_error("%s", error.text);
 	return -1;
@@ -170,8 +170,8 @@ static int plugin_get_ready(void)
 	/* The threads of requests, which this thread creates, inherit exact timers. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!nbd_device_open(&device, &error) &&
-	    (!value_of("control") ||
-	     !nbd_control_open(&control, &device, value_of("control"), &error)))
+	    (!plugin_value_of_key("control") ||
+	     !nbd_control_open(&control, &device, plugin_value_of_key("control"), &error)))
 		return 0;
 	nbdkit_error("%s", error.text);
 	return -1;
@@ -189,7 +189,7 @@ static int plugin_after_fork(void)
 }
 
 /* How late requests were, for nbdkit -v. */
-static void tell_lateness(const struct aftl_histogram *late)
+static void print_lateness(const struct aftl_histogram *late)
 {
 	if (late->count)
 		nbdkit_debug("%llu requests waited for device time; half of them ended at most %llu ns late, 99 %% at most %llu ns",
@@ -203,7 +203,7 @@ static void plugin_cleanup(void)
 	struct aftl_error error;
 
 	nbd_control_close(&control);
-	tell_lateness(&device.late);
+	print_lateness(&device.late);
 	if (nbd_device_save(&device, &error))
 		nbdkit_error("%s", error.text);
 	nbd_device_close(&device);

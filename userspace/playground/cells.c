@@ -53,7 +53,7 @@ const u32 *play_voltages(void)
  * lower top are modelled for certain cells only; for other cells the core adds a difference to the
  * curve, which no single curve shows.
  */
-static u32 curve_of(const struct aftl_cell *cell, u16 attr)
+static u32 rber_curve_of_page(const struct aftl_cell *cell, u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 	u32 normal = cell->curve[AFTL_MODE_NORMAL];
@@ -68,19 +68,19 @@ static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 	return cell->curve[mode];
 }
 
-static bool is_programmed(const struct look *look)
+static bool is_looked_at_page_programmed(const struct look *look)
 {
 	return look->attr & AFTL_PAGE_PROGRAMMED;
 }
 
 static bool has_data(const struct look *look)
 {
-	return is_programmed(look) && aftl_has_error_model(look->media) &&
+	return is_looked_at_page_programmed(look) && aftl_has_error_model(look->media) &&
 	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
 /* Return: number of inherited errors; their cells were programmed to the wrong state. */
-static u32 inherited_errors(const struct look *look)
+static u32 count_inherited_errors(const struct look *look)
 {
 	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited
 				    : 0;
@@ -88,7 +88,7 @@ static u32 inherited_errors(const struct look *look)
 	return errors == AFTL_INHERITED_LOST ? 0 : errors;
 }
 
-static void look_at(struct look *look, u32 page, u32 slot)
+static void examine_cell_page(struct look *look, u32 page, u32 slot)
 {
 	const struct aftl_geometry *geo = look->media->geo;
 
@@ -97,11 +97,11 @@ static void look_at(struct look *look, u32 page, u32 slot)
 			     min(slot, geo->page_units - 1));
 	look->attr = aftl_block_page_attr(look->media, look->block, look->page);
 	look->now = (struct condition){
-		.curve = curve_of(aftl_cell(play.drive.ftl), look->attr),
+		.curve = rber_curve_of_page(aftl_cell(play.drive.ftl), look->attr),
 		.cycles = look->block->erases,
 	};
 	look->key = from_ppn(look->ppn);
-	if (!is_programmed(look))
+	if (!is_looked_at_page_programmed(look))
 		return;
 	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
 	look->now.hours = (u32)min(aftl_page_hours(look->media, look->block, look->page,
@@ -116,7 +116,7 @@ static void look_at(struct look *look, u32 page, u32 slot)
 }
 
 /* Map a draw to [0, 1). */
-static double part_of(u64 draw)
+static double draw_fraction(u64 draw)
 {
 	return (double)(draw >> 11) / (double)(1ULL << 53);
 }
@@ -125,9 +125,9 @@ static double part_of(u64 draw)
  * Draw a bin in [from, to), with a probability in proportion to the cells in it. @sums: cumulative
  * distribution of a state.
  */
-static u32 draw_bin(const double *sums, u32 from, u32 to, u64 draw)
+static u32 draw_voltage_bin(const double *sums, u32 from, u32 to, u64 draw)
 {
-	double wanted = sums[from] + part_of(draw) * (sums[to] - sums[from]);
+	double wanted = sums[from] + draw_fraction(draw) * (sums[to] - sums[from]);
 
 	while (to - from > 1) {
 		u32 middle = (from + to) / 2;
@@ -140,12 +140,12 @@ static u32 draw_bin(const double *sums, u32 from, u32 to, u64 draw)
 	return from;
 }
 
-static u32 reference_above(u32 state)
+static u32 read_reference_above_state(u32 state)
 {
 	return state + 1 < seen->count ? seen->crossings[state].reference : VOLTAGE_BINS;
 }
 
-static u32 word_of(u32 state, u32 bin)
+static u32 encode_cell_word(u32 state, u32 bin)
 {
 	s32 mv = ((s32)bin + VOLTAGE_FIRST) * (CELL_BIN_UV / 1000);
 
@@ -153,19 +153,20 @@ static u32 word_of(u32 state, u32 bin)
 }
 
 /* Draw a correctly read cell: a random state, and a voltage within the references of that state. */
-static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
+static u32 draw_correct(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
 {
-	u32 state = is_programmed(look) ? draw % max(seen->count, 1U) : 0;
+	u32 state = is_looked_at_page_programmed(look) ? draw % max(seen->count, 1U) : 0;
 	u32 from = state ? seen->crossings[state - 1].reference : 0;
-	u32 to = is_programmed(look) ? reference_above(state) : VOLTAGE_BINS;
+	u32 to = is_looked_at_page_programmed(look) ? read_reference_above_state(state) :
+						      VOLTAGE_BINS;
 
-	return word_of(state, draw_bin(sums[state], from, to, aftl_hash64(draw)));
+	return encode_cell_word(state, draw_voltage_bin(sums[state], from, to, aftl_hash64(draw)));
 }
 
 /* Draw a misread cell: each state and side with the frequency that the model gives. */
-static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
+static u32 draw_misread(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 {
-	double left = part_of(draw) * voltages_rber(seen) * seen->count * log2(seen->count);
+	double left = draw_fraction(draw) * voltages_rber(seen) * seen->count * log2(seen->count);
 	const struct crossing *at = seen->crossings;
 	u32 state = 0;
 
@@ -175,23 +176,24 @@ static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 		state++;
 	}
 	if (left < at->low_high)
-		return word_of(state, draw_bin(sums[state], at->reference, VOLTAGE_BINS,
-					       aftl_hash64(draw))) | CROSSED;
-	return word_of(state + 1, draw_bin(sums[state + 1], 0, at->reference,
-					   aftl_hash64(draw))) | CROSSED;
+		return encode_cell_word(state, draw_voltage_bin(sums[state], at->reference,
+								VOLTAGE_BINS, aftl_hash64(draw))) |
+		       CROSSED;
+	return encode_cell_word(state + 1, draw_voltage_bin(sums[state + 1], 0, at->reference,
+							    aftl_hash64(draw))) | CROSSED;
 }
 
-static void mark_crossed(const struct look *look)
+static void mark_misread_cells(const struct look *look)
 {
 	const struct aftl_geometry *geo = look->media->geo;
-	u32 first = inherited_errors(look);
+	u32 first = count_inherited_errors(look);
 	u32 end = min(first + look->errors.raw, geo->unit_bits);
 
 	for (u32 i = first; i < end; i++)
 		cells[aftl_flip_key_position(geo, look->key, i)] = CROSSED;
 }
 
-static void draw_cells(const struct look *look)
+static void draw_page_cells(const struct look *look)
 {
 	double (*sums)[VOLTAGE_BINS + 1] = memory_zeroed(CELL_STATES_MOST, sizeof(*sums));
 
@@ -202,25 +204,25 @@ static void draw_cells(const struct look *look)
 		u64 draw = aftl_hash64(look->key ^ (u64)i << 32);
 
 		if (cells[i])
-			cells[i] = draw_wrong(sums, draw);
+			cells[i] = draw_misread(sums, draw);
 		else
-			cells[i] = draw_right(sums, look, draw);
+			cells[i] = draw_correct(sums, look, draw);
 	}
 	free(sums);
 }
 
-static void tell_cells(struct json_writer *json, const struct look *look)
+static void write_cells_json(struct json_writer *json, const struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
-	json_bool(json, "programmed", is_programmed(look));
+	json_bool(json, "programmed", is_looked_at_page_programmed(look));
 	json_u64(json, "states", seen->count);
 	json_bool(json, "assigned", look->now.curve == AFTL_RBER_MLC_DELTA_B);
 	json_bool(json, "constant", cell->model == AFTL_CELL_CONSTANT);
 	json_u64(json, "bits", look->media->geo->unit_bits);
 	json_bool(json, "data", has_data(look));
 	json_u64(json, "raw", min(look->errors.raw, look->media->geo->unit_bits));
-	json_u64(json, "baked", inherited_errors(look));
+	json_u64(json, "baked", count_inherited_errors(look));
 	json_u64(json, "bins", VOLTAGE_BINS);
 	json_u64(json, "bin_mv", CELL_BIN_UV / 1000);
 	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (u64)CELL_BIN_UV / 1000);
@@ -228,7 +230,7 @@ static void tell_cells(struct json_writer *json, const struct look *look)
 	json_u64(json, "hours", look->now.hours);
 	json_u64(json, "disturb_mv", look->now.disturb_mv);
 	json_u64(json, "states_q40", (u64)(voltages_rber(seen) * (double)(1ULL << 40)));
-	json_u64(json, "rber_q40", !is_programmed(look) ? 0 :
+	json_u64(json, "rber_q40", !is_looked_at_page_programmed(look) ? 0 :
 		 aftl_cell_rber_q40(cell, look->block, look->page, aftl_hours(play.drive.ftl)));
 	json_list(json, "references_mv");
 	for (u32 i = 1; i < seen->count; i++) {
@@ -248,14 +250,14 @@ int play_cells(u32 block, u32 page, u32 slot)
 	};
 	struct json_writer json;
 
-	look_at(&look, page, slot);
+	examine_cell_page(&look, page, slot);
 	seen = voltages_of(&look.now);
 	cells = cells ? cells : memory_zeroed(media->geo->unit_bits, sizeof(*cells));
 	memset(cells, 0, media->geo->unit_bits * sizeof(*cells));
-	mark_crossed(&look);
+	mark_misread_cells(&look);
 	if (seen->count)
-		draw_cells(&look);
-	play_begin(&json);
-	tell_cells(&json, &look);
-	return play_end(&json);
+		draw_page_cells(&look);
+	play_json_begin(&json);
+	write_cells_json(&json, &look);
+	return play_json_end(&json);
 }

@@ -13,7 +13,7 @@ u8 *play_content(u32 bytes)
 	return play.content;
 }
 
-static bool in_content(u32 unit)
+static bool is_unit_in_content(u32 unit)
 {
 	u64 end = (unit - play.reading + 1ULL) * play.drive.geo->unit_bytes;
 
@@ -28,7 +28,7 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 
 	(void)host;
 	(void)request;
-	if (!in_content(unit))
+	if (!is_unit_in_content(unit))
 		return;
 	bytes = play.content + (size_t)(unit - play.reading) * play.drive.geo->unit_bytes;
 	if (read->lost)
@@ -40,9 +40,9 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 	}
 }
 
-static int write_content(u8 op, u32 unit, u32 units, u32 class)
+static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 {
-	struct aftl_request *request = request_pool_take(&play.drive.pool);
+	struct aftl_request *request = request_pool_take_request(&play.drive.pool);
 	struct aftl_error error;
 
 	*request = (struct aftl_request){
@@ -54,7 +54,7 @@ static int write_content(u8 op, u32 unit, u32 units, u32 class)
 	};
 	if (!aftl_submit(play.drive.ftl, request))
 		return play_finish();
-	sim_drive_give(&play.drive, request);
+	sim_drive_complete_request(&play.drive, request);
 	aftl_fail(&error, -EINVAL, "there are %u units, and none at %u", play.drive.geo->units,
 		  unit + units);
 	return play_fail(-EINVAL, &error);
@@ -62,7 +62,7 @@ static int write_content(u8 op, u32 unit, u32 units, u32 class)
 
 int play_write(u32 unit, u32 units, u32 class)
 {
-	return write_content(AFTL_OP_WRITE, unit, units, class);
+	return submit_content_write(AFTL_OP_WRITE, unit, units, class);
 }
 
 /* Complete the stream's pending reads first: they have no bytes to flip. */
@@ -73,7 +73,7 @@ int play_read(u32 unit, u32 units)
 	play.reading = unit;
 	play.returning = true;
 	if (!ret)
-		ret = write_content(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+		ret = submit_content_write(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 	play.returning = false;
 	return ret;
 }

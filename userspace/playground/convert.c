@@ -7,13 +7,13 @@
 #include "reading-options.h"
 #include "record-file.h"
 
-static int copy_records(struct foreign_trace *trace, struct record_writer *writer, u64 *count,
-			struct aftl_error *error)
+static int copy_trace_records(struct foreign_trace *trace, struct record_writer *writer, u64 *count,
+			      struct aftl_error *error)
 {
 	struct aftl_record record;
 	int ret;
 
-	while ((ret = foreign_trace_next(trace, &record, error)) > 0) {
+	while ((ret = foreign_trace_next_record(trace, &record, error)) > 0) {
 		ret = record_put(writer, &record, error);
 		if (ret)
 			return ret;
@@ -22,7 +22,7 @@ static int copy_records(struct foreign_trace *trace, struct record_writer *write
 	return ret;
 }
 
-static int copy_trace(struct foreign_trace *trace, const char *to, struct aftl_error *error)
+static int copy_trace_to_file(struct foreign_trace *trace, const char *to, struct aftl_error *error)
 {
 	const struct aftl_record_header *header = foreign_trace_header(trace);
 	struct aftl_error own;
@@ -32,7 +32,7 @@ static int copy_trace(struct foreign_trace *trace, const char *to, struct aftl_e
 
 	if (ret)
 		return ret;
-	ret = copy_records(trace, writer, &count, error);
+	ret = copy_trace_records(trace, writer, &count, error);
 	if (record_finish(writer, &own) && !ret) {
 		*error = own;
 		ret = -EIO;
@@ -55,7 +55,7 @@ int play_convert(void)
 	scnprintf(to, sizeof(to), "%s", play_text() + strlen(play_text()) + 1);
 	ret = foreign_trace_open(&trace, from, &reading, &error);
 	if (!ret) {
-		ret = copy_trace(trace, to, &error);
+		ret = copy_trace_to_file(trace, to, &error);
 		foreign_trace_close(trace);
 	}
 	return ret ? play_fail(ret, &error) : 0;

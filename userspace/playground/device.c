@@ -17,7 +17,7 @@ struct play play;
 static void complete_play_request(void *host, struct aftl_request *request)
 {
 	(void)host;
-	sim_drive_give(&play.drive, request);
+	sim_drive_complete_request(&play.drive, request);
 }
 
 /* Record programs and erases. Reads do not change the picture. */
@@ -68,7 +68,7 @@ static int parse_play_options(u32 count, struct aftl_error *error)
 }
 
 /* Refuse options that have no effect on the page, instead of ignoring them silently. */
-static int check_options(struct aftl_error *error)
+static int check_page_options(struct aftl_error *error)
 {
 	static const char *const others[] = {
 		"load", "dump", "raid", "json", "timeline", "record", "help", "until", "warmup",
@@ -85,7 +85,7 @@ static int check_options(struct aftl_error *error)
 	return 0;
 }
 
-static int make_device(struct aftl_error *error)
+static int create_play_device(struct aftl_error *error)
 {
 	struct sim_drive *drive = &play.drive;
 	int ret = aftl_create(&drive->ftl, &play.options.config, play.options.policies[0], &ops,
@@ -99,14 +99,14 @@ static int make_device(struct aftl_error *error)
 			       "the device ran out of free blocks while it was filled") : 0;
 }
 
-static int open_stream(struct aftl_error *error)
+static int open_play_stream(struct aftl_error *error)
 {
 	int ret = sim_drive_open(&play.drive, &play.options, error);
 
 	if (ret)
 		return ret;
 	play.drive.limit = U64_MAX;
-	sim_drive_begin(&play.drive);
+	sim_drive_begin_measuring(&play.drive);
 	play.begun = memory_zeroed(play.drive.geo->blocks, sizeof(*play.begun));
 	return 0;
 }
@@ -117,19 +117,19 @@ int play_open(u32 count)
 	int ret = parse_play_options(count, &error);
 
 	if (!ret)
-		ret = check_options(&error);
+		ret = check_page_options(&error);
 	request_pool_init(&play.drive.pool, sizeof(struct aftl_request));
 	if (!ret)
-		ret = make_device(&error);
+		ret = create_play_device(&error);
 	if (!ret)
-		ret = open_stream(&error);
+		ret = open_play_stream(&error);
 	return ret ? play_fail(ret, &error) : 0;
 }
 
 /* Running */
 
 /* Convert time from the page, where it is a double. */
-static u64 whole_ns(double ns)
+static u64 page_time_to_ns(double ns)
 {
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
 }
@@ -137,7 +137,7 @@ static u64 whole_ns(double ns)
 int play_to(u32 requests, double ns)
 {
 	struct aftl_error error;
-	int ret = sim_drive_to(&play.drive, requests, whole_ns(ns), &error);
+	int ret = sim_drive_run_to(&play.drive, requests, page_time_to_ns(ns), &error);
 
 	return ret ? play_fail(ret, &error) : 0;
 }
@@ -148,7 +148,7 @@ int play_finish(void)
 	int ret;
 
 	play.drive.ended = true;
-	ret = sim_drive_all(&play.drive, &error);
+	ret = sim_drive_run_all(&play.drive, &error);
 	return ret ? play_fail(ret, &error) : 0;
 }
 
@@ -186,7 +186,7 @@ int play_change(void)
 	int ret = sim_change_parse(&change, play_text(), &error);
 
 	if (!ret)
-		ret = sim_drive_change(&play.drive, &change, &ops, NULL, &error);
+		ret = sim_drive_apply_change(&play.drive, &change, &ops, NULL, &error);
 	/* A new FTL has blocks of other kinds: paint all of them again. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;

@@ -34,7 +34,7 @@ struct subject {
 	u32 most_erases;
 };
 
-static u32 valid_units(const struct subject *of)
+static u32 count_painted_valid_units(const struct subject *of)
 {
 	u32 first = from_ppn(aftl_page_ppn(of->media, of->block, of->page));
 	u32 valid = 0;
@@ -45,28 +45,28 @@ static u32 valid_units(const struct subject *of)
 }
 
 /* Colour by class and by valid units: none, some or all. */
-static u8 paint_use(const struct subject *of)
+static u8 colour_by_use(const struct subject *of)
 {
-	u32 valid = valid_units(of);
+	u32 valid = count_painted_valid_units(of);
 	u32 left = !valid ? 0 : valid < of->media->geo->page_units ? 1 : 2;
 
 	return (u8)(1 + aftl_page_class(of->attr) * 3 + left);
 }
 
 /* Colour by program mode, class, and whether the page is garbage. */
-static u8 paint_mode(const struct subject *of)
+static u8 colour_by_mode(const struct subject *of)
 {
 	return (u8)(1 + aftl_page_mode(of->attr) * 4 + aftl_page_class(of->attr) * 2 +
-		    !valid_units(of));
+		    !count_painted_valid_units(of));
 }
 
-static u8 paint_valid(const struct subject *of)
+static u8 colour_by_valid_units(const struct subject *of)
 {
-	return (u8)(1 + valid_units(of) * VALID_STEPS / of->media->geo->page_units);
+	return (u8)(1 + count_painted_valid_units(of) * VALID_STEPS / of->media->geo->page_units);
 }
 
 /* Colour by the logarithm of the age in hours. */
-static u8 paint_age(const struct subject *of)
+static u8 colour_by_age(const struct subject *of)
 {
 	u64 hours = aftl_page_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
 
@@ -74,7 +74,7 @@ static u8 paint_age(const struct subject *of)
 }
 
 /* Colour by the logarithm of the raw bit error rate, in 2^-40. */
-static u8 paint_errors(const struct subject *of)
+static u8 colour_by_error_rate(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
 				      aftl_hours(play.drive.ftl));
@@ -83,14 +83,14 @@ static u8 paint_errors(const struct subject *of)
 }
 
 /* Colour by the erase count, relative to the maximum. */
-static u8 paint_wear(const struct subject *of)
+static u8 colour_by_wear(const struct subject *of)
 {
 	return of->most_erases ?
 		(u8)(1 + (u64)of->block->erases * WEAR_STEPS / of->most_erases) : 1;
 }
 
 /* Colour by the block's kind (its use by the policy), and whether the block is open. */
-static u8 paint_kind(const struct subject *of)
+static u8 colour_by_block_kind(const struct subject *of)
 {
 	return (u8)(1 + of->block->kind * 2 + (of->block->state == AFTL_BLOCK_OPEN));
 }
@@ -98,14 +98,14 @@ static u8 paint_kind(const struct subject *of)
 typedef u8 (*painter)(const struct subject *of);
 
 static const painter painters[PLAY_VIEWS] = {
-	[PLAY_VIEW_USE] = paint_use,	   [PLAY_VIEW_MODE] = paint_mode,
-	[PLAY_VIEW_VALID] = paint_valid,   [PLAY_VIEW_AGE] = paint_age,
-	[PLAY_VIEW_ERRORS] = paint_errors, [PLAY_VIEW_WEAR] = paint_wear,
-	[PLAY_VIEW_KIND] = paint_kind,
+	[PLAY_VIEW_USE] = colour_by_use,	   [PLAY_VIEW_MODE] = colour_by_mode,
+	[PLAY_VIEW_VALID] = colour_by_valid_units,   [PLAY_VIEW_AGE] = colour_by_age,
+	[PLAY_VIEW_ERRORS] = colour_by_error_rate, [PLAY_VIEW_WEAR] = colour_by_wear,
+	[PLAY_VIEW_KIND] = colour_by_block_kind,
 };
 
 /* Wear is a property of the block, so it is shown for erased pages, too. */
-static u8 page_colour(u32 view, struct subject *of)
+static u8 choose_page_colour(u32 view, struct subject *of)
 {
 	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
 	if (of->block->state == AFTL_BLOCK_BAD)
@@ -158,7 +158,7 @@ static void paint_block(const struct picture *picture, u32 view, u32 *corner, st
 	u32 *row = corner;
 
 	for (of->page = 0; of->page < pages; of->page++) {
-		row[column++] = palette[page_colour(view, of)];
+		row[column++] = palette[choose_page_colour(view, of)];
 		if (column == picture->width) {
 			column = 0;
 			row += picture->stride;
@@ -166,8 +166,8 @@ static void paint_block(const struct picture *picture, u32 view, u32 *corner, st
 	}
 }
 
-static u32 *corner_of(const struct picture *picture, const struct aftl_geometry *geo, u32 across,
-		      u32 index)
+static u32 *block_corner(const struct picture *picture, const struct aftl_geometry *geo, u32 across,
+			 u32 index)
 {
 	u32 lun = index / geo->blocks_per_lun;
 	u32 block = index % geo->blocks_per_lun;
@@ -178,7 +178,7 @@ static u32 *corner_of(const struct picture *picture, const struct aftl_geometry 
 	return picture->pixels + (size_t)y * picture->stride + x;
 }
 
-static u32 most_erases(const struct aftl_media *media)
+static u32 max_painted_erases(const struct aftl_media *media)
 {
 	u32 most = 0;
 
@@ -199,7 +199,7 @@ struct look {
 	u8 state;
 };
 
-static bool has_changed(struct look *former, u32 index, const struct aftl_block *block)
+static bool has_block_changed(struct look *former, u32 index, const struct aftl_block *block)
 {
 	u32 begun = play.begun[index] + 1;
 	bool changed = begun != former->begun || block->valid != former->valid ||
@@ -212,7 +212,7 @@ static bool has_changed(struct look *former, u32 index, const struct aftl_block 
 }
 
 /* Return true if all blocks must be painted anew, as view, size, colours or time has changed. */
-static bool is_another(const struct picture *picture, u32 view, u32 erases)
+static bool is_picture_different(const struct picture *picture, u32 view, u32 erases)
 {
 	static u32 colours[PLAY_COLOURS];
 	static u64 last[6];
@@ -240,14 +240,14 @@ u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
 	pixels = memory_grown(pixels, picture.height, picture.stride * sizeof(*pixels));
 	looks = looks ? looks : memory_zeroed(geo->blocks, sizeof(*looks));
 	picture.pixels = pixels;
-	of.most_erases = most_erases(of.media);
-	all = is_another(&picture, view, of.most_erases);
+	of.most_erases = max_painted_erases(of.media);
+	all = is_picture_different(&picture, view, of.most_erases);
 	if (all)
 		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));
 	for (u32 i = 0; i < geo->blocks; i++) {
 		of.block = &of.media->blocks[i];
-		if (has_changed(&looks[i], i, of.block) || all)
-			paint_block(&picture, view, corner_of(&picture, geo, across, i), &of);
+		if (has_block_changed(&looks[i], i, of.block) || all)
+			paint_block(&picture, view, block_corner(&picture, geo, across, i), &of);
 	}
 	return pixels;
 }

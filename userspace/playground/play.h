@@ -67,9 +67,9 @@ extern struct play play;
 /* Return the message of @error to the page. Return: @ret */
 int play_fail(int ret, const struct aftl_error *error);
 
-/* Begin a JSON object; play_end() returns it to the page. */
-void play_begin(struct json_writer *json);
-int play_end(struct json_writer *json);
+/* Begin a JSON object; play_json_end() returns it to the page. */
+void play_json_begin(struct json_writer *json);
+int play_json_end(struct json_writer *json);
 
 /* The core's host callback for reads. */
 void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read);

@@ -33,7 +33,7 @@ int play_open(u32 count);
  * @requests: number of requests since the begin
  * @ns: device time; a time in the past has no effect
  *
- * See sim_drive_to().
+ * See sim_drive_run_to().
  */
 int play_to(u32 requests, double ns);
 

@@ -30,8 +30,8 @@ static const char *const cause_words[] = {
 static_assert(ARRAY_SIZE(cause_words) == AFTL_CAUSES, "a word for each cause");
 static_assert(ARRAY_SIZE(order_words) == AFTL_ORDERS, "a word for each order");
 
-static void tell_words(struct json_writer *json, const char *key, const char *const *words,
-		       u32 count)
+static void write_words(struct json_writer *json, const char *key, const char *const *words,
+			u32 count)
 {
 	json_list(json, key);
 	for (u32 i = 0; i < count && words[i]; i++)
@@ -39,7 +39,7 @@ static void tell_words(struct json_writer *json, const char *key, const char *co
 	json_end_array(json);
 }
 
-static void tell_shape(struct json_writer *json, const struct aftl_geometry *geo)
+static void write_geometry_json(struct json_writer *json, const struct aftl_geometry *geo)
 {
 	json_u64(json, "channels", geo->channels);
 	json_u64(json, "luns", geo->luns);
@@ -60,19 +60,19 @@ int play_about(void)
 	const struct aftl_policy_type *type = aftl_policy_type(play.drive.ftl);
 	struct json_writer json;
 
-	play_begin(&json);
-	tell_shape(&json, play.drive.geo);
+	play_json_begin(&json);
+	write_geometry_json(&json, play.drive.geo);
 	json_string(&json, "policy", type->name);
 	json_string(&json, "policy_about", type->about);
-	tell_words(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
-	tell_words(&json, "modes", mode_words, AFTL_MODES);
-	return play_end(&json);
+	write_words(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
+	write_words(&json, "modes", mode_words, AFTL_MODES);
+	return play_json_end(&json);
 }
 
 /* Counters and times */
 
-static void tell_times(struct json_writer *json, const char *key,
-		       const struct aftl_histogram *times)
+static void write_histogram_json(struct json_writer *json, const char *key,
+				 const struct aftl_histogram *times)
 {
 	json_record(json, key);
 	json_u64(json, "count", times->count);
@@ -83,7 +83,7 @@ static void tell_times(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-static void tell_blocks(struct json_writer *json)
+static void write_block_counts_json(struct json_writer *json)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	u64 sum = 0, wear = 0, valid = 0;
@@ -112,33 +112,33 @@ int play_state(void)
 	const struct aftl_stats *stats = aftl_stats(ftl);
 	struct json_writer json;
 
-	play_begin(&json);
+	play_json_begin(&json);
 	json_u64(&json, "now_ns", aftl_now(ftl));
 	json_u64(&json, "since_ns", stats->since_ns);
 	json_u64(&json, "hours", aftl_hours(ftl));
 	json_u64(&json, "requests", play.drive.submitted);
 	json_u64(&json, "under_way", aftl_pending_requests(ftl));
-	json_bool(&json, "over", sim_drive_over(&play.drive));
+	json_bool(&json, "over", has_sim_drive_ended(&play.drive));
 	json_bool(&json, "read_only", aftl_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
-	tell_blocks(&json);
+	write_block_counts_json(&json);
 	json_record(&json, "counters");
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		json_u64(&json, aftl_counter_info[i].name, aftl_counter_get(&stats->counters, i));
 	json_end_object(&json);
-	tell_times(&json, "read_response", &stats->read_response);
-	tell_times(&json, "write_response", &stats->write_response);
-	tell_times(&json, "write_service", &stats->write_service);
+	write_histogram_json(&json, "read_response", &stats->read_response);
+	write_histogram_json(&json, "write_response", &stats->write_response);
+	write_histogram_json(&json, "write_service", &stats->write_service);
 	json_list(&json, "mode_pages");
 	for (u32 i = 0; i < AFTL_MODES; i++)
 		json_u64(&json, NULL, stats->mode_pages[i]);
 	json_end_array(&json);
-	return play_end(&json);
+	return play_json_end(&json);
 }
 
 /* Events */
 
-static void tell_event(struct json_writer *json, const struct play_event *event)
+static void write_event_json(struct json_writer *json, const struct play_event *event)
 {
 	json_record(json, NULL);
 	json_u64(json, "ns", event->begin_ns);
@@ -153,29 +153,29 @@ static void tell_event(struct json_writer *json, const struct play_event *event)
 	json_end_object(json);
 }
 
-static u32 oldest_event(u32 most)
+static u32 oldest_event_number(u32 most)
 {
 	return play.event_count > most ? play.event_count - most : 0;
 }
 
 int play_events(u32 since)
 {
-	u32 n = max(since, oldest_event(min(TOLD_EVENTS, PLAY_EVENTS)));
+	u32 n = max(since, oldest_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
 	struct json_writer json;
 
-	play_begin(&json);
+	play_json_begin(&json);
 	json_u64(&json, "next", play.event_count);
 	json_array(&json, "events");
 	for (; n < play.event_count; n++)
-		tell_event(&json, &play.events[n % PLAY_EVENTS]);
+		write_event_json(&json, &play.events[n % PLAY_EVENTS]);
 	json_end_array(&json);
-	return play_end(&json);
+	return play_json_end(&json);
 }
 
 /* List the latest events, the newest first. */
-static void tell_history(struct json_writer *json, u32 block, u32 page)
+static void write_page_history_json(struct json_writer *json, u32 block, u32 page)
 {
-	u32 oldest = oldest_event(PLAY_EVENTS);
+	u32 oldest = oldest_event_number(PLAY_EVENTS);
 	u32 told = 0;
 
 	json_bool(json, "history_complete", !oldest);
@@ -187,7 +187,7 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 		      (event->op == AFTL_ARRAY_ERASE ||
 		       (page >= event->page && page < event->page + event->pages))))
 			continue;
-		tell_event(json, event);
+		write_event_json(json, event);
 		told++;
 	}
 	json_end_array(json);
@@ -195,12 +195,12 @@ static void tell_history(struct json_writer *json, u32 block, u32 page)
 
 /* Blocks and pages */
 
-static const struct aftl_block *find_block(u32 block)
+static const struct aftl_block *find_block_or_last(u32 block)
 {
 	return &aftl_media(play.drive.ftl)->blocks[min(block, play.drive.geo->blocks - 1)];
 }
 
-static u32 valid_in(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+static u32 count_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
 	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 valid = 0;
@@ -214,11 +214,11 @@ static u32 valid_in(const struct aftl_media *media, const struct aftl_block *blo
 int play_block(u32 index)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
-	const struct aftl_block *block = find_block(index);
+	const struct aftl_block *block = find_block_or_last(index);
 	struct json_writer json;
 	const char *kind;
 
-	play_begin(&json);
+	play_json_begin(&json);
 	kind = aftl_policy_type(play.drive.ftl)->kinds[block->kind];
 	json_string(&json, "state", state_words[block->state]);
 	json_string(&json, "kind", block->programmed && kind ? kind : "");
@@ -235,13 +235,13 @@ int play_block(u32 index)
 		u16 attr = aftl_block_page_attr(media, block, page);
 
 		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
-			 aftl_page_class(attr) * 32 + min(valid_in(media, block, page), 31U));
+			 aftl_page_class(attr) * 32 + min(count_valid(media, block, page), 31U));
 	}
 	json_end_array(&json);
-	return play_end(&json);
+	return play_json_end(&json);
 }
 
-static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
+static void write_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
 {
 	json_list(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
@@ -250,7 +250,7 @@ static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
 	json_end_array(json);
 }
 
-static void tell_errors(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
+static void write_errors(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	struct aftl_errors errors;
 
@@ -261,12 +261,12 @@ static void tell_errors(struct json_writer *json, const struct aftl_media *media
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	tell_flips(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
-		   errors.flips);
+	write_flips(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
+		    errors.flips);
 }
 
-static void tell_page(struct json_writer *json, const struct aftl_media *media,
-		      const struct aftl_block *block, u32 page)
+static void write_page_detail_json(struct json_writer *json, const struct aftl_media *media,
+				   const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(media, block, page);
 	u64 hour = aftl_hours(play.drive.ftl);
@@ -285,7 +285,7 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 		json_bool(json, "valid", aftl_ppn_is_valid(media, ppn));
 		if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
 			json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
-			tell_errors(json, media, ppn);
+			write_errors(json, media, ppn);
 		}
 		json_end_object(json);
 	}
@@ -295,17 +295,17 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 int play_page(u32 index, u32 page)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
-	const struct aftl_block *block = find_block(index);
+	const struct aftl_block *block = find_block_or_last(index);
 	struct json_writer json;
 
 	page = min(page, media->geo->pages - 1);
-	play_begin(&json);
+	play_json_begin(&json);
 	json_u64(&json, "layer", aftl_layer(media->geo, page));
 	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
 	json_u64(&json, "bit", page % media->geo->word_line_pages);
 	json_bool(&json, "programmed", aftl_page_is_programmed(media, block, page));
 	if (aftl_page_is_programmed(media, block, page))
-		tell_page(&json, media, block, page);
-	tell_history(&json, aftl_block_index(media, block), page);
-	return play_end(&json);
+		write_page_detail_json(&json, media, block, page);
+	write_page_history_json(&json, aftl_block_index(media, block), page);
+	return play_json_end(&json);
 }

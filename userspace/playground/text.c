@@ -27,7 +27,7 @@ int play_fail(int ret, const struct aftl_error *error)
 static FILE *answer;
 static char *answer_text;
 
-void play_begin(struct json_writer *json)
+void play_json_begin(struct json_writer *json)
 {
 	answer = open_memstream(&answer_text, &text_bytes);
 	json_begin(json, answer);
@@ -35,7 +35,7 @@ void play_begin(struct json_writer *json)
 }
 
 /* The buffer is at least as large as the longest text from the page. */
-int play_end(struct json_writer *json)
+int play_json_end(struct json_writer *json)
 {
 	json_end_object(json);
 	json_end(json);

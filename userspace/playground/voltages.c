@@ -24,7 +24,7 @@ struct mass {
 	double at[VOLTAGE_BINS];
 };
 
-static void begin_mass(struct mass *mass, double first, double last)
+static void init_voltage_mass(struct mass *mass, double first, double last)
 {
 	mass->first = (s32)first;
 	mass->count = min((u32)(last - first) + 1, (u32)VOLTAGE_BINS);
@@ -45,7 +45,7 @@ static double laplace_tail(double x, double scale)
 }
 
 /* Subtract small tails, not numbers near one, which would lose precision. */
-static double mass_between(double low, double high, double scale, survival beyond)
+static double probability_between(double low, double high, double scale, survival beyond)
 {
 	if (low >= 0)
 		return beyond(low, scale) - beyond(high, scale);
@@ -54,19 +54,19 @@ static double mass_between(double low, double high, double scale, survival beyon
 	return 1 - beyond(-low, scale) - beyond(high, scale);
 }
 
-static void fill_symmetric(struct mass *mass, double middle, double reach, double scale,
-			   survival beyond)
+static void fill_symmetric_mass(struct mass *mass, double middle, double reach, double scale,
+				survival beyond)
 {
-	begin_mass(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
+	init_voltage_mass(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
 	for (u32 i = 0; i < mass->count; i++) {
 		double low = (mass->first + (s32)i - 0.5) * BIN_V - middle;
 
-		mass->at[i] = mass_between(low, low + BIN_V, scale, beyond);
+		mass->at[i] = probability_between(low, low + BIN_V, scale, beyond);
 	}
 }
 
 /* Distribute the weight over two bins so that the mean is exact. */
-static void add_point(struct mass *mass, double position, double weight)
+static void add_point_mass(struct mass *mass, double position, double weight)
 {
 	double bin = floor(position / BIN_V);
 	double share = position / BIN_V - bin;
@@ -76,19 +76,19 @@ static void add_point(struct mass *mass, double position, double weight)
 	mass->at[at + 1] += weight * share;
 }
 
-static void fill_normal(struct mass *mass, double mean, double deviation)
+static void fill_normal_mass(struct mass *mass, double mean, double deviation)
 {
 	if (deviation >= BIN_V / 100) {
-		fill_symmetric(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
+		fill_symmetric_mass(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
 		return;
 	}
-	begin_mass(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
-	add_point(mass, mean, 1);
+	init_voltage_mass(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
+	add_point_mass(mass, mean, 1);
 }
 
-static void fill_uniform(struct mass *mass, double low, double width)
+static void fill_uniform_mass(struct mass *mass, double low, double width)
 {
-	begin_mass(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
+	init_voltage_mass(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
 	for (u32 i = 0; i < mass->count; i++) {
 		double edge = (mass->first + (s32)i - 0.5) * BIN_V;
 		double from = fmax(edge, low);
@@ -99,11 +99,11 @@ static void fill_uniform(struct mass *mass, double low, double width)
 }
 
 /* Shift by one neighbour: its states are equally likely, and the shift is proportional. */
-static void shift_by_neighbour(struct mass *mass, double swing)
+static void convolve_neighbour_shift(struct mass *mass, double swing)
 {
-	begin_mass(mass, 0, floor(swing / BIN_V) + 1);
+	init_voltage_mass(mass, 0, floor(swing / BIN_V) + 1);
 	for (u32 state = 0; state < 4; state++)
-		add_point(mass, swing * state / 3, 0.25);
+		add_point_mass(mass, swing * state / 3, 0.25);
 }
 
 /* Convolve: @mass becomes the distribution of the sum of two independent values. */
@@ -111,8 +111,8 @@ static void convolve_mass(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_zeroed(1, sizeof(*sum));
 
-	begin_mass(sum, mass->first + other->first,
-		   mass->first + other->first + (s32)(mass->count + other->count) - 2);
+	init_voltage_mass(sum, mass->first + other->first,
+			  mass->first + other->first + (s32)(mass->count + other->count) - 2);
 	for (u32 i = 0; i < mass->count; i++)
 		for (u32 j = 0; j < other->count && i + j < sum->count; j++)
 			sum->at[i + j] += mass->at[i] * other->at[j];
@@ -121,13 +121,13 @@ static void convolve_mass(struct mass *mass, const struct mass *other)
 }
 
 /* Add the shift of two neighbours: one in the same layer, one in the next layer. */
-static void add_pair(struct mass *mass, struct mass *other, double mv)
+static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, double mv)
 {
 	for (u32 direction = 0; direction < 2; direction++) {
 		double share = aftl_disturb_mv[direction][0] /
 			       (double)(aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
-		shift_by_neighbour(other, mv * share / 1000);
+		convolve_neighbour_shift(other, mv * share / 1000);
 		convolve_mass(mass, other);
 	}
 }
@@ -136,13 +136,13 @@ static void add_pair(struct mass *mass, struct mass *other, double mv)
  * A shift up to 200 + 150 mV comes from one pair of precise neighbours; the excess is added as a
  * second pair.
  */
-static void add_neighbours(struct mass *mass, struct mass *other, double mv)
+static void add_neighbour_shifts(struct mass *mass, struct mass *other, double mv)
 {
 	double near = fmin(mv, aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
-	add_pair(mass, other, near);
+	add_neighbour_pair_shift(mass, other, near);
 	if (mv > near)
-		add_pair(mass, other, mv - near);
+		add_neighbour_pair_shift(mass, other, mv - near);
 }
 
 static void add_noise(struct mass *mass, struct mass *other, const struct condition *now,
@@ -155,24 +155,24 @@ static void add_noise(struct mass *mass, struct mass *other, const struct condit
 	double scale = cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root;
 
 	if (scale > 0)
-		fill_symmetric(other, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
+		fill_symmetric_mass(other, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
 	else
-		fill_normal(other, 0, 0);
+		fill_normal_mass(other, 0, 0);
 	convolve_mass(mass, other);
-	fill_normal(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
+	fill_normal_mass(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
 	convolve_mass(mass, other);
 }
 
-static void spread_state(double *bins, u32 state, const struct condition *now)
+static void compute_state_distribution(double *bins, u32 state, const struct condition *now)
 {
 	const u32 *uv = cell_states_uv[now->curve][state];
 	struct mass *mass = memory_zeroed(2, sizeof(*mass));
 
 	if (state)
-		fill_uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
+		fill_uniform_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
 	else
-		fill_normal(mass, uv[0] / 1e6, uv[1] / 1e6);
-	add_neighbours(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
+		fill_normal_mass(mass, uv[0] / 1e6, uv[1] / 1e6);
+	add_neighbour_shifts(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	add_noise(mass, mass + 1, now, uv[2] / 1e6);
 	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
 	for (u32 i = 0; i < mass->count; i++) {
@@ -204,7 +204,7 @@ static struct crossing find_crossing(const double *low, const double *high)
 	return best;
 }
 
-static u32 states_of(u32 curve)
+static u32 states_of_curve(u32 curve)
 {
 	u32 count = 0;
 
@@ -215,7 +215,7 @@ static u32 states_of(u32 curve)
 }
 
 /* Limit a condition to the range of the core's tables. */
-static struct condition within_tables(const struct condition *condition)
+static struct condition clamp_condition_to_tables(const struct condition *condition)
 {
 	return (struct condition){
 		.curve = condition->curve,
@@ -230,14 +230,14 @@ const struct voltages *voltages_of(const struct condition *condition)
 {
 	static struct voltages voltages;
 	static struct condition last = { .curve = AFTL_RBER_CURVES };
-	struct condition now = within_tables(condition);
+	struct condition now = clamp_condition_to_tables(condition);
 
 	if (!memcmp(&now, &last, sizeof(now)))
 		return &voltages;
 	last = now;
-	voltages.count = states_of(now.curve);
+	voltages.count = states_of_curve(now.curve);
 	for (u32 i = 0; i < voltages.count; i++)
-		spread_state(voltages.mass[i], i, &now);
+		compute_state_distribution(voltages.mass[i], i, &now);
 	for (u32 i = 1; i < voltages.count; i++)
 		voltages.crossings[i - 1] = find_crossing(voltages.mass[i - 1], voltages.mass[i]);
 	return &voltages;

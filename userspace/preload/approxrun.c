@@ -67,18 +67,18 @@ static const struct command_line command = {
 	.ends = true,
 };
 
-static void print_help(void)
+static void print_approxrun_help(void)
 {
 	puts("Usage: approxrun -r RULES [OPTION ...] -- PROGRAM [ARGUMENT ...]\n"
 	     "\n"
 	     "Runs a program; of the files that it opens for writing those are approximate that the\n"
 	     "rules name. Works with dynamically linked programs; see approxrun(1).\n");
-	command_line_help(&command);
+	command_line_print_help(&command);
 }
 
 #define complain(...) complain_of("approxrun", __VA_ARGS__)
 
-static enum exit_code take_options(struct options *options, int argc, char **argv)
+static enum exit_code parse_approxrun_options(struct options *options, int argc, char **argv)
 {
 	struct aftl_error error;
 
@@ -87,7 +87,7 @@ static enum exit_code take_options(struct options *options, int argc, char **arg
 		return EXIT_USAGE;
 	}
 	if (options->help) {
-		print_help();
+		print_approxrun_help();
 		exit(standard_streams_end("approxrun", EXIT_DONE));
 	}
 	if (options->version) {
@@ -102,7 +102,7 @@ static enum exit_code take_options(struct options *options, int argc, char **arg
 }
 
 /* Find the library: beside this program in a build, or in ../lib/approxftl when installed. */
-static bool find_preload(char *path, size_t size)
+static bool find_preload_library(char *path, size_t size)
 {
 	static const char *const folders[] = { "", "../lib/approxftl/" };
 	char own[PATH_MAX];
@@ -120,14 +120,14 @@ static bool find_preload(char *path, size_t size)
 }
 
 /* Put the library in front of the libraries already in LD_PRELOAD. */
-static int set_preload(void)
+static int set_preload_variable(void)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char path[PATH_MAX + sizeof(PRELOAD)];
 	char *all;
 	int ret;
 
-	if (!find_preload(path, sizeof(path))) {
+	if (!find_preload_library(path, sizeof(path))) {
 		complain("%s is neither beside approxrun nor in ../lib/approxftl", PRELOAD);
 		return -ENOENT;
 	}
@@ -139,7 +139,7 @@ static int set_preload(void)
 }
 
 /* Pass an absolute path, because the program may change its directory. */
-static int set_rules(const struct options *options)
+static int set_rules_variable(const struct options *options)
 {
 	char *path = realpath(options->rules, NULL);
 	int ret;
@@ -155,7 +155,7 @@ static int set_rules(const struct options *options)
 	return ret;
 }
 
-static enum exit_code check_rules(const struct options *options)
+static enum exit_code check_preload_rules(const struct options *options)
 {
 	char complaint[RULE_COMPLAINT];
 	struct rules rules;
@@ -168,7 +168,7 @@ static enum exit_code check_rules(const struct options *options)
 	return ret == -EINVAL ? EXIT_USAGE : EXIT_NO_INPUT;
 }
 
-static enum exit_code check_device(void)
+static enum exit_code check_device_is_there(void)
 {
 	struct approxftl *library;
 
@@ -180,7 +180,7 @@ static enum exit_code check_device(void)
 	return EXIT_DONE;
 }
 
-static int exec_program(char **argv)
+static int exec_preloaded_program(char **argv)
 {
 	execvp(argv[0], argv);
 	complain("%s: cannot run: %s", argv[0], strerror(errno));
@@ -190,15 +190,15 @@ static int exec_program(char **argv)
 int main(int argc, char **argv)
 {
 	struct options options = { .rules = NULL };
-	enum exit_code code = take_options(&options, argc, argv);
+	enum exit_code code = parse_approxrun_options(&options, argc, argv);
 
 	if (!code)
-		code = check_rules(&options);
+		code = check_preload_rules(&options);
 	if (!code && options.require)
-		code = check_device();
+		code = check_device_is_there();
 	if (code || options.check)
 		return code;
-	if (set_preload() || set_rules(&options))
+	if (set_preload_variable() || set_rules_variable(&options))
 		return EXIT_FAILED;
-	return exec_program(argv + optind);
+	return exec_preloaded_program(argv + optind);
 }

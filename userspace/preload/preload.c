@@ -32,14 +32,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Set while the library itself opens files, which must not be looked up. */
 static __thread bool busy;
 
-static bool is_verbose(const char *how)
+static bool is_message_wanted(const char *how)
 {
 	const char *wanted = getenv(APPROXRUN_TALK);
 
 	return wanted && !strcmp(wanted, how);
 }
 
-static __printf(1, 2) void say(const char *format, ...)
+static __printf(1, 2) void print_message(const char *format, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list arguments;
@@ -55,18 +55,18 @@ static __printf(1, 2) void say(const char *format, ...)
 		errno = 0;
 }
 
-static void read_rules(void)
+static void read_preload_rules(void)
 {
 	const char *path = getenv(APPROXRUN_RULES);
 	char complaint[RULE_COMPLAINT];
 
 	if (path && rules_read(&rules, path, complaint)) {
 		rules_free(&rules);
-		say("approxrun: %s", complaint);
+		print_message("approxrun: %s", complaint);
 	}
 }
 
-static int apply_rule(struct approxftl *library, const struct rule *rule, int fd)
+static int apply_rule_to_file(struct approxftl *library, const struct rule *rule, int fd)
 {
 	enum approxftl_class kind = rule->precise ? APPROXFTL_PRECISE : APPROXFTL_APPROXIMATE;
 	int ret = approxftl_tag(library, fd, 0, APPROXFTL_TO_END, kind);
@@ -78,7 +78,7 @@ static int apply_rule(struct approxftl *library, const struct rule *rule, int fd
 	return ret;
 }
 
-static void tag_file(const struct rule *rule, const char *path, int fd)
+static void tag_file_by_rule(const struct rule *rule, const char *path, int fd)
 {
 	struct approxftl *library;
 	int ret = approxftl_open(path, 0, &library);
@@ -86,17 +86,19 @@ static void tag_file(const struct rule *rule, const char *path, int fd)
 	if (!ret) {
 		bool active = approxftl_active(library);
 
-		ret = apply_rule(library, rule, fd);
-		if (!ret && is_verbose("verbose"))
-			say("approxrun: %s: %s", path, !active ? approxftl_reason(library) :
-			    rule->precise ? "precise" : "approximate");
+		ret = apply_rule_to_file(library, rule, fd);
+		if (!ret && is_message_wanted("verbose"))
+			print_message("approxrun: %s: %s", path,
+				      !active	    ? approxftl_reason(library) :
+				      rule->precise ? "precise" :
+						      "approximate");
 		approxftl_close(library);
 	}
-	if (ret && !is_verbose("quiet"))
-		say("approxrun: %s: %s", path, approxftl_reason(NULL));
+	if (ret && !is_message_wanted("quiet"))
+		print_message("approxrun: %s: %s", path, approxftl_reason(NULL));
 }
 
-static void look_up(int fd)
+static void find_and_apply_rule(int fd)
 {
 	char link[64], path[PATH_MAX];
 	const struct rule *rule;
@@ -107,14 +109,14 @@ static void look_up(int fd)
 	if (length <= 0 || path[0] != '/')
 		return;
 	path[length] = '\0';
-	pthread_once(&once, read_rules);
+	pthread_once(&once, read_preload_rules);
 	rule = rules_match(&rules, path, program_invocation_short_name);
 	if (rule)
-		tag_file(rule, path, fd);
+		tag_file_by_rule(rule, path, fd);
 }
 
 /* Tag the file, and restore errno: the program must not notice the library. */
-static int tag_opened_file(int fd)
+static int tag_file_after_open(int fd)
 {
 	int before = errno;
 
@@ -122,16 +124,16 @@ static int tag_opened_file(int fd)
 		return fd;
 	busy = true;
 	if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
-		look_up(fd);
+		find_and_apply_rule(fd);
 	busy = false;
 	errno = before;
 	return fd;
 }
 
-static FILE *opened_stream(FILE *stream)
+static FILE *tag_opened_stream(FILE *stream)
 {
 	if (stream)
-		tag_opened_file(fileno(stream));
+		tag_file_after_open(fileno(stream));
 	return stream;
 }
 
@@ -147,7 +149,7 @@ typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 typedef FILE *(*freopen_fn)(const char *path, const char *mode, FILE *stream);
 
 /* The mode is passed only with some flags. */
-static mode_t mode_of(int flags, va_list rest)
+static mode_t get_open_mode(int flags, va_list rest)
 {
 	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)
 		return va_arg(rest, mode_t);
@@ -160,9 +162,9 @@ HOOK int open(const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(rest, flags);
-	mode = mode_of(flags, rest);
+	mode = get_open_mode(flags, rest);
 	va_end(rest);
-	return tag_opened_file(NEXT("open", open_fn)(path, flags, mode));
+	return tag_file_after_open(NEXT("open", open_fn)(path, flags, mode));
 }
 
 HOOK int open64(const char *path, int flags, ...)
@@ -171,9 +173,9 @@ HOOK int open64(const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(rest, flags);
-	mode = mode_of(flags, rest);
+	mode = get_open_mode(flags, rest);
 	va_end(rest);
-	return tag_opened_file(NEXT("open64", open_fn)(path, flags, mode));
+	return tag_file_after_open(NEXT("open64", open_fn)(path, flags, mode));
 }
 
 HOOK int openat(int folder, const char *path, int flags, ...)
@@ -182,9 +184,9 @@ HOOK int openat(int folder, const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(rest, flags);
-	mode = mode_of(flags, rest);
+	mode = get_open_mode(flags, rest);
 	va_end(rest);
-	return tag_opened_file(NEXT("openat", openat_fn)(folder, path, flags, mode));
+	return tag_file_after_open(NEXT("openat", openat_fn)(folder, path, flags, mode));
 }
 
 HOOK int openat64(int folder, const char *path, int flags, ...)
@@ -193,57 +195,57 @@ HOOK int openat64(int folder, const char *path, int flags, ...)
 	mode_t mode;
 
 	va_start(rest, flags);
-	mode = mode_of(flags, rest);
+	mode = get_open_mode(flags, rest);
 	va_end(rest);
-	return tag_opened_file(NEXT("openat64", openat_fn)(folder, path, flags, mode));
+	return tag_file_after_open(NEXT("openat64", openat_fn)(folder, path, flags, mode));
 }
 
 HOOK int __open_2(const char *path, int flags)
 {
-	return tag_opened_file(NEXT("__open_2", open_2_fn)(path, flags));
+	return tag_file_after_open(NEXT("__open_2", open_2_fn)(path, flags));
 }
 
 HOOK int __open64_2(const char *path, int flags)
 {
-	return tag_opened_file(NEXT("__open64_2", open_2_fn)(path, flags));
+	return tag_file_after_open(NEXT("__open64_2", open_2_fn)(path, flags));
 }
 
 HOOK int __openat_2(int folder, const char *path, int flags)
 {
-	return tag_opened_file(NEXT("__openat_2", openat_2_fn)(folder, path, flags));
+	return tag_file_after_open(NEXT("__openat_2", openat_2_fn)(folder, path, flags));
 }
 
 HOOK int __openat64_2(int folder, const char *path, int flags)
 {
-	return tag_opened_file(NEXT("__openat64_2", openat_2_fn)(folder, path, flags));
+	return tag_file_after_open(NEXT("__openat64_2", openat_2_fn)(folder, path, flags));
 }
 
 HOOK int creat(const char *path, mode_t mode)
 {
-	return tag_opened_file(NEXT("creat", creat_fn)(path, mode));
+	return tag_file_after_open(NEXT("creat", creat_fn)(path, mode));
 }
 
 HOOK int creat64(const char *path, mode_t mode)
 {
-	return tag_opened_file(NEXT("creat64", creat_fn)(path, mode));
+	return tag_file_after_open(NEXT("creat64", creat_fn)(path, mode));
 }
 
 HOOK FILE *fopen(const char *path, const char *mode)
 {
-	return opened_stream(NEXT("fopen", fopen_fn)(path, mode));
+	return tag_opened_stream(NEXT("fopen", fopen_fn)(path, mode));
 }
 
 HOOK FILE *fopen64(const char *path, const char *mode)
 {
-	return opened_stream(NEXT("fopen64", fopen_fn)(path, mode));
+	return tag_opened_stream(NEXT("fopen64", fopen_fn)(path, mode));
 }
 
 HOOK FILE *freopen(const char *path, const char *mode, FILE *stream)
 {
-	return opened_stream(NEXT("freopen", freopen_fn)(path, mode, stream));
+	return tag_opened_stream(NEXT("freopen", freopen_fn)(path, mode, stream));
 }
 
 HOOK FILE *freopen64(const char *path, const char *mode, FILE *stream)
 {
-	return opened_stream(NEXT("freopen64", freopen_fn)(path, mode, stream));
+	return tag_opened_stream(NEXT("freopen64", freopen_fn)(path, mode, stream));
 }

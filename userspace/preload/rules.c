@@ -14,7 +14,7 @@
 
 #define BLANKS " \t\n"
 
-static const char *unit_of(const char *text, unsigned int *shift)
+static const char *size_unit_shift(const char *text, unsigned int *shift)
 {
 	static const char letters[] = "KMGT";
 	const char *letter = *text ? strchr(letters, *text) : NULL;
@@ -26,7 +26,7 @@ static const char *unit_of(const char *text, unsigned int *shift)
 }
 
 /* Parse a size in bytes, KiB, MiB, GiB or TiB. */
-static int parse_bytes(const char *text, off_t *bytes)
+static int parse_size_bytes(const char *text, off_t *bytes)
 {
 	unsigned int shift;
 	long long value;
@@ -36,13 +36,13 @@ static int parse_bytes(const char *text, off_t *bytes)
 		return -EINVAL;
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (errno || *unit_of(end, &shift) || value > INT64_MAX >> shift)
+	if (errno || *size_unit_shift(end, &shift) || value > INT64_MAX >> shift)
 		return -EINVAL;
 	*bytes = (off_t)value << shift;
 	return 0;
 }
 
-static const char *value_of(const char *word, const char *key)
+static const char *value_of_key_word(const char *word, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -50,13 +50,13 @@ static const char *value_of(const char *word, const char *key)
 }
 
 /* Parse a word after the pattern. Return: what is wrong, or NULL. */
-static const char *take_word(struct rule *rule, const char *word)
+static const char *parse_rule_word(struct rule *rule, const char *word)
 {
-	const char *header = value_of(word, "precise");
-	const char *process = value_of(word, "process");
+	const char *header = value_of_key_word(word, "precise");
+	const char *process = value_of_key_word(word, "process");
 
 	if (header)
-		return parse_bytes(header, &rule->header) ?
+		return parse_size_bytes(header, &rule->header) ?
 			       "precise= takes bytes, such as 4096 or 4KiB" : NULL;
 	if (process && *process && !rule->process) {
 		rule->process = strdup(process);
@@ -73,7 +73,7 @@ static const char *take_word(struct rule *rule, const char *word)
 	return NULL;
 }
 
-static struct rule *add_rule(struct rules *rules, const char *pattern)
+static struct rule *add_preload_rule(struct rules *rules, const char *pattern)
 {
 	struct rule *more = reallocarray(rules->rules, rules->count + 1, sizeof(*more));
 	struct rule *rule;
@@ -87,7 +87,7 @@ static struct rule *add_rule(struct rules *rules, const char *pattern)
 }
 
 /* Parse a line. Return: what is wrong, or NULL. */
-static const char *take_line(struct rules *rules, char *line)
+static const char *parse_rule_line(struct rules *rules, char *line)
 {
 	const char *wrong = NULL;
 	struct rule *rule;
@@ -96,18 +96,18 @@ static const char *take_line(struct rules *rules, char *line)
 	word = strtok_r(line, BLANKS, &rest);
 	if (!word || *word == '#')
 		return NULL;
-	rule = add_rule(rules, word);
+	rule = add_preload_rule(rules, word);
 	if (!rule)
 		return "there is no memory";
 	while (!wrong && (word = strtok_r(NULL, BLANKS, &rest)) && *word != '#')
-		wrong = take_word(rule, word);
+		wrong = parse_rule_word(rule, word);
 	if (!wrong && rule->precise && (rule->header || rule->remember))
 		wrong = "a file that is precise has no header, and nothing to remember";
 	return wrong;
 }
 
-static int read_lines(struct rules *rules, FILE *file, const char *path,
-		      char complaint[RULE_COMPLAINT])
+static int read_rule_lines(struct rules *rules, FILE *file, const char *path,
+			   char complaint[RULE_COMPLAINT])
 {
 	const char *wrong = NULL;
 	unsigned int number = 0;
@@ -117,7 +117,7 @@ static int read_lines(struct rules *rules, FILE *file, const char *path,
 
 	while (!wrong && getline(&line, &room, file) > 0) {
 		number++;
-		wrong = take_line(rules, line);
+		wrong = parse_rule_line(rules, line);
 	}
 	code = ferror(file) ? errno : 0;
 	free(line);
@@ -139,7 +139,7 @@ int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLA
 		snprintf(complaint, RULE_COMPLAINT, "%s: %s", path, strerror(errno));
 		return ret;
 	}
-	ret = read_lines(rules, file, path, complaint);
+	ret = read_rule_lines(rules, file, path, complaint);
 	fclose(file);
 	return ret;
 }
@@ -154,7 +154,7 @@ void rules_free(struct rules *rules)
 	*rules = (struct rules){ .rules = NULL };
 }
 
-static bool rule_matches(const struct rule *rule, const char *path, const char *process)
+static bool is_path_rule_matching(const struct rule *rule, const char *path, const char *process)
 {
 	const char *name = strrchr(path, '/');
 
@@ -168,7 +168,7 @@ static bool rule_matches(const struct rule *rule, const char *path, const char *
 const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (rule_matches(&rules->rules[i], path, process))
+		if (is_path_rule_matching(&rules->rules[i], path, process))
 			return &rules->rules[i];
 	return NULL;
 }

@@ -11,7 +11,7 @@ static u64 transfer_ns(const struct aftl_config *config, const struct aftl_geome
 }
 
 /* Die time per page that policy baseline writes. */
-static u64 write_page_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+static u64 page_write_die_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	u64 step_ns = config->program;
 
@@ -22,11 +22,11 @@ static u64 write_page_ns(const struct aftl_config *config, const struct aftl_geo
 }
 
 /* Mean die time of a request, in 1/10000 ns. */
-static u64 request_time_e4(const struct sim_options *options, const struct aftl_config *config,
-			   const struct aftl_geometry *geo)
+static u64 mean_request_time_e4(const struct sim_options *options, const struct aftl_config *config,
+				const struct aftl_geometry *geo)
 {
 	u64 page_e4 =
-		options->write_share * write_page_ns(config, geo) +
+		options->write_share * page_write_die_ns(config, geo) +
 		(SHARE_WHOLE - options->write_share) * (config->read + transfer_ns(config, geo));
 	__uint128_t wide;
 
@@ -35,8 +35,8 @@ static u64 request_time_e4(const struct sim_options *options, const struct aftl_
 	return (u64)(wide * sim_mean_pages_q16(options, geo) >> 16);
 }
 
-u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config *config,
-		     const struct aftl_geometry *geo)
+u64 sim_mean_interval_q16(const struct sim_options *options, const struct aftl_config *config,
+			  const struct aftl_geometry *geo)
 {
 	u64 capacity_e4 = options->utilisation * geo->luns;
 	__uint128_t wide;
@@ -46,7 +46,7 @@ u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
 	/* The request time and the utilisation both count in 1/10000, which cancel. */
-	wide = request_time_e4(options, config, geo);
+	wide = mean_request_time_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
 	return wide ? (u64)wide : 1;
@@ -58,8 +58,8 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 	*arrivals = (struct sim_arrivals){
 		.kind = options->arrival,
 		.poisson = options->arrival_shape == SIM_SHAPE_POISSON,
-		.interval_q16 = sim_interval_q16(options, config, geo),
-		.random = draw_sequence(config->seed, PURPOSE_ARRIVAL),
+		.interval_q16 = sim_mean_interval_q16(options, config, geo),
+		.random = random_sequence_of_purpose(config->seed, PURPOSE_ARRIVAL),
 	};
 	exponential_init(&arrivals->exponential);
 	if (options->burst_off) {
@@ -72,7 +72,7 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 	}
 }
 
-static u64 distance_q16(struct sim_arrivals *arrivals)
+static u64 draw_arrival_distance_q16(struct sim_arrivals *arrivals)
 {
 	u64 draw_q32;
 
@@ -83,7 +83,7 @@ static u64 distance_q16(struct sim_arrivals *arrivals)
 }
 
 /* Convert next_ns to real time by stretching the time between bursts to the lower rate. */
-static u64 open_ns(const struct sim_arrivals *arrivals)
+static u64 arrival_to_real_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
 	__uint128_t on_q16 = (__uint128_t)arrivals->burst_on_ns << 16;
@@ -111,21 +111,21 @@ static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 }
 
 /* The first arrival is at 0, as in the replay of a record file. */
-static u64 next_open(struct sim_arrivals *arrivals)
+static u64 draw_next_open_arrival(struct sim_arrivals *arrivals)
 {
-	u64 now_ns = open_ns(arrivals);
+	u64 now_ns = arrival_to_real_ns(arrivals);
 
-	arrivals->next_q16 += distance_q16(arrivals);
+	arrivals->next_q16 += draw_arrival_distance_q16(arrivals);
 	arrivals->next_ns += arrivals->next_q16 >> 16;
 	arrivals->next_q16 &= 0xffff;
 	return now_ns;
 }
 
-u64 sim_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns)
+u64 sim_set_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns)
 {
 	switch (arrivals->kind) {
 	case SIM_ARRIVAL_OPEN:
-		return next_open(arrivals);
+		return draw_next_open_arrival(arrivals);
 	case SIM_ARRIVAL_TRACE:
 	case SIM_ARRIVAL_DEVICE:
 		return request->time_ns;

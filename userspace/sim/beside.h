@@ -34,7 +34,7 @@ static inline void beside_init(struct sim_beside *beside, const struct sim_optio
 			       const struct aftl_geometry *geo, u64 now_ns)
 {
 	u64 sectors = DIV_ROUND_UP(options->beside_size, AFTL_SECTOR_BYTES);
-	u32 unit_sectors = sim_unit_sectors(geo);
+	u32 unit_sectors = sim_sectors_per_unit(geo);
 	u64 end = (u64)geo->units * unit_sectors;
 
 	if (sim_takes_whole_units(options, geo))
@@ -61,8 +61,8 @@ static inline void beside_begin(struct sim_beside *beside, struct aftl_request *
 
 	if (beside->end - beside->cursor < beside->sectors)
 		beside->cursor = 0;
-	sim_request_place(&wanted, beside->cursor, beside->sectors, beside->shift);
-	sim_request_give(request, &wanted);
+	sim_request_set_sectors(&wanted, beside->cursor, beside->sectors, beside->shift);
+	sim_request_copy_to_core(request, &wanted);
 	beside->cursor += beside->sectors;
 	beside->due_ns += beside->interval_ns;
 	beside->request = request;

@@ -4,11 +4,11 @@
 
 int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error)
 {
-	size_t length = key_length(pair);
+	size_t length = pair_key_length(pair);
 
 	if (!length || strlen(pair + length + 1) >= sizeof(change->value))
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not of the form KEY=VALUE", pair);
-	key_copy(change->key, pair, length);
+	copy_pair_key(change->key, pair, length);
 	scnprintf(change->value, sizeof(change->value), "%s", pair + length + 1);
 	if (strcmp(change->key, "policy") != 0) {
 		struct aftl_config unused;
@@ -20,16 +20,16 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 					      change->value);
 }
 
-static int complain_place(const char *item, struct aftl_error *error)
+static int report_invalid_change_time(const char *item, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "--change: \"%.40s\" is not of the form N:KEY=VALUE, such as 5000:policy=vth_b",
 			 item);
 }
 
-static int check_place(const struct sim_changes *changes, u64 at, struct aftl_error *error)
+static int check_change_time(const struct sim_changes *changes, u64 at, struct aftl_error *error)
 {
-	u64 last = sim_changes_last(changes);
+	u64 last = sim_changes_last_request(changes);
 
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
@@ -39,7 +39,7 @@ static int check_place(const struct sim_changes *changes, u64 at, struct aftl_er
 	return 0;
 }
 
-static int add_change(struct sim_changes *changes, char *item, struct aftl_error *error)
+static int add_parameter_change(struct sim_changes *changes, char *item, struct aftl_error *error)
 {
 	struct sim_change change = { .at = 0 };
 	char *pair = strchr(item, ':');
@@ -47,11 +47,11 @@ static int add_change(struct sim_changes *changes, char *item, struct aftl_error
 	int ret;
 
 	if (!pair)
-		return complain_place(item, error);
+		return report_invalid_change_time(item, error);
 	*pair++ = '\0';
 	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
-		return complain_place(item, error);
-	ret = check_place(changes, change.at, error);
+		return report_invalid_change_time(item, error);
+	ret = check_change_time(changes, change.at, error);
 	if (!ret && sim_change_parse(&change, pair, &cause))
 		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
 	if (!ret)
@@ -62,9 +62,9 @@ static int add_change(struct sim_changes *changes, char *item, struct aftl_error
 int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error)
 {
 	char item[LIST_ITEM] = "";
-	int ret = *list ? 0 : complain_place(list, error);
+	int ret = *list ? 0 : report_invalid_change_time(list, error);
 
-	while (!ret && list_next(&list, item))
-		ret = add_change(changes, item, error);
+	while (!ret && next_list_item(&list, item))
+		ret = add_parameter_change(changes, item, error);
 	return ret;
 }

@@ -9,7 +9,7 @@
 
 /* Seeds */
 
-static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
+static int add_single_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < options->seed_count; i++)
 		if (options->seeds[i] == seed)
@@ -22,7 +22,7 @@ static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *er
 }
 
 /* Parse 7, or 1..8, which includes both ends. */
-static int add_seeds(struct sim_options *options, char *item, struct aftl_error *error)
+static int add_seed_range(struct sim_options *options, char *item, struct aftl_error *error)
 {
 	char *end = strstr(item, "..");
 	struct aftl_error unused;
@@ -40,7 +40,7 @@ static int add_seeds(struct sim_options *options, char *item, struct aftl_error 
 				 "--seed: \"%.40s%s%.40s\" is not a number, nor a range such as 1..8",
 				 item, end ? ".." : "", end ? end + 2 : "");
 	do
-		ret = add_seed(options, first, error);
+		ret = add_single_seed(options, first, error);
 	while (!ret && first++ < last);
 	return ret;
 }
@@ -53,9 +53,9 @@ int device_choice_seeds(struct sim_options *options, const char *list, struct af
 	options->param_given = "seed";
 	options->seed_count = 0;
 	if (!*list)
-		return add_seeds(options, item, error);
-	while (!ret && list_next(&list, item))
-		ret = add_seeds(options, item, error);
+		return add_seed_range(options, item, error);
+	while (!ret && next_list_item(&list, item))
+		ret = add_seed_range(options, item, error);
 	options->config.seed = options->seeds[0];
 	return ret;
 }
@@ -65,7 +65,7 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 {
 	char key[KEY_SIZE];
 
-	key_copy(key, text, length);
+	copy_pair_key(key, text, length);
 	if (!strcmp(key, "seed"))
 		return device_choice_seeds(options, value, error);
 	options->param_given = text;
@@ -77,7 +77,7 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 static int set_pair(void *context, const char *pair, struct aftl_error *error)
 {
 	struct sim_options *options = context;
-	size_t length = key_length(pair);
+	size_t length = pair_key_length(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
@@ -87,7 +87,7 @@ static int set_pair(void *context, const char *pair, struct aftl_error *error)
 
 int device_choice_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
 {
-	return *value == '@' ? parameter_file_take(value + 1, set_pair, options, error) :
+	return *value == '@' ? parameter_file_call_on_each(value + 1, set_pair, options, error) :
 			       set_pair(options, value, error);
 }
 
@@ -118,7 +118,7 @@ int device_choice_profile(struct sim_options *options, int argc, char **argv,
 	return aftl_profile_load(&options->config, name, error);
 }
 
-static int complain_policy(const char *name, struct aftl_error *error)
+static int report_unknown_sim_policy(const char *name, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type;
 	struct aftl_error list = { "" };
@@ -150,7 +150,7 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 	if (!type)
 		type = policy_offered(name);
 	if (!type)
-		return complain_policy(name, error);
+		return report_unknown_sim_policy(name, error);
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
 				 SIM_POLICIES);
@@ -162,7 +162,7 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 }
 
 /* Add all policies that the list did not name before "all". */
-static int add_all(struct sim_options *options, struct aftl_error *error)
+static int add_all_policies(struct sim_options *options, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type;
 	int ret = 0;
@@ -181,9 +181,9 @@ int device_choice_policies(struct sim_options *options, struct aftl_error *error
 
 	if (!*list)
 		return aftl_fail(error, -EINVAL, "--policy needs a name");
-	while (!ret && list_next(&list, item))
+	while (!ret && next_list_item(&list, item))
 		ret = strcmp(item, "all") ? add_policy(options, item, error) :
-					    add_all(options, error);
+					    add_all_policies(options, error);
 	return ret;
 }
 

@@ -6,13 +6,13 @@
 #include "file-claims.h"
 #include "core/persist/snapshot.h"
 
-static int write_bytes(void *host, const void *data, size_t bytes)
+static int write_device_file_bytes(void *host, const void *data, size_t bytes)
 {
 	errno = 0;
 	return fwrite(data, 1, bytes, host) == bytes ? 0 : -(errno ? errno : EIO);
 }
 
-static int read_bytes(void *host, void *data, size_t bytes)
+static int read_device_file_bytes(void *host, void *data, size_t bytes)
 {
 	return fread(data, 1, bytes, host) == bytes ? 0 : -EIO;
 }
@@ -22,8 +22,8 @@ static int blame_system(const char *path, const char *what, int code, struct aft
 	return aftl_fail(error, code, "%.120s: cannot %s: %s", path, what, strerror(-code));
 }
 
-static int blame_core(const char *path, int code, const struct aftl_error *cause,
-		      struct aftl_error *error)
+static int report_snapshot_error(const char *path, int code, const struct aftl_error *cause,
+				 struct aftl_error *error)
 {
 	return aftl_fail(error, code, "%.80s: %.150s", path, cause->text);
 }
@@ -32,7 +32,7 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 {
 	bool standard = !strcmp(to->temporary, "-");
 	FILE *file = standard ? stdout : fopen(to->temporary, "wb");
-	struct aftl_snapshot_sink sink = { .write = write_bytes, .host = file };
+	struct aftl_snapshot_sink sink = { .write = write_device_file_bytes, .host = file };
 	struct aftl_error cause;
 	int ret;
 
@@ -41,7 +41,7 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 	ret = aftl_save(ftl, &sink, &cause);
 	if (ret)
 		ret = ferror(file) ? blame_system(to->path, "write", ret, error) :
-				     blame_core(to->path, ret, &cause, error);
+				     report_snapshot_error(to->path, ret, &cause, error);
 	if ((standard ? fflush(file) : fclose(file)) && !ret)
 		ret = blame_system(to->path, "write", -errno, error);
 	return ret;
@@ -50,10 +50,10 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 int device_file_load(struct aftl **out, const char *path, const struct aftl_host_ops *ops,
 		     void *host, struct aftl_error *error)
 {
-	struct aftl_snapshot_source source = { .read = read_bytes };
+	struct aftl_snapshot_source source = { .read = read_device_file_bytes };
 	struct aftl_error cause;
 	FILE *file;
-	int ret = claim_input(path, error);
+	int ret = claim_input_file(path, error);
 
 	if (ret)
 		return ret;
@@ -66,7 +66,7 @@ int device_file_load(struct aftl **out, const char *path, const struct aftl_host
 	if (ret && ferror(file))
 		ret = blame_system(path, "read", -errno, error);
 	else if (ret)
-		ret = blame_core(path, ret, &cause, error);
+		ret = report_snapshot_error(path, ret, &cause, error);
 	fclose(file);
 	return ret;
 }

@@ -25,8 +25,8 @@ void exponential_init(struct exponential *exponential)
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
-static u64 smallest_draw(const struct exponential *exponential, u64 level,
-			 struct aftl_random *random)
+static u64 draw_smallest_exponential(const struct exponential *exponential, u64 level,
+				     struct aftl_random *random)
 {
 	u64 smallest = aftl_random_next(random);
 	u32 i = 0;
@@ -47,7 +47,7 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 
 	if (level <= exponential->sum_q64[0])
 		return whole_q32 + (level >> 32);
-	level = smallest_draw(exponential, level, random);
+	level = draw_smallest_exponential(exponential, level, random);
 	return whole_q32 + (fixed_mul_high(level, FIXED_LN2_Q64) >> 32);
 }
 
@@ -87,60 +87,60 @@ static u64 rank_weight(const struct zipf *zipf, u64 rank)
 }
 
 /* Return the number of ranks of the bin that begins with @first, a multiple of that number. */
-static u32 bin_width(u64 first)
+static u32 zipf_bin_width(u64 first)
 {
 	u32 bits = fls64(first);
 
 	return bits > BIN_BITS + 1 ? 1U << (bits - BIN_BITS - 1) : 1;
 }
 
-static u32 count_bins(u64 n)
+static u32 count_zipf_bins(u64 n)
 {
 	u32 bins = 0;
 
-	for (u64 first = 1; first <= n; first += bin_width(first))
+	for (u64 first = 1; first <= n; first += zipf_bin_width(first))
 		bins++;
 	return bins;
 }
 
-static u64 ratio_q62(u64 part, u64 whole)
+static u64 compute_ratio_q62(u64 part, u64 whole)
 {
 	return whole ? (u64)(((__uint128_t)part << 62) / whole) : 0;
 }
 
-static void fill_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 first, u64 n)
+static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 first, u64 n)
 {
 	bin->first = first;
-	bin->ranks = (u32)min((u64)bin_width(first), n - first + 1);
+	bin->ranks = (u32)min((u64)zipf_bin_width(first), n - first + 1);
 	bin->weight = rank_weight(zipf, first);
-	bin->sure = ratio_q62(rank_weight(zipf, first + bin->ranks - 1), bin->weight);
+	bin->sure = compute_ratio_q62(rank_weight(zipf, first + bin->ranks - 1), bin->weight);
 }
 
-static __uint128_t bin_mass(const struct zipf_bin *bin)
+static __uint128_t zipf_bin_mass(const struct zipf_bin *bin)
 {
 	return (__uint128_t)bin->weight * bin->ranks;
 }
 
 /* Scale the cumulative weights so that the largest fits 63 bits. */
-static void add_up_bins(struct zipf *zipf)
+static void accumulate_zipf_bins(struct zipf *zipf)
 {
 	__uint128_t sum = 0;
 	unsigned int shift = 0;
 	u32 i;
 
 	for (i = 0; i < zipf->bins; i++)
-		sum += bin_mass(&zipf->bin[i]);
+		sum += zipf_bin_mass(&zipf->bin[i]);
 	while (sum >> shift >> 63)
 		shift++;
 	for (i = 0, sum = 0; i < zipf->bins; i++) {
-		sum += bin_mass(&zipf->bin[i]);
+		sum += zipf_bin_mass(&zipf->bin[i]);
 		zipf->bin[i].end = sum >> shift;
 	}
 	zipf->total = sum >> shift;
 }
 
 /* Fill the table that maps the first bits of a draw to the bin where the search begins. */
-static void fill_guide(struct zipf *zipf)
+static void fill_zipf_guide_table(struct zipf *zipf)
 {
 	unsigned int bits = fls64(zipf->total);
 	u32 bin = 0;
@@ -155,17 +155,17 @@ static void fill_guide(struct zipf *zipf)
 
 struct zipf *zipf_create(u64 n, u64 skew_q32)
 {
-	u32 bins = count_bins(n);
+	u32 bins = count_zipf_bins(n);
 	struct zipf *zipf = memory_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
 	u64 first = 1;
 
 	zipf->bins = bins;
 	zipf->skew_q32 = skew_q32;
 	fixed_roots_init(&zipf->roots);
-	for (u32 i = 0; i < bins; i++, first += bin_width(first))
-		fill_bin(zipf, &zipf->bin[i], first, n);
-	add_up_bins(zipf);
-	fill_guide(zipf);
+	for (u32 i = 0; i < bins; i++, first += zipf_bin_width(first))
+		fill_zipf_bin(zipf, &zipf->bin[i], first, n);
+	accumulate_zipf_bins(zipf);
+	fill_zipf_guide_table(zipf);
 	return zipf;
 }
 
@@ -174,7 +174,7 @@ void zipf_destroy(struct zipf *zipf)
 	free(zipf);
 }
 
-static const struct zipf_bin *draw_bin(const struct zipf *zipf, struct aftl_random *random)
+static const struct zipf_bin *draw_zipf_bin(const struct zipf *zipf, struct aftl_random *random)
 {
 	u64 draw = draw_below(random, zipf->total);
 	const struct zipf_bin *bin = &zipf->bin[zipf->guide[draw >> zipf->guide_shift]];
@@ -184,24 +184,24 @@ static const struct zipf_bin *draw_bin(const struct zipf *zipf, struct aftl_rand
 	return bin;
 }
 
-static bool accept_rank(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
-			struct aftl_random *random)
+static bool accept_zipf_rank(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
+			     struct aftl_random *random)
 {
 	u64 draw = aftl_random_next(random) >> 2;
 
-	return draw < bin->sure || draw < ratio_q62(rank_weight(zipf, rank), bin->weight);
+	return draw < bin->sure || draw < compute_ratio_q62(rank_weight(zipf, rank), bin->weight);
 }
 
-u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
+u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
 {
 	for (;;) {
-		const struct zipf_bin *bin = draw_bin(zipf, random);
+		const struct zipf_bin *bin = draw_zipf_bin(zipf, random);
 		u64 rank = bin->first;
 
 		if (bin->ranks == 1)
 			return rank - 1;
 		rank += aftl_random_below(random, bin->ranks);
-		if (accept_rank(zipf, bin, rank, random))
+		if (accept_zipf_rank(zipf, bin, rank, random))
 			return rank - 1;
 	}
 }
@@ -211,7 +211,7 @@ u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
  * transition probabilities.
  */
 
-bool tags_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random)
+bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random)
 {
 	*tags = (struct tags){ .share = share, .random = random };
 	if (!mean_run || !share || share == SHARE_WHOLE)
@@ -223,20 +223,20 @@ bool tags_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random ra
 	return tags->enter <= 1ULL << 32;
 }
 
-static bool change_state(struct tags *tags)
+static bool tag_state_changes(struct tags *tags)
 {
 	u64 chance = tags->approx ? tags->leave : tags->enter;
 
 	return aftl_random_next(&tags->random) >> 32 < chance;
 }
 
-bool tags_draw(struct tags *tags)
+bool tag_runs_draw(struct tags *tags)
 {
 	bool now = tags->approx;
 
 	if (!tags->runs)
 		return draw_share(&tags->random, tags->share);
-	if (change_state(tags))
+	if (tag_state_changes(tags))
 		tags->approx = !tags->approx;
 	return now;
 }

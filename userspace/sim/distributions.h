@@ -23,7 +23,7 @@ static inline u64 draw_below(struct aftl_random *random, u64 n)
  * Return the random sequence of @purpose. Separate sequences keep one kind of draw from
  * shifting the others.
  */
-static inline struct aftl_random draw_sequence(u64 seed, u32 purpose)
+static inline struct aftl_random random_sequence_of_purpose(u64 seed, u32 purpose)
 {
 	return (struct aftl_random){ .state = aftl_hash64_pair(seed ^ 0x73696d, purpose) };
 }
@@ -55,7 +55,7 @@ struct zipf;
  */
 struct zipf *zipf_create(u64 n, u64 skew_q32);
 void zipf_destroy(struct zipf *zipf);
-u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random);
+u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random);
 
 /**
  * struct tags - generator of approximate tags
@@ -76,12 +76,12 @@ struct tags {
 };
 
 /**
- * tags_init() - initialise a generator of tags
+ * tag_runs_init() - initialise a generator of tags
  * @mean_run: mean length of an approximate run in writes, 0 for independent tags
  *
  * Return: false if precise runs would have to be shorter than one write.
  */
-bool tags_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random);
-bool tags_draw(struct tags *tags);
+bool tag_runs_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random);
+bool tag_runs_draw(struct tags *tags);
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "drive.h"
 
-int sim_blame_overload(u64 after_ns, struct aftl_error *error)
+int sim_report_overload(u64 after_ns, struct aftl_error *error)
 {
 	return aftl_fail(error, -EBUSY,
 			 "the device cannot keep up: %u requests wait after %llu ms; lower the rate or use --arrival closed",
 			 REQUEST_POOL_MAX, (unsigned long long)(after_ns / 1000000));
 }
 
-static int blame_overload(const struct sim_drive *drive, struct aftl_error *error)
+static int report_drive_overload(const struct sim_drive *drive, struct aftl_error *error)
 {
-	return sim_blame_overload(aftl_now(drive->ftl) - drive->base_ns, error);
+	return sim_report_overload(aftl_now(drive->ftl) - drive->base_ns, error);
 }
 
-static int hand_over(struct sim_drive *drive, struct aftl_request *request,
-		     struct aftl_error *error)
+static int submit_core_request(struct sim_drive *drive, struct aftl_request *request,
+			       struct aftl_error *error)
 {
 	if (aftl_submit(drive->ftl, request))
 		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
@@ -26,31 +26,31 @@ static int hand_over(struct sim_drive *drive, struct aftl_request *request,
 /* A request of the background writer is not part of the stream, and not in the log. */
 static void begin_observation(struct sim_drive *drive, struct aftl_request *request, bool logged)
 {
-	struct observed_request *observed = request_observed(request);
+	struct observed_request *observed = to_observed_request(request);
 
 	observed->observed = true;
 	observed->logged = logged && drive->log;
 	memset(&observed->waits, 0, sizeof(observed->waits));
 	if (observed->logged)
-		request_log_begin(drive->log, request);
+		request_log_add_request(drive->log, request);
 }
 
-void sim_drive_observe(struct sim_drive *drive, struct aftl_request *request)
+void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request)
 {
-	struct observed_request *observed = request_observed(request);
+	struct observed_request *observed = to_observed_request(request);
 
 	if (!observed->observed)
 		return;
 	observed->observed = false;
 	if (observed->logged)
-		request_log_end(drive->log, request);
+		request_log_complete_request(drive->log, request);
 	if (drive->observe)
 		drive->observe(drive, observed);
 }
 
 struct aftl_waits *sim_drive_waits(struct aftl_request *request)
 {
-	struct observed_request *observed = request_observed(request);
+	struct observed_request *observed = to_observed_request(request);
 
 	return observed->observed ? &observed->waits : NULL;
 }
@@ -58,52 +58,52 @@ struct aftl_waits *sim_drive_waits(struct aftl_request *request)
 static int submit_to_drive(struct sim_drive *drive, const struct sim_request *wanted,
 			   struct aftl_error *error)
 {
-	struct aftl_request *request = request_pool_take(&drive->pool);
+	struct aftl_request *request = request_pool_take_request(&drive->pool);
 	u64 free_ns = aftl_now(drive->ftl) - drive->base_ns;
 
 	if (!request)
-		return blame_overload(drive, error);
-	request->arrival_ns = drive->base_ns + sim_arrival(&drive->arrivals, wanted, free_ns);
-	sim_request_give(request, wanted);
+		return report_drive_overload(drive, error);
+	request->arrival_ns = drive->base_ns + sim_set_arrival(&drive->arrivals, wanted, free_ns);
+	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
 		begin_observation(drive, request, true);
-	return hand_over(drive, request, error);
+	return submit_core_request(drive, request, error);
 }
 
 /* Submit the background writer's next request if it is due. The writer stops with the stream. */
-static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
+static int submit_background_write(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct aftl_request *request;
 
 	if (drive->ended || beside_due(&drive->beside) > aftl_now(drive->ftl))
 		return 0;
-	request = request_pool_take(&drive->pool);
+	request = request_pool_take_request(&drive->pool);
 	if (!request)
-		return blame_overload(drive, error);
+		return report_drive_overload(drive, error);
 	*request = (struct aftl_request){ .arrival_ns = aftl_now(drive->ftl) };
 	beside_begin(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observation(drive, request, false);
-	return hand_over(drive, request, error);
+	return submit_core_request(drive, request, error);
 }
 
-static int draw_request(struct sim_drive *drive, struct sim_request *wanted,
-			struct aftl_error *error)
+static int draw_next_request(struct sim_drive *drive, struct sim_request *wanted,
+			     struct aftl_error *error)
 {
 	if (unlikely(drive->tenants.count))
-		return sim_tenants_next(&drive->tenants, wanted, error);
+		return sim_tenants_next_request(&drive->tenants, wanted, error);
 	return look_ahead_next(&drive->ahead, wanted, error);
 }
 
 /* Return: 1 after a request, 0 at the end of the stream, or a negative error number. */
-static int submit_next(struct sim_drive *drive, struct aftl_error *error)
+static int submit_next_request(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct sim_request wanted;
 	int ret;
 
 	if (drive->ended || drive->submitted >= drive->limit)
 		return 0;
-	ret = draw_request(drive, &wanted, error);
+	ret = draw_next_request(drive, &wanted, error);
 	if (ret > 0)
 		ret = submit_to_drive(drive, &wanted, error);
 	else
@@ -112,33 +112,33 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Fill the queue, which is unlimited for open arrivals. */
-int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
+int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error)
 {
 	while (!drive->ended &&
 	       aftl_pending_requests(drive->ftl) - !!drive->beside.request < drive->depth) {
-		int ret = submit_next(drive, error);
+		int ret = submit_next_request(drive, error);
 
 		if (ret < 0)
 			return ret;
 		drive->ended |= !ret;
 	}
-	return unlikely(drive->beside.interval_ns) ? submit_beside(drive, error) : 0;
+	return unlikely(drive->beside.interval_ns) ? submit_background_write(drive, error) : 0;
 }
 
-int sim_blame_stop(u64 pending, struct aftl_error *error)
+int sim_report_stuck_device(u64 pending, struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "the device has stopped with %llu requests under way",
 			 (unsigned long long)pending);
 }
 
-int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
 		next_ns = min(next_ns, beside_due(&drive->beside));
-	if (sim_is_stuck(next_ns, last_ns))
-		return sim_blame_stop(aftl_pending_requests(drive->ftl), error);
+	if (is_sim_device_stuck(next_ns, last_ns))
+		return sim_report_stuck_device(aftl_pending_requests(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
 	return 0;
 }
@@ -148,13 +148,13 @@ static int serve_until(struct sim_drive *drive, u64 last_ns, struct aftl_error *
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
-	if (unlikely(drive->beside.interval_ns) || sim_is_stuck(next_ns, last_ns))
-		return sim_drive_step(drive, last_ns, error);
+	if (unlikely(drive->beside.interval_ns) || is_sim_device_stuck(next_ns, last_ns))
+		return sim_drive_process_event(drive, last_ns, error);
 	aftl_run_to_completion(drive->ftl, last_ns + SIM_STUCK_NS);
 	return 0;
 }
 
-int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
+int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error)
 {
 	u64 last_ns = 0;
 	u64 seen = U64_MAX;
@@ -163,7 +163,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 	for (;;) {
 		u32 pending;
 
-		ret = sim_drive_submit(drive, error);
+		ret = sim_drive_fill_queue(drive, error);
 		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
@@ -178,13 +178,13 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
-static u64 limit_before(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 limit_of_requests_before(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
 }
 
-int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
+int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
 {
 	u64 last_ns = aftl_now(drive->ftl);
 	int ret = 0;
@@ -192,22 +192,22 @@ int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_erro
 	while (!ret && aftl_now(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = limit_before(drive, requests, ns);
+		drive->limit = limit_of_requests_before(drive, requests, ns);
 		drive->ended = false;
-		ret = sim_drive_submit(drive, error);
-		if (ret || drive->submitted >= requests || sim_drive_over(drive))
+		ret = sim_drive_fill_queue(drive, error);
+		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))
 			break;
 		if (drive->depth == U32_MAX)
 			continue;
 		last_ns = drive->submitted != before ? aftl_now(drive->ftl) : last_ns;
-		ret = sim_drive_step(drive, last_ns, error);
+		ret = sim_drive_process_event(drive, last_ns, error);
 	}
 	return ret;
 }
 
-static int flush_all(struct sim_drive *drive, struct aftl_error *error)
+static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 {
-	struct aftl_request *flush = request_pool_take(&drive->pool);
+	struct aftl_request *flush = request_pool_take_request(&drive->pool);
 
 	*flush = (struct aftl_request){
 		.arrival_ns = aftl_now(drive->ftl),
@@ -216,7 +216,7 @@ static int flush_all(struct sim_drive *drive, struct aftl_error *error)
 	if (aftl_submit(drive->ftl, flush))
 		return aftl_fail(error, -EIO, "the device refuses a flush");
 	drive->ended = true;
-	return sim_drive_all(drive, error);
+	return sim_drive_run_all(drive, error);
 }
 
 /*
@@ -228,7 +228,7 @@ int sim_drive_save(struct sim_drive *drive,
 		   struct aftl_error *error)
 {
 	u64 begin_ns = aftl_now(drive->ftl);
-	int ret = flush_all(drive, error);
+	int ret = flush_write_buffer(drive, error);
 
 	/* In a zone, data that do not fill a page would stay in the buffer forever. */
 	if (drive->geo->zones)
@@ -236,7 +236,7 @@ int sim_drive_save(struct sim_drive *drive,
 	if (!ret)
 		ret = save(drive->ftl, to, error);
 	while (ret == -EBUSY && aftl_now(drive->ftl) - begin_ns < SIM_STUCK_NS) {
-		ret = sim_drive_step(drive, aftl_now(drive->ftl), error);
+		ret = sim_drive_process_event(drive, aftl_now(drive->ftl), error);
 		if (!ret)
 			ret = save(drive->ftl, to, error);
 	}
@@ -244,12 +244,12 @@ int sim_drive_save(struct sim_drive *drive,
 	return ret;
 }
 
-static void set_limits(struct sim_drive *drive, const struct sim_options *options)
+static void set_drive_limits(struct sim_drive *drive, const struct sim_options *options)
 {
-	drive->limit = sim_options_limit(options);
+	drive->limit = sim_options_request_limit(options);
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	if (options->tenant_count)
-		drive->depth = sim_tenants_depth(&drive->tenants);
+		drive->depth = sim_tenants_queue_depth(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
 	beside_init(&drive->beside, options, drive->geo, drive->base_ns);
 	drive->log = options->log;
@@ -271,21 +271,21 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	if (ret)
 		return ret;
 	sim_arrivals_init(&drive->arrivals, options, config, geo);
-	set_limits(drive, options);
+	set_drive_limits(drive, options);
 	return 0;
 }
 
-static void expect_completion(const void *context, const struct sim_request *request, bool near)
+static void prefetch_for_request(const void *context, const struct sim_request *request, bool near)
 {
 	const struct sim_drive *drive = context;
 
-	look_ahead_expect(drive->ftl, (u32)request->unit, request, near);
+	look_ahead_prefetch(drive->ftl, (u32)request->unit, request, near);
 }
 
-void sim_drive_begin(struct sim_drive *drive)
+void sim_drive_begin_measuring(struct sim_drive *drive)
 {
 	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
-	drive->ahead.expect = expect_completion;
+	drive->ahead.expect = prefetch_for_request;
 	drive->ahead.context = drive;
 }
 

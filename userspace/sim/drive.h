@@ -20,18 +20,18 @@
 #define SIM_STUCK_NS (1000 * AFTL_HOUR_NS)
 
 /* Return true if a request was lost. @next_ns is the next event, @last_ns the last completion. */
-static inline bool sim_is_stuck(u64 next_ns, u64 last_ns)
+static inline bool is_sim_device_stuck(u64 next_ns, u64 last_ns)
 {
 	return next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS;
 }
 
 /* Set an error message and return its error number. */
-int sim_blame_stop(u64 pending, struct aftl_error *error);
-int sim_blame_overload(u64 after_ns, struct aftl_error *error);
+int sim_report_stuck_device(u64 pending, struct aftl_error *error);
+int sim_report_overload(u64 after_ns, struct aftl_error *error);
 
 /**
  * struct sim_drive - a device and its request stream
- * @ftl: device, whose host passes completed requests to sim_drive_give()
+ * @ftl: device, whose host passes completed requests to sim_drive_complete_request()
  * @geo: geometry of the device
  * @stream: request stream
  * @ahead: look-ahead buffer of @stream
@@ -82,21 +82,21 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error);
 
 /**
- * sim_drive_begin() - start the look-ahead; the caller may lower @limit before this call
+ * sim_drive_begin_measuring() - start the look-ahead; the caller may lower @limit before this call
  */
-void sim_drive_begin(struct sim_drive *drive);
+void sim_drive_begin_measuring(struct sim_drive *drive);
 
 /* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
-int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error);
+int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 
 /* Process the next event. @last_ns is the time of the last progress. Return: as above. */
-int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
+int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
 /* Run until the stream is over and all requests are complete. Return: as above. */
-int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
+int sim_drive_run_all(struct sim_drive *drive, struct aftl_error *error);
 
 /**
- * sim_drive_to() - run until a number of requests was submitted, or until a time
+ * sim_drive_run_to() - run until a number of requests was submitted, or until a time
  * @drive: the device and its stream
  * @requests: total number of requests since the start
  * @ns: device time; if it has passed, nothing happens
@@ -107,10 +107,10 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
  *
  * Return: 0 or a negative error number
  */
-int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
+int sim_drive_run_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
 
 /* Return true if the stream ended or was interrupted before the limit. */
-static inline bool sim_drive_over(const struct sim_drive *drive)
+static inline bool has_sim_drive_ended(const struct sim_drive *drive)
 {
 	return drive->ended && drive->submitted < drive->limit;
 }
@@ -129,21 +129,21 @@ int sim_drive_save(struct sim_drive *drive,
 		   struct aftl_error *error);
 
 /* Hand a completed request to the log and to @observe. */
-void sim_drive_observe(struct sim_drive *drive, struct aftl_request *request);
+void sim_drive_observe_completed(struct sim_drive *drive, struct aftl_request *request);
 
 /* The callback waits() of struct aftl_host_ops, for a host whose drive observes. */
 struct aftl_waits *sim_drive_waits(struct aftl_request *request);
 
 /* Account for a completed request and return it to the pool. */
-static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)
+static inline void sim_drive_complete_request(struct sim_drive *drive, struct aftl_request *request)
 {
 	if (unlikely(drive->observes))
-		sim_drive_observe(drive, request);
+		sim_drive_observe_completed(drive, request);
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
 	if (unlikely(request->queue < drive->tenants.count))
 		drive->tenants.each[request->queue].pending--;
-	request_pool_give(&drive->pool, request);
+	request_pool_return(&drive->pool, request);
 }
 
 /* Close the stream, but keep the device and the pool. */

@@ -23,7 +23,7 @@ static unsigned int count_processors(void)
 }
 
 /* Return the number in the line of @file that matches @format, or U64_MAX. */
-static u64 number_in(const char *file, const char *format)
+static u64 read_number_from_file(const char *file, const char *format)
 {
 	unsigned long long value;
 	bool found = false;
@@ -38,17 +38,17 @@ static u64 number_in(const char *file, const char *format)
 }
 
 /* Available memory of the machine, or of the container if that is less; U64_MAX if unknown. */
-static u64 memory_there(void)
+static u64 get_available_memory(void)
 {
-	u64 kib = number_in("/proc/meminfo", "MemAvailable: %llu kB");
-	u64 most = number_in("/sys/fs/cgroup/memory.max", "%llu");
-	u64 used = number_in("/sys/fs/cgroup/memory.current", "%llu");
+	u64 kib = read_number_from_file("/proc/meminfo", "MemAvailable: %llu kB");
+	u64 most = read_number_from_file("/sys/fs/cgroup/memory.max", "%llu");
+	u64 used = read_number_from_file("/sys/fs/cgroup/memory.current", "%llu");
 	u64 bytes = kib == U64_MAX ? U64_MAX : kib << 10;
 
 	return most == U64_MAX || used > most ? bytes : min(bytes, most - used);
 }
 
-static void no_completion(void *host, struct aftl_request *request)
+static void ignore_completion(void *host, struct aftl_request *request)
 {
 	(void)host;
 	(void)request;
@@ -58,12 +58,12 @@ static void no_completion(void *host, struct aftl_request *request)
  * Create a device of each policy to learn the largest memory need. This is an upper bound: most
  * blocks never need all of it.
  */
-static u64 memory_of_run(const struct sim_options *options)
+static u64 estimate_run_memory(const struct sim_options *options)
 {
 	const struct aftl_host_ops ops = {
 		.alloc = core_memory_alloc,
 		.free = core_memory_free,
-		.complete = no_completion,
+		.complete = ignore_completion,
 	};
 	struct aftl_error unused;
 	struct aftl_config one;
@@ -94,8 +94,8 @@ unsigned int sim_jobs(const struct sim_work *work)
 
 	if (wanted < 2 || options->timeline)
 		return 1;
-	need = memory_of_run(options);
-	fitting = max(memory_there() / need, 1ULL);
+	need = estimate_run_memory(options);
+	fitting = max(get_available_memory() / need, 1ULL);
 	if (fitting >= wanted)
 		return (unsigned int)wanted;
 	human_bytes(bytes, need);

@@ -11,7 +11,7 @@ static u32 place_of(const struct look_ahead *ahead, u32 position)
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
-static void draw_ahead(struct look_ahead *ahead)
+static void draw_request_ahead(struct look_ahead *ahead)
 {
 	struct sim_request *request = &ahead->ring[place_of(ahead, ahead->count)];
 
@@ -29,29 +29,29 @@ static void draw_ahead(struct look_ahead *ahead)
  * Issue the prefetches back to back: address translation dominates their cost, and the
  * processor overlaps several translations.
  */
-static void expect_from(const struct look_ahead *ahead, u32 position, bool near)
+static void prefetch_from_position(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
 		ahead->expect(ahead->context, &ahead->ring[place_of(ahead, position)], near);
 }
 
-static void draw_half(struct look_ahead *ahead)
+static void refill_half_of_ring(struct look_ahead *ahead)
 {
 	u32 first = ahead->count;
 
 	while (ahead->end > 0 && ahead->count < first + LOOK_AHEAD_REQUESTS / 2)
-		draw_ahead(ahead);
-	expect_from(ahead, first, false);
+		draw_request_ahead(ahead);
+	prefetch_from_position(ahead, first, false);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request, struct aftl_error *error)
 {
 	if (!ahead->near) {
 		if (!ahead->count)
-			draw_half(ahead);
-		expect_from(ahead, 0, true);
+			refill_half_of_ring(ahead);
+		prefetch_from_position(ahead, 0, true);
 		ahead->near = ahead->count;
-		draw_half(ahead);
+		refill_half_of_ring(ahead);
 	}
 	if (!ahead->count) {
 		*error = ahead->error;

@@ -46,8 +46,8 @@ struct look_ahead {
 void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
 
 /* Prefetch for @request on a device on which it begins at @unit. */
-static inline void look_ahead_expect(const struct aftl *ftl, u32 unit,
-				     const struct sim_request *request, bool near)
+static inline void look_ahead_prefetch(const struct aftl *ftl, u32 unit,
+				       const struct sim_request *request, bool near)
 {
 	if (near)
 		aftl_prefetch_ppn_state(ftl, unit, request->op == AFTL_OP_READ);

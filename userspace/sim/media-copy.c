@@ -15,7 +15,7 @@ int media_check_blocks(const struct aftl_geometry *geo, const struct sim_options
 	return 0;
 }
 
-static bool is_fuller(const struct aftl_block *block, const struct aftl_block *other)
+static bool is_block_fuller(const struct aftl_block *block, const struct aftl_block *other)
 {
 	if (!other || block->programmed != other->programmed)
 		return !other || block->programmed > other->programmed;
@@ -23,25 +23,25 @@ static bool is_fuller(const struct aftl_block *block, const struct aftl_block *o
 }
 
 /* Return the fullest block of @kind, among equals the one with most valid units, or NULL. */
-static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
+static const struct aftl_block *find_fullest_block(const struct aftl *ftl, u8 kind)
 {
 	const struct aftl_block *block = aftl_media(ftl)->blocks;
 	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
 	const struct aftl_block *found = NULL;
 
 	for (; block < end; block++)
-		if (block->kind == kind && block->programmed && is_fuller(block, found))
+		if (block->kind == kind && block->programmed && is_block_fuller(block, found))
 			found = block;
 	return found;
 }
 
 /* Choose the fullest block of each kind; return their number. */
-static u32 choose_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
+static u32 choose_fullest_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
 {
 	u32 count = 0;
 
 	for (u8 kind = 0; kind < AFTL_KINDS_MAX; kind++) {
-		const struct aftl_block *block = fullest_block(ftl, kind);
+		const struct aftl_block *block = find_fullest_block(ftl, kind);
 
 		if (block)
 			chosen[count++] = aftl_block_index(aftl_media(ftl), block);
@@ -67,7 +67,7 @@ const char *sim_kind_name(const struct aftl_policy_type *policy, const struct af
 	return block->programmed && name ? name : "";
 }
 
-static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *map)
+static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_map *map)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
@@ -97,8 +97,8 @@ void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *res
 	       blocks * sizeof(*result->blocks));
 }
 
-void media_copy(const struct aftl *ftl, const struct sim_options *options,
-		struct sim_result *result)
+void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
+		    struct sim_result *result)
 {
 	if (options->block_table)
 		media_copy_blocks(ftl, 0, result);
@@ -108,13 +108,13 @@ void media_copy(const struct aftl *ftl, const struct sim_options *options,
 		u32 chosen[AFTL_KINDS_MAX];
 
 		if (!count) {
-			count = choose_blocks(ftl, chosen);
+			count = choose_fullest_blocks(ftl, chosen);
 			blocks = chosen;
 		}
 		result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
 		result->page_map_count = count;
 		for (u32 i = 0; i < count; i++)
-			copy_pages(ftl, blocks[i], &result->page_maps[i]);
+			copy_block_pages(ftl, blocks[i], &result->page_maps[i]);
 	}
 }
 

@@ -10,8 +10,8 @@ int __must_check media_check_blocks(const struct aftl_geometry *geo,
 				    const struct sim_options *options, struct aftl_error *error);
 
 /* Copy the tables that @options request into @result. */
-void media_copy(const struct aftl *ftl, const struct sim_options *options,
-		struct sim_result *result);
+void media_copy_all(const struct aftl *ftl, const struct sim_options *options,
+		    struct sim_result *result);
 
 /* Copy the blocks of @ftl, which is number @index of several equal devices. */
 void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result);

@@ -33,8 +33,8 @@ struct future {
 	u8 *live;
 };
 
-static int learn_future(const struct optimum_device *device, const struct optimum_stream *stream,
-			struct future *future)
+static int compute_death_times(const struct optimum_device *device,
+			       const struct optimum_stream *stream, struct future *future)
 {
 	future->next = malloc(max(stream->count, 1ULL) * sizeof(*future->next));
 	future->first = malloc((u64)device->units * sizeof(*future->first));
@@ -74,18 +74,18 @@ struct buffer {
 	const u32 *next;
 };
 
-static void buffer_put(struct buffer *buffer, u32 place, u32 op)
+static void buffer_put_in_heap(struct buffer *buffer, u32 place, u32 op)
 {
 	buffer->heap[place] = op;
 	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
 }
 
-static void buffer_sift(struct buffer *buffer, u32 place, u32 op)
+static void buffer_sift_down(struct buffer *buffer, u32 place, u32 op)
 {
 	u32 child;
 
 	while (place && buffer->next[buffer->heap[(place - 1) / 2]] < buffer->next[op]) {
-		buffer_put(buffer, place, buffer->heap[(place - 1) / 2]);
+		buffer_put_in_heap(buffer, place, buffer->heap[(place - 1) / 2]);
 		place = (place - 1) / 2;
 	}
 	while ((child = 2 * place + 1) < buffer->count) {
@@ -94,24 +94,24 @@ static void buffer_sift(struct buffer *buffer, u32 place, u32 op)
 			child++;
 		if (buffer->next[buffer->heap[child]] <= buffer->next[op])
 			break;
-		buffer_put(buffer, place, buffer->heap[child]);
+		buffer_put_in_heap(buffer, place, buffer->heap[child]);
 		place = child;
 	}
-	buffer_put(buffer, place, op);
+	buffer_put_in_heap(buffer, place, op);
 }
 
-static void buffer_remove(struct buffer *buffer, u32 place)
+static void buffer_remove_from_heap(struct buffer *buffer, u32 place)
 {
 	u32 last = buffer->heap[--buffer->count];
 
 	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
 	if (place < buffer->count)
-		buffer_sift(buffer, place, last);
+		buffer_sift_down(buffer, place, last);
 }
 
 /* Set OPTIMUM_KEPT on the largest number of writes that a buffer can hold to their end. */
-static int keep_in_buffer(const struct optimum_device *device, struct optimum_stream *stream,
-			  const struct future *future, struct optimum *optimum)
+static int mark_kept_writes(const struct optimum_device *device, struct optimum_stream *stream,
+			    const struct future *future, struct optimum *optimum)
 {
 	struct buffer buffer = { .ops = stream->ops, .next = future->next };
 
@@ -128,18 +128,18 @@ static int keep_in_buffer(const struct optimum_device *device, struct optimum_st
 		u32 place = buffer.place[stream->ops[i] & OPTIMUM_UNIT];
 
 		if (place != NONE)
-			buffer_remove(&buffer, place);
+			buffer_remove_from_heap(&buffer, place);
 		if (stream->ops[i] & OPTIMUM_DISCARD)
 			continue;
 		optimum->writes++;
 		optimum->kept++;
 		stream->ops[i] |= OPTIMUM_KEPT;
-		buffer_sift(&buffer, buffer.count++, (u32)i);
+		buffer_sift_down(&buffer, buffer.count++, (u32)i);
 		if (buffer.count <= device->buffer_units)
 			continue;
 		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
 		optimum->kept--;
-		buffer_remove(&buffer, 0);
+		buffer_remove_from_heap(&buffer, 0);
 	}
 	free(buffer.heap);
 	free(buffer.place);
@@ -203,7 +203,7 @@ struct collector {
 	u64 erases;
 };
 
-static void list_add(struct collector *log, u32 index)
+static void block_list_add(struct collector *log, u32 index)
 {
 	struct log_block *block = &log->blocks[index];
 	u32 *head = &log->lists[block->live];
@@ -215,7 +215,7 @@ static void list_add(struct collector *log, u32 index)
 	*head = index;
 }
 
-static void list_remove(struct collector *log, u32 index)
+static void block_list_remove_index(struct collector *log, u32 index)
 {
 	const struct log_block *block = &log->blocks[index];
 
@@ -227,26 +227,26 @@ static void list_remove(struct collector *log, u32 index)
 		log->blocks[block->older].newer = block->newer;
 }
 
-static void erase_block(struct collector *log, u32 index)
+static void erase_log_block(struct collector *log, u32 index)
 {
 	log->blocks[index].used = 0;
 	log->free[log->free_count++] = index;
 	log->erases++;
 }
 
-static void close_block(struct collector *log, u32 ring)
+static void close_log_block(struct collector *log, u32 ring)
 {
 	u32 index = log->open[ring];
 
 	log->open[ring] = NONE;
 	log->blocks[index].open = false;
 	if (log->blocks[index].live)
-		list_add(log, index);
+		block_list_add(log, index);
 	else
-		erase_block(log, index);
+		erase_log_block(log, index);
 }
 
-static void forget_unit(struct collector *log, u32 unit)
+static void invalidate_log_unit(struct collector *log, u32 unit)
 {
 	u32 index = log->slot[unit] / log->device->block_units;
 	struct log_block *block = &log->blocks[index];
@@ -255,18 +255,18 @@ static void forget_unit(struct collector *log, u32 unit)
 		return;
 	log->slot[unit] = NONE;
 	if (!block->open)
-		list_remove(log, index);
+		block_list_remove_index(log, index);
 	block->live--;
 	if (block->open)
 		return;
 	if (block->live)
-		list_add(log, index);
+		block_list_add(log, index);
 	else
-		erase_block(log, index);
+		erase_log_block(log, index);
 }
 
 /* Return the ring of the open block for data that die at @death: the first level that fits. */
-static u32 ring_of(struct collector *log, u32 death)
+static u32 ring_of_death_time(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -279,21 +279,21 @@ static u32 ring_of(struct collector *log, u32 death)
 		if (number - (u32)(log->now / window) >= log->windows)
 			continue;
 		if (log->open[ring] != NONE && log->open_of[ring] != number)
-			close_block(log, ring);
+			close_log_block(log, ring);
 		log->open_of[ring] = number;
 		return ring;
 	}
 	return log->levels * log->windows;
 }
 
-static void open_block(struct collector *log, u32 ring)
+static void open_log_block(struct collector *log, u32 ring)
 {
 	log->open[ring] = log->free[--log->free_count];
 	log->blocks[log->open[ring]].open = true;
 }
 
 /* Return the open block of the nearest window, or NONE. */
-static u32 nearest_open(const struct collector *log, u32 ring)
+static u32 find_nearest_open_block(const struct collector *log, u32 ring)
 {
 	u32 rings = log->levels * log->windows + 2;
 
@@ -306,7 +306,7 @@ static u32 nearest_open(const struct collector *log, u32 ring)
 	return NONE;
 }
 
-static void program_unit(struct collector *log, u32 unit, u32 ring)
+static void program_log_unit(struct collector *log, u32 unit, u32 ring)
 {
 	u32 index = log->open[ring];
 	struct log_block *block = &log->blocks[index];
@@ -316,27 +316,27 @@ static void program_unit(struct collector *log, u32 unit, u32 ring)
 	log->slot[unit] = slot;
 	block->live++;
 	if (block->used == log->device->block_units)
-		close_block(log, ring);
+		close_log_block(log, ring);
 }
 
-static bool relocate_unit(struct collector *log, u32 unit)
+static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = ring_of(log, log->death[unit]);
+	u32 ring = ring_of_death_time(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
-		open_block(log, ring);
+		open_log_block(log, ring);
 	if (log->open[ring] == NONE)
-		ring = nearest_open(log, ring);
+		ring = find_nearest_open_block(log, ring);
 	if (ring == NONE)
 		return false;
-	forget_unit(log, unit);
-	program_unit(log, unit, ring);
+	invalidate_log_unit(log, unit);
+	program_log_unit(log, unit, ring);
 	log->relocated++;
 	return true;
 }
 
 /* Relocate the live units of the emptiest closed block. Return false if all blocks are full. */
-static bool collect_block(struct collector *log)
+static bool collect_emptiest_block(struct collector *log)
 {
 	u32 units = log->device->block_units;
 	u32 live = 1;
@@ -349,40 +349,40 @@ static bool collect_block(struct collector *log)
 	index = log->lists[live];
 	for (slot = index * units; slot < (index + 1) * units; slot++)
 		if (log->slot[log->content[slot]] == slot &&
-		    !relocate_unit(log, log->content[slot]))
+		    !relocate_live_unit(log, log->content[slot]))
 			return false;
 	return true;
 }
 
 /* Close the open blocks of windows that have passed. */
-static void close_passed(struct collector *log)
+static void close_passed_windows(struct collector *log)
 {
 	for (u32 i = 0; i < log->levels * log->windows; i++)
 		if (log->open[i] != NONE &&
 		    log->open_of[i] < log->now / ((u64)log->window << i / log->windows))
-			close_block(log, i);
+			close_log_block(log, i);
 }
 
 /* One block is in reserve for relocation. Return the place in the ring, or NONE. */
-static u32 make_room(struct collector *log, u32 death)
+static u32 make_room_for_unit(struct collector *log, u32 death)
 {
-	u32 ring = ring_of(log, death);
+	u32 ring = ring_of_death_time(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;
 	if (log->free_count < 2)
-		close_passed(log);
+		close_passed_windows(log);
 	while (log->free_count < 2 && log->open[ring] == NONE)
-		if (!collect_block(log))
+		if (!collect_emptiest_block(log))
 			break;
 	if (log->open[ring] == NONE && log->free_count > 1)
-		open_block(log, ring);
-	return log->open[ring] == NONE ? nearest_open(log, ring) : ring;
+		open_log_block(log, ring);
+	return log->open[ring] == NONE ? find_nearest_open_block(log, ring) : ring;
 }
 
 /* Fill blocks with the live units, those that die first into the first. */
-static void lay_out(struct collector *log, const struct optimum_stream *stream,
-		    const struct future *future)
+static void lay_out_live_units(struct collector *log, const struct optimum_stream *stream,
+			       const struct future *future)
 {
 	u32 units = log->device->block_units;
 	u32 slot = 0;
@@ -402,7 +402,7 @@ static void lay_out(struct collector *log, const struct optimum_stream *stream,
 	}
 	for (u32 i = log->device->blocks; i-- > 0;)
 		if (log->blocks[i].live)
-			list_add(log, i);
+			block_list_add(log, i);
 		else
 			log->free[log->free_count++] = i;
 }
@@ -411,7 +411,7 @@ static void lay_out(struct collector *log, const struct optimum_stream *stream,
 static int collect_stream(struct collector *log, const struct optimum_stream *stream,
 			  const struct future *future, int (*pause)(void))
 {
-	lay_out(log, stream, future);
+	lay_out_live_units(log, stream, future);
 	for (u64 i = stream->begin; i < stream->count; i++) {
 		u32 unit = stream->ops[i] & OPTIMUM_UNIT;
 		u32 ring;
@@ -420,20 +420,20 @@ static int collect_stream(struct collector *log, const struct optimum_stream *st
 		if (ret)
 			return ret;
 		log->now = (u32)i;
-		forget_unit(log, unit);
+		invalidate_log_unit(log, unit);
 		if (stream->ops[i] & (OPTIMUM_DISCARD | OPTIMUM_KEPT))
 			continue;
-		ring = make_room(log, future->next[i]);
+		ring = make_room_for_unit(log, future->next[i]);
 		if (ring == NONE)
 			return -ENOSPC;
 		log->death[unit] = future->next[i];
-		program_unit(log, unit, ring);
+		program_log_unit(log, unit, ring);
 	}
 	return 0;
 }
 
 /* Prepare @log, whose arrays have memory, for a run; see struct collector for the arguments. */
-static void collector_reset(struct collector *log, u32 levels, u32 windows, u32 window)
+static void reset_offline_collector(struct collector *log, u32 levels, u32 windows, u32 window)
 {
 	const struct optimum_device *device = log->device;
 
@@ -468,8 +468,9 @@ static const struct schedule schedules[] = {
 	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },
 };
 
-static int try_schedules(struct collector *log, const struct optimum_stream *stream,
-			 const struct future *future, int (*pause)(void), struct optimum *optimum)
+static int try_collector_schedules(struct collector *log, const struct optimum_stream *stream,
+				   const struct future *future, int (*pause)(void),
+				   struct optimum *optimum)
 {
 	const struct optimum_device *device = log->device;
 	u64 spare = (u64)device->blocks * device->block_units - device->units;
@@ -481,7 +482,7 @@ static int try_schedules(struct collector *log, const struct optimum_stream *str
 		u32 window = (u32)max(spare * schedule->length / 16, 1ULL);
 		int ret;
 
-		collector_reset(log, schedule->levels, windows, window);
+		reset_offline_collector(log, schedule->levels, windows, window);
 		ret = collect_stream(log, stream, future, pause);
 		if (ret && ret != -ENOSPC)
 			return ret;
@@ -517,7 +518,7 @@ static int collect_offline(const struct optimum_device *device,
 
 	if (log.blocks && log.lists && log.free && log.content && log.slot && log.death &&
 	    log.open && log.open_of)
-		ret = try_schedules(&log, stream, future, pause, optimum);
+		ret = try_collector_schedules(&log, stream, future, pause, optimum);
 	free(log.blocks);
 	free(log.lists);
 	free(log.free);
@@ -536,9 +537,9 @@ int optimum_find(const struct optimum_device *device, struct optimum_stream *str
 	int ret;
 
 	*optimum = (struct optimum){ .relocated = U64_MAX };
-	ret = learn_future(device, stream, &future);
+	ret = compute_death_times(device, stream, &future);
 	if (!ret)
-		ret = keep_in_buffer(device, stream, &future, optimum);
+		ret = mark_kept_writes(device, stream, &future, optimum);
 	if (!ret)
 		ret = collect_offline(device, stream, &future, pause, optimum);
 	free(future.next);

@@ -9,7 +9,7 @@
 #define HELP_WIDTH 100
 
 /* Print text with line breaks between words; the first line already has @used columns. */
-static void print_wrapped(const char *text, int used)
+static void print_wrapped_text(const char *text, int used)
 {
 	while (*text) {
 		size_t length = strcspn(text, " ");
@@ -25,7 +25,7 @@ static void print_wrapped(const char *text, int used)
 	putchar('\n');
 }
 
-static void print_option(const struct option_row *row)
+static void print_sim_option_help(const struct option_row *row)
 {
 	bool within = row->kind == KIND_FILE;
 	char letter = option_letter(row);
@@ -33,16 +33,16 @@ static void print_option(const struct option_row *row)
 	int used;
 
 	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
-		  letter ? letter : ' ', letter ? ',' : ' ', option_dashed(row->name, name),
+		  letter ? letter : ' ', letter ? ',' : ' ', option_dashed_name(row->name, name),
 		  within ? "[=" : row->value ? " " : "", row->value ? row->value : "",
 		  within ? "]" : "");
 	used = printf("%-*s", HELP_COLUMN, left);
 	scnprintf(right, sizeof(right), "%s%s%s%s", row->help, row->standard ? " (default " : "",
 		  row->standard ? row->standard : "", row->standard ? ")" : "");
-	print_wrapped(right, used);
+	print_wrapped_text(right, used);
 }
 
-void sim_options_json(void)
+void sim_options_print_json(void)
 {
 	struct json_writer json;
 	char name[OPTION_NAME];
@@ -52,14 +52,14 @@ void sim_options_json(void)
 		const struct option_row *row = &option_rows[i];
 
 		if (row->name)
-			command_help_option(&json, option_dashed(row->name, name),
+			command_help_option(&json, option_dashed_name(row->name, name),
 					    option_letter(row), row->value, row->kind == KIND_FILE,
 					    row->help);
 	}
 	command_help_end(&json);
 }
 
-void sim_options_help(void)
+void sim_options_print_help(void)
 {
 	puts("approxftl sim - run a stream of requests on an emulated SSD, in virtual time\n"
 	     "\n"
@@ -70,7 +70,7 @@ void sim_options_help(void)
 	     "Shares are fractions like 0.5 or percentages like 50%.");
 	for (unsigned int i = 0; i < option_row_count; i++) {
 		if (option_rows[i].name)
-			print_option(&option_rows[i]);
+			print_sim_option_help(&option_rows[i]);
 		else
 			printf("\n%s\n", option_rows[i].help);
 	}

@@ -47,23 +47,23 @@ const char *const *option_words(const struct option_row *row)
 	return arrival_shape_words;
 }
 
-static char without_dash(char letter)
+static char dash_to_underscore(char letter)
 {
 	return letter == '-' ? '_' : letter;
 }
 
-bool option_same_name(const char *name, const char *text, size_t length)
+bool option_has_name(const char *name, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (without_dash(name[i]) != without_dash(text[i]))
+		if (dash_to_underscore(name[i]) != dash_to_underscore(text[i]))
 			return false;
 	return !name[length];
 }
 
-const struct option_row *option_find(const char *text, size_t length)
+const struct option_row *option_find_by_name(const char *text, size_t length)
 {
 	for (unsigned int i = 0; i < option_row_count; i++)
-		if (option_rows[i].name && option_same_name(option_rows[i].name, text, length))
+		if (option_rows[i].name && option_has_name(option_rows[i].name, text, length))
 			return &option_rows[i];
 	return NULL;
 }
@@ -83,20 +83,20 @@ char option_letter(const struct option_row *row)
 	return '\0';
 }
 
-const struct option_row *option_of_letter(char letter)
+const struct option_row *option_find_by_letter(char letter)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == letter)
-			return option_find(letters[i].name, strlen(letters[i].name));
+			return option_find_by_name(letters[i].name, strlen(letters[i].name));
 	return NULL;
 }
 
 bool sim_option_given(const struct sim_options *options, const char *name)
 {
-	return options->given[option_find(name, strlen(name)) - option_rows];
+	return options->given[option_find_by_name(name, strlen(name)) - option_rows];
 }
 
-const char *option_dashed(const char *name, char text[OPTION_NAME])
+const char *option_dashed_name(const char *name, char text[OPTION_NAME])
 {
 	unsigned int i;
 
@@ -114,7 +114,7 @@ int option_fail(const struct option_row *row, struct aftl_error *error, const ch
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return aftl_fail(error, -EINVAL, "--%s: %.190s", option_dashed(row->name, name), text);
+	return aftl_fail(error, -EINVAL, "--%s: %.190s", option_dashed_name(row->name, name), text);
 }
 
 const char *sim_workload_word(const struct sim_options *options)

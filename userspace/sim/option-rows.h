@@ -38,21 +38,21 @@ extern const struct option_row option_rows[];
 extern const unsigned int option_row_count;
 
 /* Find an option; NULL if there is none. Dashes and underscores are equal. */
-const struct option_row *option_find(const char *text, size_t length);
+const struct option_row *option_find_by_name(const char *text, size_t length);
 
 /* The short form of an option, or 0, and the option with a short form, or NULL. */
 char option_letter(const struct option_row *row);
-const struct option_row *option_of_letter(char letter);
+const struct option_row *option_find_by_letter(char letter);
 
 /* Compare names. Dashes and underscores are equal; @text is not terminated. */
-bool option_same_name(const char *name, const char *text, size_t length);
+bool option_has_name(const char *name, const char *text, size_t length);
 
 /* Return the values of an option of kind CHOICE. */
 const char *const *option_words(const struct option_row *row);
 
 /* Return @name as spelt on the command line, with dashes. */
 #define OPTION_NAME 32
-const char *option_dashed(const char *name, char text[OPTION_NAME]);
+const char *option_dashed_name(const char *name, char text[OPTION_NAME]);
 
 /* Return -EINVAL with an error message that begins with the option. */
 __printf(3, 4) int option_fail(const struct option_row *row, struct aftl_error *error,

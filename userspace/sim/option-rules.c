@@ -47,19 +47,19 @@ static const struct relation excludes[] = {
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
-static int complain_need(const struct relation *need, struct aftl_error *error)
+static int report_missing_option(const struct relation *need, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
-			 sim_option_is_param(need->option, strlen(need->option)) ?
+			 is_sim_option_param(need->option, strlen(need->option)) ?
 				 "; the parameter of the same name is set by --set" : "");
 }
 
-static int check_relations(const struct sim_options *options, struct aftl_error *error)
+static int check_option_relations(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
 		if (sim_option_given(options, needs[i].option) &&
 		    !sim_option_given(options, needs[i].other))
-			return complain_need(&needs[i], error);
+			return report_missing_option(&needs[i], error);
 	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
 		if (sim_option_given(options, excludes[i].option) &&
 		    sim_option_given(options, excludes[i].other))
@@ -98,9 +98,9 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int check_specialties(const struct sim_options *options, const char *what, u64 value,
-			     const struct specialty *table, unsigned int count,
-			     struct aftl_error *error)
+static int check_special_options(const struct sim_options *options, const char *what, u64 value,
+				 const struct specialty *table, unsigned int count,
+				 struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (sim_option_given(options, table[i].option) && table[i].value != value)
@@ -109,16 +109,16 @@ static int check_specialties(const struct sim_options *options, const char *what
 	return 0;
 }
 
-static int check_workload(const struct sim_options *options, struct aftl_error *error)
+static int check_workload_options(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_option_given(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return check_specialties(options, "workload", options->workload, workload_specialties,
-				 ARRAY_SIZE(workload_specialties), error);
+	return check_special_options(options, "workload", options->workload, workload_specialties,
+				     ARRAY_SIZE(workload_specialties), error);
 }
 
-static int check_arrival(const struct sim_options *options, struct aftl_error *error)
+static int check_arrival_options(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
 		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
@@ -126,23 +126,23 @@ static int check_arrival(const struct sim_options *options, struct aftl_error *e
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
 	    !sim_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return check_specialties(options, "arrival", options->arrival, arrival_specialties,
-				 ARRAY_SIZE(arrival_specialties), error);
+	return check_special_options(options, "arrival", options->arrival, arrival_specialties,
+				     ARRAY_SIZE(arrival_specialties), error);
 }
 
 /* Standard input can be read only once. With --from it is copied to a file first. */
-static bool reads_once(const struct sim_options *options)
+static bool is_input_read_once(const struct sim_options *options)
 {
 	return options->trace && !strcmp(options->trace, "-") && !options->from;
 }
 
 /* Several runs cannot share one output file, nor read standard input. */
-static int check_several(const struct sim_options *options, struct aftl_error *error)
+static int check_several_runs(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->seed_count > 1 && options->timeline)
 		return aftl_fail(error, -EINVAL,
 				 "--timeline tells devices apart by their policies; give one seed");
-	if (sim_options_runs(options) < 2)
+	if (sim_options_run_count(options) < 2)
 		return 0;
 	if (options->dump)
 		return aftl_fail(error, -EINVAL,
@@ -150,7 +150,7 @@ static int check_several(const struct sim_options *options, struct aftl_error *e
 	if (options->record)
 		return aftl_fail(error, -EINVAL,
 				 "--record writes one run; give one policy and one seed");
-	if (reads_once(options))
+	if (is_input_read_once(options))
 		return aftl_fail(error, -EINVAL,
 				 "standard input can be read once; give one policy and one seed, or name a file");
 	return 0;
@@ -174,7 +174,7 @@ static int check_loaded_policies(const struct sim_options *options, struct aftl_
  * The yardstick draws the stream a second time, and knows one device that stays as it is. Zones
  * prescribe the place of each write.
  */
-static int check_yardstick(const struct sim_options *options, struct aftl_error *error)
+static int check_yardstick_option(const struct sim_options *options, struct aftl_error *error)
 {
 	static const char *const others[] = { "raid", "tenants", "beside-rate", "change", "load" };
 
@@ -188,16 +188,16 @@ static int check_yardstick(const struct sim_options *options, struct aftl_error 
 		return aftl_fail(error, -EINVAL, "--yardstick: the device has %s; set %s",
 				 options->config.zoned ? "zones" : "several shards",
 				 options->config.zoned ? "zoned 0" : "shards 1");
-	if (reads_once(options))
+	if (is_input_read_once(options))
 		return aftl_fail(error, -EINVAL,
 				 "--yardstick reads the trace twice, and standard input can be read once; name a file");
 	return 0;
 }
 
 /* The number of requests of a trace is unknown at this point; check other streams. */
-static int check_changes(const struct sim_options *options, struct aftl_error *error)
+static int check_change_times(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = sim_changes_last(&options->changes);
+	u64 last = sim_changes_last_request(&options->changes);
 	bool endless = options->trace && !sim_option_given(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
@@ -221,7 +221,7 @@ static const struct {
 	{ "beside-rate", "such a writer waits for one FTL" },
 };
 
-static int check_shards(const struct sim_options *options, struct aftl_error *error)
+static int check_shard_options(const struct sim_options *options, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(one_shard) && options->config.shards > 1; i++)
 		if (sim_option_given(options, one_shard[i].option))
@@ -230,24 +230,24 @@ static int check_shards(const struct sim_options *options, struct aftl_error *er
 	return 0;
 }
 
-static int check_files(const struct sim_options *options, struct aftl_error *error)
+static int check_file_options(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->load && options->param_given)
 		return aftl_fail(error, -EINVAL,
 				 "--load brings all parameters with it; %.40s cannot be set",
 				 options->param_given);
-	if (reads_once(options) && options->repeat > 1)
+	if (is_input_read_once(options) && options->repeat > 1)
 		return aftl_fail(error, -EINVAL,
 				 "standard input can be read once; --repeat needs a file");
 	if (options->json && options->record && !strcmp(options->json, "-") &&
 	    !strcmp(options->record, "-"))
 		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
-	return check_several(options, error);
+	return check_several_runs(options, error);
 }
 
 int option_rules_check(struct sim_options *options, struct aftl_error *error)
 {
-	int ret = check_relations(options, error);
+	int ret = check_option_relations(options, error);
 
 	options->trace_path = options->trace;
 	/* Without --arrival, derive the kind of arrivals from the other options. */
@@ -264,16 +264,16 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 	    !sim_option_given(options, "burst-off"))
 		options->burst_off = 0;
 	if (!ret)
-		ret = check_workload(options, error);
+		ret = check_workload_options(options, error);
 	if (!ret)
-		ret = check_arrival(options, error);
+		ret = check_arrival_options(options, error);
 	if (!ret)
-		ret = check_changes(options, error);
+		ret = check_change_times(options, error);
 	if (!ret)
 		ret = check_loaded_policies(options, error);
 	if (!ret)
-		ret = check_shards(options, error);
+		ret = check_shard_options(options, error);
 	if (!ret)
-		ret = check_yardstick(options, error);
-	return ret ? ret : check_files(options, error);
+		ret = check_yardstick_option(options, error);
+	return ret ? ret : check_file_options(options, error);
 }

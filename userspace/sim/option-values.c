@@ -7,23 +7,23 @@
 
 /* Numbers */
 
-static int complain_number(const struct option_row *row, const char *text, const char *cause,
-			   struct aftl_error *error)
+static int report_invalid_number(const struct option_row *row, const char *text, const char *cause,
+				 struct aftl_error *error)
 {
 	if (row->kind == KIND_RATE)
 		return option_fail(row, error, "\"%.40s\" is not a number such as 2 or 0.5", text);
 	return option_fail(row, error, "%.190s", cause);
 }
 
-static void print_number(const struct option_row *row, bool percent, u64 value,
-			 char text[AFTL_VALUE_SIZE])
+static void print_option_number(const struct option_row *row, bool percent, u64 value,
+				char text[AFTL_VALUE_SIZE])
 {
 	struct aftl_param like = { .type = (enum aftl_param_type)row->kind };
 
 	if (row->kind == KIND_RATE)
-		decimal_print(value, SIM_RATE_DECIMALS, text);
+		decimal_format(value, SIM_RATE_DECIMALS, text);
 	else if (row->kind == KIND_SHARE)
-		share_print(value, percent, text);
+		share_format(value, percent, text);
 	else
 		aftl_param_format(&like, value, text);
 }
@@ -36,20 +36,20 @@ static int check_range(const struct option_row *row, const char *text, bool perc
 
 	if (value >= row->smallest && value <= row->largest)
 		return 0;
-	print_number(row, percent, row->smallest, smallest);
-	print_number(row, percent, row->largest, largest);
+	print_option_number(row, percent, row->smallest, smallest);
+	print_option_number(row, percent, row->largest, largest);
 	return option_fail(row, error, "%.40s is out of range; it must be %s to %s", text,
 			   smallest, largest);
 }
 
-static int set_number(u64 *value, const struct option_row *row,
-		      const char *text, struct aftl_error *error)
+static int set_number_of_option(u64 *value, const struct option_row *row,
+				const char *text, struct aftl_error *error)
 {
 	const char *const *words = row->kind == KIND_CHOICE ? option_words(row) : NULL;
 	struct aftl_error cause;
 
 	if (aftl_parse_value((enum aftl_param_type)row->kind, words, text, value, &cause))
-		return complain_number(row, text, cause.text, error);
+		return report_invalid_number(row, text, cause.text, error);
 	return row->kind == KIND_CHOICE ? 0 : check_range(row, text, false, *value, error);
 }
 
@@ -69,13 +69,13 @@ static void warn_bare_share(const struct option_row *row, const struct share *sh
 
 	if (share->percent || !share->value || strchr(text, '.'))
 		return;
-	share_print(share->value, true, meant);
-	share_print(share->value / 100, true, other);
-	option_warn_unclear(option_dashed(row->name, name), text, meant, other);
+	share_format(share->value, true, meant);
+	share_format(share->value / 100, true, other);
+	option_warn_unclear(option_dashed_name(row->name, name), text, meant, other);
 }
 
-static int set_share(u64 *value, const struct option_row *row, const char *text,
-		     struct aftl_error *error)
+static int set_share_option(u64 *value, const struct option_row *row, const char *text,
+			    struct aftl_error *error)
 {
 	struct share share;
 	int ret;
@@ -90,8 +90,8 @@ static int set_share(u64 *value, const struct option_row *row, const char *text,
 		u64 meant = share.value / 100;
 		char percentage[AFTL_VALUE_SIZE], fraction[AFTL_VALUE_SIZE];
 
-		share_print(meant, true, percentage);
-		share_print(meant, false, fraction);
+		share_format(meant, true, percentage);
+		share_format(meant, false, fraction);
 		return option_fail(row, error, "%.40s is more than the whole; write %s or %s", text,
 				   percentage, fraction);
 	}
@@ -105,8 +105,8 @@ static int set_share(u64 *value, const struct option_row *row, const char *text,
 			   share.percent ? "0.01%" : "0.0001");
 }
 
-int option_set(struct sim_options *options, const struct option_row *row, const char *text,
-	       struct aftl_error *error)
+int option_set_value(struct sim_options *options, const struct option_row *row, const char *text,
+		     struct aftl_error *error)
 {
 	void *field = (char *)options + row->field;
 
@@ -115,8 +115,8 @@ int option_set(struct sim_options *options, const struct option_row *row, const 
 	else if (row->kind == KIND_TEXT || row->kind == KIND_FILE)
 		*(const char **)field = text;
 	else if (row->kind == KIND_SHARE)
-		return set_share(field, row, text, error);
+		return set_share_option(field, row, text, error);
 	else
-		return set_number(field, row, text, error);
+		return set_number_of_option(field, row, text, error);
 	return 0;
 }

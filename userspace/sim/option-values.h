@@ -8,8 +8,8 @@
 struct option_row;
 struct sim_options;
 
-int __must_check option_set(struct sim_options *options, const struct option_row *row,
-			    const char *text, struct aftl_error *error);
+int __must_check option_set_value(struct sim_options *options, const struct option_row *row,
+				  const char *text, struct aftl_error *error);
 
 /* Warn that @text, a number without a sign, means the percentage @meant, and not @other. */
 void option_warn_unclear(const char *name, const char *text, const char *meant, const char *other);

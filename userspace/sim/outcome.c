@@ -28,7 +28,7 @@ static void transfer_outcome(struct transfer *transfer, void *data, size_t size)
 }
 
 /* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */
-static void *pass_list(struct transfer *transfer, void *list, size_t count, size_t size)
+static void *transfer_list(struct transfer *transfer, void *list, size_t count, size_t size)
 {
 	if (!list)
 		return NULL;
@@ -38,38 +38,38 @@ static void *pass_list(struct transfer *transfer, void *list, size_t count, size
 	return list;
 }
 
-static void pass_page_maps(struct transfer *transfer, struct sim_result *result)
+static void transfer_page_maps(struct transfer *transfer, struct sim_result *result)
 {
 	u32 pages = result->geo.pages, i;
 
-	result->page_maps = pass_list(transfer, result->page_maps, result->page_map_count,
-				      sizeof(*result->page_maps));
+	result->page_maps = transfer_list(transfer, result->page_maps, result->page_map_count,
+					  sizeof(*result->page_maps));
 	for (i = 0; i < result->page_map_count; i++) {
 		struct sim_page_map *map = &result->page_maps[i];
 
-		map->attr = pass_list(transfer, map->attr, pages, sizeof(*map->attr));
-		map->valid = pass_list(transfer, map->valid, pages, sizeof(*map->valid));
-		map->age_hours = pass_list(transfer, map->age_hours, pages,
-					   sizeof(*map->age_hours));
+		map->attr = transfer_list(transfer, map->attr, pages, sizeof(*map->attr));
+		map->valid = transfer_list(transfer, map->valid, pages, sizeof(*map->valid));
+		map->age_hours = transfer_list(transfer, map->age_hours, pages,
+					       sizeof(*map->age_hours));
 	}
 }
 
-static bool pass_outcome(struct transfer *transfer, struct sim_outcome *outcome)
+static bool transfer_whole_outcome(struct transfer *transfer, struct sim_outcome *outcome)
 {
 	struct sim_result *result = &outcome->result;
 
 	transfer_outcome(transfer, outcome, sizeof(*outcome));
 	if (transfer->good && sim_outcome_has_result(outcome)) {
-		result->luns = pass_list(transfer, result->luns, result->geo.luns,
-					 sizeof(*result->luns));
-		result->queues = pass_list(transfer, result->queues, AFTL_QUEUES_MAX,
-					   sizeof(*result->queues));
-		result->blocks = pass_list(transfer, result->blocks, result->geo.blocks,
-					   sizeof(*result->blocks));
-		pass_page_maps(transfer, result);
+		result->luns = transfer_list(transfer, result->luns, result->geo.luns,
+					     sizeof(*result->luns));
+		result->queues = transfer_list(transfer, result->queues, AFTL_QUEUES_MAX,
+					       sizeof(*result->queues));
+		result->blocks = transfer_list(transfer, result->blocks, result->geo.blocks,
+					       sizeof(*result->blocks));
+		transfer_page_maps(transfer, result);
 		result->slowest.requests =
-			pass_list(transfer, result->slowest.requests, result->slowest.count,
-				  sizeof(*result->slowest.requests));
+			transfer_list(transfer, result->slowest.requests, result->slowest.count,
+				      sizeof(*result->slowest.requests));
 	}
 	return transfer->good;
 }
@@ -81,7 +81,7 @@ bool sim_outcome_write(const struct sim_outcome *outcome, int fd)
 
 	transfer.good = transfer.file;
 	*copy = *outcome;
-	pass_outcome(&transfer, copy);
+	transfer_whole_outcome(&transfer, copy);
 	free(copy);
 	return transfer.good && !fclose(transfer.file);
 }
@@ -93,7 +93,7 @@ bool sim_outcome_read(struct sim_outcome *outcome, int fd)
 	if (!transfer.file)
 		return false;
 	transfer.good = !fseek(transfer.file, 0, SEEK_SET);
-	pass_outcome(&transfer, outcome);
+	transfer_whole_outcome(&transfer, outcome);
 	fclose(transfer.file);
 	return transfer.good;
 }

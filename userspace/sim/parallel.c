@@ -51,7 +51,7 @@ struct pool {
 };
 
 /* Return false if no process or file can be created now. */
-static bool begin_child(struct pool *pool)
+static bool start_child_process(struct pool *pool)
 {
 	struct child *child = &pool->children[pool->running];
 	pid_t parent = getpid();
@@ -69,7 +69,7 @@ static bool begin_child(struct pool *pool)
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
 		interruption_leave_to_parent();
-		progress_send(&pool->done[child->index]);
+		progress_send_to(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
 	}
@@ -82,12 +82,12 @@ static bool begin_child(struct pool *pool)
 	return true;
 }
 
-static void begin_children(struct pool *pool)
+static void start_child_processes(struct pool *pool)
 {
 	const struct sim_work *work = pool->work;
 
 	while (pool->begun < work->count && pool->running < pool->jobs && !interrupted()) {
-		if (begin_child(pool))
+		if (start_child_process(pool))
 			continue;
 		if (pool->running)
 			return;
@@ -96,7 +96,7 @@ static void begin_children(struct pool *pool)
 	}
 }
 
-static void end_child(struct pool *pool, struct child *child, int status)
+static void collect_child_outcome(struct pool *pool, struct child *child, int status)
 {
 	struct sim_outcome *outcome = &pool->outcomes[child->index];
 
@@ -110,59 +110,59 @@ static void end_child(struct pool *pool, struct child *child, int status)
 }
 
 /* Collect a child that has ended; return false if there is none. */
-static bool reap_child(struct pool *pool)
+static bool reap_ended_child(struct pool *pool)
 {
 	int status;
 
 	for (unsigned int i = 0; i < pool->running; i++) {
 		if (waitpid(pool->children[i].pid, &status, WNOHANG) <= 0)
 			continue;
-		end_child(pool, &pool->children[i], status);
+		collect_child_outcome(pool, &pool->children[i], status);
 		return true;
 	}
 	return false;
 }
 
-static void tell_children(struct pool *pool)
+static void forward_stop_to_children(struct pool *pool)
 {
 	for (unsigned int i = 0; interrupted() && !pool->told && i < pool->running; i++)
 		kill(pool->children[i].pid, SIGTERM);
 	pool->told = interrupted();
 }
 
-static void show_progress(struct pool *pool)
+static void show_pool_progress(struct pool *pool)
 {
 	u64 done = 0;
 
 	for (unsigned int i = 0; i < pool->begun; i++)
 		done += pool->done[i];
-	progress_step(&pool->progress, done);
+	progress_report(&pool->progress, done);
 }
 
 /* Block signals except inside ppoll(), so that no SIGCHLD is lost between check and sleep. */
-static void await_child(struct pool *pool)
+static void wait_for_child_signal(struct pool *pool)
 {
 	const struct timespec moment = { .tv_nsec = 200000000 };
 	sigset_t all, before;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	tell_children(pool);
-	while (!reap_child(pool)) {
+	forward_stop_to_children(pool);
+	while (!reap_ended_child(pool)) {
 		ppoll(NULL, 0, &moment, &before);
-		tell_children(pool);
-		show_progress(pool);
+		forward_stop_to_children(pool);
+		show_pool_progress(pool);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static void wake_on_signal(int number)
+static void ignore_wakeup_signal(int number)
 {
 	(void)number;
 }
 
 /* Number of requests of all runs; 0 if unknown. */
-static u64 total_of(const struct sim_work *work)
+static u64 count_all_requests(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;
 	u64 total;
@@ -173,15 +173,15 @@ static u64 total_of(const struct sim_work *work)
 	return total;
 }
 
-static void run_pool(struct pool *pool)
+static void run_child_pool(struct pool *pool)
 {
-	const struct sigaction action = { .sa_handler = wake_on_signal };
+	const struct sigaction action = { .sa_handler = ignore_wakeup_signal };
 
 	sigaction(SIGCHLD, &action, NULL);
 	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
-		       total_of(pool->work));
-	for (begin_children(pool); pool->running; begin_children(pool))
-		await_child(pool);
+		       count_all_requests(pool->work));
+	for (start_child_processes(pool); pool->running; start_child_processes(pool))
+		wait_for_child_signal(pool);
 	progress_end(&pool->progress);
 	for (unsigned int i = pool->begun; i < pool->work->count; i++) {
 		pool->outcomes[i].lost = true;
@@ -204,7 +204,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 		exit(EXIT_FAILED);
 	}
 	pool.children = memory_zeroed(jobs, sizeof(*pool.children));
-	run_pool(&pool);
+	run_child_pool(&pool);
 	free(pool.children);
 	munmap(pool.done, size);
 }

@@ -30,7 +30,7 @@ struct lane {
  * @made: chunks made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
- * @stop: flag that all threads follow, see stop_follow()
+ * @stop: flag that all threads follow, see stop_set_flag()
  */
 struct crew {
 	const struct pipeline *plan;
@@ -44,7 +44,7 @@ struct crew {
 };
 
 /* Number of chunks that every lane has taken. */
-static u64 taken_by_all(const struct crew *crew)
+static u64 count_chunks_taken_by_all(const struct crew *crew)
 {
 	u64 taken = crew->made;
 
@@ -54,7 +54,7 @@ static u64 taken_by_all(const struct crew *crew)
 }
 
 /* Return the idle lane that is furthest behind, or NULL if no idle lane has a chunk to take. */
-static struct lane *waiting_lane(const struct crew *crew)
+static struct lane *find_waiting_lane(const struct crew *crew)
 {
 	struct lane *found = NULL;
 
@@ -69,13 +69,13 @@ static struct lane *waiting_lane(const struct crew *crew)
 	return found;
 }
 
-static bool may_make(const struct crew *crew, u32 ahead)
+static bool may_make_chunk(const struct crew *crew, u32 ahead)
 {
-	return !crew->last && !crew->making && crew->made - taken_by_all(crew) < ahead;
+	return !crew->last && !crew->making && crew->made - count_chunks_taken_by_all(crew) < ahead;
 }
 
 /* Called with the lock held; drops it around the callback. */
-static void make_batch(struct crew *crew)
+static void make_chunk_batch(struct crew *crew)
 {
 	bool made;
 
@@ -89,7 +89,7 @@ static void make_batch(struct crew *crew)
 }
 
 /* Called with the lock held; drops it around the callback. */
-static void take_batch(struct crew *crew, struct lane *lane)
+static void take_chunk_batch(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
 	pthread_mutex_unlock(&crew->lock);
@@ -100,19 +100,19 @@ static void take_batch(struct crew *crew, struct lane *lane)
 }
 
 /* Keep half of the possible chunks in stock; make more only if no lane needs this thread. */
-static bool do_something(struct crew *crew)
+static bool do_pipeline_work(struct crew *crew)
 {
 	struct lane *lane;
 
-	if (may_make(crew, PIPELINE_AHEAD / 2)) {
-		make_batch(crew);
+	if (may_make_chunk(crew, PIPELINE_AHEAD / 2)) {
+		make_chunk_batch(crew);
 		return true;
 	}
-	lane = waiting_lane(crew);
+	lane = find_waiting_lane(crew);
 	if (lane)
-		take_batch(crew, lane);
-	else if (may_make(crew, PIPELINE_AHEAD))
-		make_batch(crew);
+		take_chunk_batch(crew, lane);
+	else if (may_make_chunk(crew, PIPELINE_AHEAD))
+		make_chunk_batch(crew);
 	else
 		return false;
 	return true;
@@ -122,10 +122,10 @@ static void *run_helper(void *data)
 {
 	struct crew *crew = data;
 
-	stop_follow(crew->stop);
+	stop_set_flag(crew->stop);
 	pthread_mutex_lock(&crew->lock);
-	while (!(crew->last && taken_by_all(crew) == crew->made)) {
-		if (do_something(crew))
+	while (!(crew->last && count_chunks_taken_by_all(crew) == crew->made)) {
+		if (do_pipeline_work(crew))
 			pthread_cond_broadcast(&crew->news);
 		else
 			pthread_cond_wait(&crew->news, &crew->lock);
@@ -134,7 +134,7 @@ static void *run_helper(void *data)
 	return NULL;
 }
 
-static void work_together(struct crew *crew)
+static void run_crew_threads(struct crew *crew)
 {
 	u32 wanted = min(crew->plan->threads, crew->plan->lanes);
 	pthread_t *threads = memory_zeroed(max(wanted, 1U), sizeof(*threads));
@@ -158,22 +158,22 @@ void pipeline_run(const struct pipeline *pipeline)
 		.stop = stop_followed(),
 	};
 
-	work_together(&crew);
+	run_crew_threads(&crew);
 	free(crew.lanes);
 }
 
-static bool make_one(void *context, u64 number)
+static bool make_single_chunk(void *context, u64 number)
 {
 	(void)context;
 	return !number;
 }
 
-void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-		   u32 threads)
+void pipeline_run_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+		       u32 threads)
 {
 	const struct pipeline pipeline = {
 		.context = context,
-		.make = make_one,
+		.make = make_single_chunk,
 		.take = work,
 		.lanes = lanes,
 		.threads = threads,

@@ -19,7 +19,7 @@ const struct aftl_policy_type *policy_offered(const char *name)
 }
 
 /* dlerror() does not say whether a file is missing, unreadable or a directory. */
-static int check_readable(const char *path, struct aftl_error *error)
+static int check_object_readable(const char *path, struct aftl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char byte;
@@ -35,7 +35,7 @@ static int check_readable(const char *path, struct aftl_error *error)
 }
 
 /* The text of dlerror() begins with the path. */
-static int complain_object(const char *path, struct aftl_error *error)
+static int report_object_load_error(const char *path, struct aftl_error *error)
 {
 	const char *cause = dlerror();
 	size_t length = strlen(path);
@@ -67,7 +67,7 @@ static int check_object_abi(const char *path, const struct aftl_policy_object *o
 }
 
 /* The registry of parameters is fixed when the program is built. */
-static bool has_own_params(const struct aftl_policy_type *type)
+static bool has_policy_own_params(const struct aftl_policy_type *type)
 {
 	struct aftl_config config = { 0 };
 
@@ -89,7 +89,7 @@ static int check_object_policy(const char *path, const struct aftl_policy_type *
 		return aftl_fail(error, -EINVAL,
 				 "--policy %.60s: a built-in policy has the name %.40s, too; choose another one",
 				 path, type->name);
-	if (has_own_params(type))
+	if (has_policy_own_params(type))
 		return aftl_fail(error, -EINVAL,
 				 "--policy %.60s: only built-in policies can declare parameters; make them constants, or add the policy to policy-list.h",
 				 path);
@@ -100,13 +100,13 @@ int policy_load(const char *path, const struct aftl_policy_type **type, struct a
 {
 	const struct aftl_policy_object *object;
 	void *handle;
-	int ret = check_readable(path, error);
+	int ret = check_object_readable(path, error);
 
 	if (ret)
 		return ret;
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
-		return complain_object(path, error);
+		return report_object_load_error(path, error);
 	object = dlsym(handle, AFTL_POLICY_SYMBOL);
 	if (!object) {
 		dlclose(handle);

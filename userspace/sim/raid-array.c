@@ -45,7 +45,7 @@ struct raid_operation {
 /* Host operations for the core */
 
 /* Called while a member advances: queue the completion and process it afterwards. */
-static void host_complete(void *host, struct aftl_request *request)
+static void raid_host_complete(void *host, struct aftl_request *request)
 {
 	struct raid_array *array = host;
 	struct raid_operation *operation = container_of(request, struct raid_operation, request);
@@ -57,14 +57,14 @@ static void host_complete(void *host, struct aftl_request *request)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_later,
+	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.complete = host_complete,
+	.complete = raid_host_complete,
 };
 
 /* Requests of the user */
 
-static void complete_request(struct raid_array *array, struct raid_request *request)
+static void complete_raid_request(struct raid_array *array, struct raid_request *request)
 {
 	struct raid_counters *counters = &array->counters;
 	u64 response_ns = array->now_ns - request->arrival_ns;
@@ -84,11 +84,11 @@ static void complete_request(struct raid_array *array, struct raid_request *requ
 	free(request);
 }
 
-static void parts_done(struct raid_array *array, struct raid_request *request, u32 parts)
+static void complete_parts(struct raid_array *array, struct raid_request *request, u32 parts)
 {
 	request->parts -= parts;
 	if (!request->parts)
-		complete_request(array, request);
+		complete_raid_request(array, request);
 }
 
 /* Requests to members */
@@ -119,7 +119,7 @@ static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell,
 	};
 
 	stripe->operations++;
-	send_to_member(array, stripe_member(&array->layout, stripe->row, cell), &operation);
+	send_to_member(array, cell_member(&array->layout, stripe->row, cell), &operation);
 }
 
 /* An operation may complete at once: count the operations of the row before it is sent. */
@@ -131,9 +131,9 @@ static void send_cells(struct raid_array *array, struct stripe *stripe, u32 cell
 
 /* Rows */
 
-static void write_row(struct raid_array *array, struct stripe *stripe)
+static void write_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
-	u32 data = stripe->plan.write & stripe_data(&array->layout);
+	u32 data = stripe->plan.write & stripe_data_mask(&array->layout);
 
 	stripe->reading = false;
 	array->counters.data_units += (u32)__builtin_popcount(data);
@@ -141,12 +141,12 @@ static void write_row(struct raid_array *array, struct stripe *stripe)
 	send_cells(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
 }
 
-static void start_row(struct raid_array *array, struct stripe *stripe)
+static void start_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
 	u32 index = stripe_index(&array->cache, stripe);
 	struct raid_counters *counters;
 
-	stripe_begin(&array->cache, &array->layout, stripe);
+	stripe_begin_write(&array->cache, &array->layout, stripe);
 	array->flying[index] = array->waiting[index];
 	array->waiting[index] = NULL;
 	counters = &array->counters;
@@ -158,20 +158,20 @@ static void start_row(struct raid_array *array, struct stripe *stripe)
 	else
 		counters->modified_rows++;
 	if (!stripe->plan.read) {
-		write_row(array, stripe);
+		write_stripe_row(array, stripe);
 		return;
 	}
 	stripe->reading = true;
 	send_cells(array, stripe, stripe->plan.read, AFTL_OP_READ);
 }
 
-static void start_if_full(struct raid_array *array, struct stripe *stripe)
+static void start_stripe_if_full(struct raid_array *array, struct stripe *stripe)
 {
-	if (!stripe->busy && stripe->dirty == stripe_data(&array->layout))
-		start_row(array, stripe);
+	if (!stripe->busy && stripe->dirty == stripe_data_mask(&array->layout))
+		start_stripe_row(array, stripe);
 }
 
-static void add_waiter(struct raid_array *array, u32 index, struct raid_request *request)
+static void add_row_waiter(struct raid_array *array, u32 index, struct raid_request *request)
 {
 	struct raid_waiter *waiter = memory_zeroed(1, sizeof(*waiter));
 
@@ -181,80 +181,80 @@ static void add_waiter(struct raid_array *array, u32 index, struct raid_request 
 }
 
 /* Put units into the cache; return false if it has no room for all. */
-static bool admit_request(struct raid_array *array, struct raid_request *request)
+static bool admit_raid_write(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {
 		struct stripe *stripe;
 		u32 row;
 		u32 cell;
 
-		stripe_locate(&array->layout, request->unit + request->admitted, &row, &cell);
+		stripe_locate_unit(&array->layout, request->unit + request->admitted, &row, &cell);
 		stripe = stripe_get(&array->cache, row);
 		if (!stripe)
 			return false;
 		stripe->hints[cell] = request->hint;
-		stripe_soil(&array->cache, stripe, cell, request->class == AFTL_APPROX,
-			    array->now_ns);
-		add_waiter(array, stripe_index(&array->cache, stripe), request);
-		start_if_full(array, stripe);
+		stripe_mark_dirty(&array->cache, stripe, cell, request->class == AFTL_APPROX,
+				  array->now_ns);
+		add_row_waiter(array, stripe_index(&array->cache, stripe), request);
+		start_stripe_if_full(array, stripe);
 	}
 	return true;
 }
 
-static void start_oldest(struct raid_array *array)
+static void start_oldest_dirty_stripe(struct raid_array *array)
 {
 	if (array->cache.dirty.head != STRIPE_NONE)
-		start_row(array, &array->cache.stripes[array->cache.dirty.head]);
+		start_stripe_row(array, &array->cache.stripes[array->cache.dirty.head]);
 }
 
-static void admit_blocked(struct raid_array *array)
+static void admit_blocked_writes(struct raid_array *array)
 {
-	while (array->blocked && admit_request(array, array->blocked)) {
+	while (array->blocked && admit_raid_write(array, array->blocked)) {
 		array->blocked = array->blocked->next;
 		if (!array->blocked)
 			array->blocked_end = &array->blocked;
 	}
 	if (array->blocked)
-		start_oldest(array);
+		start_oldest_dirty_stripe(array);
 }
 
-static void fail_waiters(struct raid_waiter *waiter)
+static void fail_row_waiters(struct raid_waiter *waiter)
 {
 	for (; waiter; waiter = waiter->next)
 		waiter->request->failed = true;
 }
 
-static void finish_row(struct raid_array *array, struct stripe *stripe)
+static void finish_stripe_row(struct raid_array *array, struct stripe *stripe)
 {
 	u32 index = stripe_index(&array->cache, stripe);
 	struct raid_waiter *waiter = array->flying[index];
 
 	array->flying[index] = NULL;
-	stripe_end(&array->cache, stripe, array->now_ns);
+	stripe_end_write(&array->cache, stripe, array->now_ns);
 	while (waiter) {
 		struct raid_waiter *next = waiter->next;
 
-		parts_done(array, waiter->request, 1);
+		complete_parts(array, waiter->request, 1);
 		free(waiter);
 		waiter = next;
 	}
-	start_if_full(array, stripe);
-	admit_blocked(array);
+	start_stripe_if_full(array, stripe);
+	admit_blocked_writes(array);
 }
 
 static void row_operation_done(struct raid_array *array, struct stripe *stripe, bool failed)
 {
 	if (failed)
-		fail_waiters(array->flying[stripe_index(&array->cache, stripe)]);
+		fail_row_waiters(array->flying[stripe_index(&array->cache, stripe)]);
 	if (--stripe->operations)
 		return;
 	if (stripe->reading)
-		write_row(array, stripe);
+		write_stripe_row(array, stripe);
 	else
-		finish_row(array, stripe);
+		finish_stripe_row(array, stripe);
 }
 
-static void operation_done(struct raid_array *array, struct raid_operation *operation)
+static void complete_member_operation(struct raid_array *array, struct raid_operation *operation)
 {
 	struct raid_request *owner = operation->owner;
 	struct stripe *stripe = operation->stripe;
@@ -267,10 +267,10 @@ static void operation_done(struct raid_array *array, struct raid_operation *oper
 		return;
 	}
 	owner->failed |= failed;
-	parts_done(array, owner, units);
+	complete_parts(array, owner, units);
 }
 
-static void process_done(struct raid_array *array)
+static void process_done_operations(struct raid_array *array)
 {
 	while (array->done) {
 		struct raid_operation *operation = array->done;
@@ -278,13 +278,13 @@ static void process_done(struct raid_array *array)
 		array->done = operation->next;
 		if (!array->done)
 			array->done_end = &array->done;
-		operation_done(array, operation);
+		complete_member_operation(array, operation);
 	}
 }
 
 /* Reads */
 
-static bool is_cached(struct raid_array *array, u32 row, u32 cell)
+static bool is_cell_cached(struct raid_array *array, u32 row, u32 cell)
 {
 	const struct stripe *stripe = stripe_find(&array->cache, row);
 
@@ -292,15 +292,15 @@ static bool is_cached(struct raid_array *array, u32 row, u32 cell)
 }
 
 /* Count the units from @unit on that are contiguous on a member and not in the cache. */
-static u32 run_length(struct raid_array *array, u32 unit, u32 limit)
+static u32 contiguous_read_units(struct raid_array *array, u32 unit, u32 limit)
 {
 	u32 run = 0;
 	u32 row;
 	u32 cell;
 
 	do {
-		stripe_locate(&array->layout, unit + run, &row, &cell);
-		if (is_cached(array, row, cell))
+		stripe_locate_unit(&array->layout, unit + run, &row, &cell);
+		if (is_cell_cached(array, row, cell))
 			break;
 		run++;
 	} while (run < limit && (unit + run) % array->layout.chunk);
@@ -315,8 +315,8 @@ static void send_read(struct raid_array *array, struct raid_request *request, u3
 	};
 	u32 cell;
 
-	stripe_locate(&array->layout, unit, &operation.request.unit, &cell);
-	send_to_member(array, stripe_member(&array->layout, operation.request.unit, cell),
+	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
+	send_to_member(array, cell_member(&array->layout, operation.request.unit, cell),
 		       &operation);
 }
 
@@ -326,7 +326,7 @@ static void submit_read(struct raid_array *array, struct raid_request *request)
 	u32 at = 0;
 
 	while (at < request->units) {
-		u32 run = run_length(array, request->unit + at, request->units - at);
+		u32 run = contiguous_read_units(array, request->unit + at, request->units - at);
 
 		if (run)
 			send_read(array, request, request->unit + at, run);
@@ -335,7 +335,7 @@ static void submit_read(struct raid_array *array, struct raid_request *request)
 	}
 	array->counters.cached_units += cached;
 	if (cached)
-		parts_done(array, request, cached);
+		complete_parts(array, request, cached);
 }
 
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
@@ -361,14 +361,14 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		*array->blocked_end = request;
 		array->blocked_end = &request->next;
 		if (array->blocked == request)
-			admit_blocked(array);
+			admit_blocked_writes(array);
 	}
-	process_done(array);
+	process_done_operations(array);
 }
 
 /* Time */
 
-static u64 next_hold(const struct raid_array *array)
+static u64 next_hold_end_ns(const struct raid_array *array)
 {
 	u32 oldest = array->cache.dirty.head;
 
@@ -378,7 +378,7 @@ static u64 next_hold(const struct raid_array *array)
 
 u64 raid_array_next_event(const struct raid_array *array)
 {
-	u64 next_ns = next_hold(array);
+	u64 next_ns = next_hold_end_ns(array);
 
 	for (u32 i = 0; i < array->layout.members; i++) {
 		u64 member_ns = aftl_next_event(array->members[i]);
@@ -388,16 +388,16 @@ u64 raid_array_next_event(const struct raid_array *array)
 	return next_ns;
 }
 
-static void step_array(struct raid_array *array, u64 now_ns)
+static void process_array_events(struct raid_array *array, u64 now_ns)
 {
 	array->now_ns = max(array->now_ns, now_ns);
 	for (u32 i = 0; i < array->layout.members; i++)
 		if (aftl_next_event(array->members[i]) <= now_ns)
 			aftl_advance(array->members[i], now_ns);
-	process_done(array);
-	if (next_hold(array) <= now_ns)
-		start_oldest(array);
-	process_done(array);
+	process_done_operations(array);
+	if (next_hold_end_ns(array) <= now_ns)
+		start_oldest_dirty_stripe(array);
+	process_done_operations(array);
 }
 
 void raid_array_advance(struct raid_array *array, u64 now_ns)
@@ -405,7 +405,7 @@ void raid_array_advance(struct raid_array *array, u64 now_ns)
 	u64 next_ns;
 
 	while ((next_ns = raid_array_next_event(array)) <= now_ns)
-		step_array(array, next_ns);
+		process_array_events(array, next_ns);
 	array->now_ns = max(array->now_ns, now_ns);
 }
 
@@ -416,13 +416,13 @@ void raid_array_reset_stats(struct raid_array *array)
 	memset(&array->counters, 0, sizeof(array->counters));
 	memset(&array->read_response, 0, sizeof(array->read_response));
 	memset(&array->write_response, 0, sizeof(array->write_response));
-	settling_begin(&array->settling);
+	settling_init(&array->settling);
 }
 
 /* Set-up and tear-down */
 
-static int create_member(struct raid_array *array, u32 index, const struct aftl_config *config,
-			 const struct aftl_policy_type *policy, struct aftl_error *error)
+static int create_raid_member(struct raid_array *array, u32 index, const struct aftl_config *config,
+			      const struct aftl_policy_type *policy, struct aftl_error *error)
 {
 	struct aftl_config own = *config;
 	int ret;
@@ -445,14 +445,14 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	int ret = 0;
 
 	*array = (struct raid_array){ .layout = *layout, .hold_ns = hold_ns };
-	settling_begin(&array->settling);
+	settling_init(&array->settling);
 	array->blocked_end = &array->blocked;
 	array->done_end = &array->done;
 	stripe_cache_init(&array->cache, stripes);
 	array->waiting = memory_zeroed(stripes, sizeof(struct raid_waiter *));
 	array->flying = memory_zeroed(stripes, sizeof(struct raid_waiter *));
 	for (u32 i = 0; !ret && i < layout->members; i++)
-		ret = create_member(array, i, config, policy, error);
+		ret = create_raid_member(array, i, config, policy, error);
 	if (!ret && aftl_geometry(array->members[0])->zones)
 		ret = aftl_fail(error, -EINVAL,
 				"zoned: an array writes in no zone's order; set it to 0");

@@ -38,9 +38,9 @@ struct run {
 };
 
 /* The array supports reads and writes only; other requests of the stream are skipped. */
-static void submit_to_array(struct run *run, const struct sim_request *wanted)
+static void submit_request_to_array(struct run *run, const struct sim_request *wanted)
 {
-	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->array.now_ns);
+	u64 at_ns = sim_set_arrival(&run->arrivals, wanted, run->array.now_ns);
 
 	if (wanted->op == AFTL_OP_READ || wanted->op == AFTL_OP_WRITE)
 		raid_array_submit(&run->array, at_ns, wanted->op, (u32)wanted->unit, wanted->units,
@@ -51,14 +51,14 @@ static void submit_to_array(struct run *run, const struct sim_request *wanted)
 	run->since_ns = run->array.now_ns;
 }
 
-static int submit_some(struct run *run, struct aftl_error *error)
+static int submit_array_requests(struct run *run, struct aftl_error *error)
 {
 	struct sim_request wanted;
 
 	while (!run->ended && run->array.pending < run->depth) {
 		int ret;
 
-		run->ended |= sim_look_around(&run->progress, run->submitted);
+		run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
 		if (run->ended || run->submitted >= run->limit)
 			break;
 		ret = run->stream->next(run->stream, &wanted, error);
@@ -66,17 +66,17 @@ static int submit_some(struct run *run, struct aftl_error *error)
 			return ret;
 		if (!ret)
 			break;
-		submit_to_array(run, &wanted);
+		submit_request_to_array(run, &wanted);
 	}
 	run->ended |= run->array.pending < run->depth;
 	return 0;
 }
 
-static int drive_array(struct run *run, struct aftl_error *error)
+static int run_array_to_end(struct run *run, struct aftl_error *error)
 {
 	for (;;) {
 		u64 next_ns;
-		int ret = submit_some(run, error);
+		int ret = submit_array_requests(run, error);
 
 		if (ret || !run->array.pending)
 			return ret;
@@ -98,7 +98,7 @@ static int describe_array(struct run *run, struct aftl_error *error)
 	u32 members = run->array.layout.members;
 
 	if (!run->array.units || (u64)member->ppns * members > U32_MAX ||
-	    !sim_sum_geometry(&run->geo, member, members))
+	    !sim_add_geometry(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
 				 members, member->units, run->array.layout.chunk);
@@ -125,7 +125,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
-	run->limit = sim_options_limit(options);
+	run->limit = sim_options_request_limit(options);
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	return EXIT_DONE;
 }
@@ -133,7 +133,7 @@ static enum exit_code prepare_array_run(struct run *run, const struct aftl_polic
 /* Results */
 
 /* Host statistics are those of the array; flash statistics are the sums of the members. */
-static void survey_array(const struct run *run, struct sim_result *result)
+static void collect_array_result(const struct run *run, struct sim_result *result)
 {
 	struct aftl_counters *counters = &result->stats.counters;
 	const struct raid_counters *own = &run->array.counters;
@@ -154,8 +154,8 @@ static void survey_array(const struct run *run, struct sim_result *result)
 	result->stats.since_ns = run->since_ns;
 }
 
-static void survey(const struct run *run, const struct aftl_policy_type *policy,
-		   struct sim_result *result)
+static void collect_raid_result(const struct run *run, const struct aftl_policy_type *policy,
+				struct sim_result *result)
 {
 	const struct sim_options *options = run->options;
 
@@ -178,9 +178,9 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 		result->raid.member_units[i] = aftl_stats(ftl)->counters.host_write_units;
 		result->raid.member_erases[i] = aftl_stats(ftl)->counters.array_erases;
 		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
-		sim_sum_device(result, ftl, i);
+		sim_add_device_statistics(result, ftl, i);
 	}
-	survey_array(run, result);
+	collect_array_result(run, result);
 }
 
 static enum exit_code verify_array(const struct run *run, struct sim_result *result,
@@ -201,8 +201,8 @@ static enum exit_code verify_array(const struct run *run, struct sim_result *res
 	return EXIT_DONE;
 }
 
-static enum exit_code run_stream(struct run *run, const struct aftl_policy_type *policy,
-				 struct sim_result *result, struct aftl_error *error)
+static enum exit_code run_array_stream(struct run *run, const struct aftl_policy_type *policy,
+				       struct sim_result *result, struct aftl_error *error)
 {
 	u64 begin_ns = sim_processor_ns();
 	enum exit_code code;
@@ -210,12 +210,12 @@ static enum exit_code run_stream(struct run *run, const struct aftl_policy_type 
 
 	progress_begin(&run->progress, sim_progress_when(run->options), policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
-	ret = drive_array(run, error);
+	ret = run_array_to_end(run, error);
 	progress_end(&run->progress);
 	if (ret)
 		return EXIT_FAILED;
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	survey(run, policy, result);
+	collect_raid_result(run, policy, result);
 	code = verify_array(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
@@ -232,7 +232,7 @@ enum exit_code sim_raid_run(const struct sim_options *options,
 	code = prepare_array_run(&run, policy, error);
 	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
 	if (!code)
-		code = run_stream(&run, policy, result, error);
+		code = run_array_stream(&run, policy, result, error);
 	if (run.stream)
 		run.stream->close(run.stream);
 	raid_array_release(&run.array);

@@ -23,14 +23,14 @@ struct pending_record {
 	bool ended;
 };
 
-static bool is_csv(const char *path)
+static bool is_csv_path(const char *path)
 {
 	size_t length = strlen(path);
 
 	return length > 4 && !strcmp(path + length - 4, ".csv");
 }
 
-static int open_csv(struct recording *recording, struct aftl_error *error)
+static int open_csv_recording(struct recording *recording, struct aftl_error *error)
 {
 	recording->csv = fopen(recording->file.temporary, "w");
 	if (!recording->csv)
@@ -42,8 +42,9 @@ static int open_csv(struct recording *recording, struct aftl_error *error)
 	return 0;
 }
 
-static int open_record(struct recording *recording, const struct sim_stream *stream,
-		       const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
+static int open_record_recording(struct recording *recording, const struct sim_stream *stream,
+				 const struct aftl_geometry *geo, u64 units,
+				 struct aftl_error *error)
 {
 	struct aftl_record_header header;
 
@@ -66,15 +67,15 @@ int recording_open(struct recording *recording, const struct sim_stream *stream,
 	if (geo->zones)
 		return aftl_fail(error, -EINVAL,
 				 "--record: records have no resets of zones; set zoned 0");
-	recording->unit_sectors = sim_unit_sectors(geo);
-	ret = is_csv(recording->file.path) ?
-		      open_csv(recording, error) :
-		      open_record(recording, stream, geo, units, error);
+	recording->unit_sectors = sim_sectors_per_unit(geo);
+	ret = is_csv_path(recording->file.path) ?
+		      open_csv_recording(recording, error) :
+		      open_record_recording(recording, stream, geo, units, error);
 	recording->active = !ret;
 	return ret;
 }
 
-static struct pending_record *pending_at(const struct recording *recording, u64 number)
+static struct pending_record *pending_record_at(const struct recording *recording, u64 number)
 {
 	return &recording->pending[number & (recording->room - 1)];
 }
@@ -88,10 +89,10 @@ u64 recording_begin(struct recording *recording, const struct sim_request *reque
 		recording->room = room ? 2 * room : LEAST_ROOM;
 		recording->pending = memory_zeroed(recording->room, sizeof(*old));
 		for (i = recording->first; i < recording->next; i++)
-			*pending_at(recording, i) = old[i & (room - 1)];
+			*pending_record_at(recording, i) = old[i & (room - 1)];
 		free(old);
 	}
-	*pending_at(recording, recording->next) = (struct pending_record){
+	*pending_record_at(recording, recording->next) = (struct pending_record){
 		.record = {
 			.t_ns = at_ns,
 			.off_sect = (u64)request->unit * recording->unit_sectors +
@@ -107,7 +108,7 @@ u64 recording_begin(struct recording *recording, const struct sim_request *reque
 	return recording->next++;
 }
 
-static void put_csv(struct recording *recording, const struct pending_record *pending)
+static void write_csv_row(struct recording *recording, const struct pending_record *pending)
 {
 	const struct aftl_record *record = &pending->record;
 	const struct recorded_end *end = &pending->end;
@@ -121,13 +122,13 @@ static void put_csv(struct recording *recording, const struct pending_record *pe
 		end->reason < AFTL_WAITS ? aftl_wait_names[end->reason] : "");
 }
 
-static void put_pending(struct recording *recording, struct pending_record *pending)
+static void write_pending_record(struct recording *recording, struct pending_record *pending)
 {
 	u64 units = DIV_ROUND_UP(pending->end.response_ns, LATENCY_UNIT_NS);
 
 	pending->record.lat_100ns = min_t(u64, units, U32_MAX);
 	if (recording->csv)
-		put_csv(recording, pending);
+		write_csv_row(recording, pending);
 	else if (!recording->failed)
 		recording->failed = record_put(recording->writer, &pending->record,
 					       &recording->error);
@@ -135,21 +136,21 @@ static void put_pending(struct recording *recording, struct pending_record *pend
 
 void recording_end(struct recording *recording, u64 number, const struct recorded_end *end)
 {
-	pending_at(recording, number)->end = *end;
-	pending_at(recording, number)->ended = true;
+	pending_record_at(recording, number)->end = *end;
+	pending_record_at(recording, number)->ended = true;
 	while (recording->first < recording->next &&
-	       pending_at(recording, recording->first)->ended)
-		put_pending(recording, pending_at(recording, recording->first++));
+	       pending_record_at(recording, recording->first)->ended)
+		write_pending_record(recording, pending_record_at(recording, recording->first++));
 }
 
-int recording_status(const struct recording *recording, struct aftl_error *error)
+int recording_get_error(const struct recording *recording, struct aftl_error *error)
 {
 	if (recording->failed)
 		*error = recording->error;
 	return recording->failed ? -EIO : 0;
 }
 
-static int finish_csv(struct recording *recording, struct aftl_error *error)
+static int finish_csv_recording(struct recording *recording, struct aftl_error *error)
 {
 	bool failed = ferror(recording->csv);
 
@@ -168,18 +169,18 @@ enum exit_code recording_finish(struct recording *recording, enum exit_code code
 
 	/* An interrupted run leaves requests without an end: their response times are unknown. */
 	while (any && recording->first < recording->next)
-		put_pending(recording, pending_at(recording, recording->first++));
+		write_pending_record(recording, pending_record_at(recording, recording->first++));
 	free(recording->pending);
 	recording->pending = NULL;
 	if (recording->writer && interrupted())
 		record_was_interrupted(recording->writer);
-	ret = recording->csv ? finish_csv(recording, &own) :
+	ret = recording->csv ? finish_csv_recording(recording, &own) :
 			       record_finish(recording->writer, &own);
 	recording->writer = NULL;
 	recording->csv = NULL;
 	recording->active = false;
 	if (!ret)
-		ret = recording_status(recording, &own);
+		ret = recording_get_error(recording, &own);
 	if (!ret && any && (!code || code >= EXIT_NOT_VERIFIED))
 		ret = output_file_commit(&recording->file, &own);
 	output_file_drop(&recording->file);

@@ -73,7 +73,7 @@ u64 recording_begin(struct recording *recording, const struct sim_request *reque
 void recording_end(struct recording *recording, u64 number, const struct recorded_end *end);
 
 /* Return 0, or the error number of the first write that failed, with its message in @error. */
-int recording_status(const struct recording *recording, struct aftl_error *error);
+int recording_get_error(const struct recording *recording, struct aftl_error *error);
 
 /**
  * recording_finish() - complete the file of a run, or discard it

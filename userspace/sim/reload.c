@@ -19,7 +19,7 @@ struct saved {
 	size_t taken;
 };
 
-static int put_bytes(void *host, const void *data, size_t bytes)
+static int append_snapshot_bytes(void *host, const void *data, size_t bytes)
 {
 	struct saved *saved = host;
 
@@ -32,7 +32,7 @@ static int put_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-static int take_bytes(void *host, void *data, size_t bytes)
+static int take_snapshot_bytes(void *host, void *data, size_t bytes)
 {
 	struct saved *saved = host;
 
@@ -43,21 +43,21 @@ static int take_bytes(void *host, void *data, size_t bytes)
 	return 0;
 }
 
-static int save_snapshot(struct aftl *ftl, void *to, struct aftl_error *error)
+static int save_snapshot_to_memory(struct aftl *ftl, void *to, struct aftl_error *error)
 {
 	struct saved *saved = to;
-	const struct aftl_snapshot_sink sink = { .write = put_bytes, .host = saved };
+	const struct aftl_snapshot_sink sink = { .write = append_snapshot_bytes, .host = saved };
 
 	saved->used = 0;
 	return aftl_save(ftl, &sink, error);
 }
 
-int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
-		     const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+int sim_drive_apply_change(struct sim_drive *drive, const struct sim_change *change,
+			   const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
 	struct aftl_config config = *aftl_config(drive->ftl);
 	struct saved saved = { .bytes = NULL };
-	const struct aftl_snapshot_source source = { .read = take_bytes, .host = &saved };
+	const struct aftl_snapshot_source source = { .read = take_snapshot_bytes, .host = &saved };
 	struct aftl *ftl;
 	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
 
@@ -66,7 +66,7 @@ int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 		return 0;
 	}
 	if (!ret)
-		ret = sim_drive_save(drive, save_snapshot, &saved, error);
+		ret = sim_drive_save(drive, save_snapshot_to_memory, &saved, error);
 	if (!ret)
 		ret = aftl_load_as(&ftl, &source, change->policy, &config, ops, host, error);
 	if (!ret) {

@@ -189,7 +189,7 @@ static void put_timings(struct json_writer *json, const struct sim_result *resul
 
 	json_object(json, "timing");
 	for (unsigned int i = 0; i < sim_timing_count; i++)
-		put_timing(json, sim_timings[i].name, sim_timing_of(result, i), bins);
+		put_timing(json, sim_timings[i].name, sim_timing_histogram(result, i), bins);
 	put_timing(json, "write_precise_response", &result->class_response[AFTL_PRECISE], bins);
 	put_timing(json, "write_approx_response", &result->class_response[AFTL_APPROX], bins);
 	put_waiting(json, "read_waiting", &stats->read_response, &stats->read_service);
@@ -399,8 +399,8 @@ static void put_yardstick(struct json_writer *json, const struct sim_result *res
 		json_u64(json, "erases", optimum->erases);
 		json_fixed(json, "reached", reached, 4);
 		json_fixed(json, "factor",
-			   scaled_ratio(sim_amplification(&result->stats.counters,
-							  result->geo.unit_bytes),
+			   scaled_ratio(sim_write_amplification(&result->stats.counters,
+								result->geo.unit_bytes),
 					reached, 10000), 4);
 	}
 	json_end_object(json);
@@ -439,7 +439,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	json_u64(json, "programmed_units", sim_programmed_units(counters));
 	json_u64(json, "host_write_bytes", counters->host_write_bytes);
 	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * result->geo.unit_bytes);
-	json_fixed(json, "total", sim_amplification(counters, result->geo.unit_bytes), 4);
+	json_fixed(json, "total", sim_write_amplification(counters, result->geo.unit_bytes), 4);
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		json_fixed(json, sim_cause_names[i],
 			   sim_amplification_by(counters, i, result->geo.unit_bytes), 4);
@@ -458,15 +458,15 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_luns(json, result);
 	put_queues(json, result, options->histogram);
 	if (options->slowest)
-		slowest_json(&result->slowest, json);
+		slowest_write_json(&result->slowest, json);
 	if (result->raid.members)
 		put_raid(json, &result->raid);
 	json_counters(json, &result->stats.counters);
-	sim_report_media(json, result);
+	sim_report_write_media_json(json, result);
 	json_end_object(json);
 }
 
-void sim_report_json(const struct sim_report *report, FILE *out)
+void sim_report_write_json(const struct sim_report *report, FILE *out)
 {
 	const struct sim_result *first = &report->results[0];
 	struct json_writer json;

@@ -90,7 +90,7 @@ static void put_page_map(struct json_writer *json, const struct sim_result *resu
 	json_end_object(json);
 }
 
-void sim_report_media(struct json_writer *json, const struct sim_result *result)
+void sim_report_write_media_json(struct json_writer *json, const struct sim_result *result)
 {
 	if (result->blocks)
 		put_block_table(json, result);

@@ -46,7 +46,7 @@ const char *const sim_cause_names[] = {
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
 
-u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause)
+u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause)
 {
 	const u64 *const units[] = {
 		&counters->programmed_host_units,    &counters->programmed_gc_units,
@@ -65,7 +65,7 @@ u64 sim_programmed_units(const struct aftl_counters *counters)
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
-		sum += sim_cause_units(counters, i);
+		sum += sim_units_by_cause(counters, i);
 	return sum;
 }
 
@@ -78,10 +78,10 @@ static u64 write_amplification_of(const struct aftl_counters *counters, u64 unit
 
 u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes)
 {
-	return write_amplification_of(counters, sim_cause_units(counters, cause), unit_bytes);
+	return write_amplification_of(counters, sim_units_by_cause(counters, cause), unit_bytes);
 }
 
-u64 sim_amplification(const struct aftl_counters *counters, u32 unit_bytes)
+u64 sim_write_amplification(const struct aftl_counters *counters, u32 unit_bytes)
 {
 	return write_amplification_of(counters, sim_programmed_units(counters), unit_bytes);
 }

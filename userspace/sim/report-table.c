@@ -35,7 +35,7 @@ struct line {
 
 /* Values as text */
 
-static void print_energy(char text[HUMAN_SIZE], u64 pj)
+static void format_energy(char text[HUMAN_SIZE], u64 pj)
 {
 	if (pj < 1000000000)
 		human_scaled(text, pj, 1000000, "uJ");
@@ -45,14 +45,14 @@ static void print_energy(char text[HUMAN_SIZE], u64 pj)
 		human_scaled(text, pj, 1000000000000ULL, "J ");
 }
 
-static void print_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
+static void format_table_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 {
 	switch (unit) {
 	case UNIT_TIME:
 		human_time(text, value);
 		break;
 	case UNIT_QUANTILE:
-		quantile_print(text, value);
+		quantile_format(text, value);
 		break;
 	case UNIT_FIXED4:
 		human_fixed(text, value, 4, "");
@@ -61,7 +61,7 @@ static void print_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 		human_fixed(text, value, 2, "% ");
 		break;
 	case UNIT_ENERGY:
-		print_energy(text, value);
+		format_energy(text, value);
 		break;
 	case UNIT_BYTES:
 		human_bytes(text, value);
@@ -83,63 +83,63 @@ static u64 table_counter(const struct sim_result *result, u32 index)
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 table_number(const struct sim_result *result, u32 offset)
+static u64 table_member_value(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
 
 #define NUMBER_AT(name) offsetof(struct sim_result, name)
 
-static u64 request_rate(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_request_rate(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->requests, result->elapsed_ns, 1000000000);
 }
 
-static u64 mean_time(const struct sim_result *result, u32 timing)
+static u64 table_mean_time(const struct sim_result *result, u32 timing)
 {
-	const struct aftl_histogram *histogram = sim_timing_of(result, timing);
+	const struct aftl_histogram *histogram = sim_timing_histogram(result, timing);
 
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
 static u64 table_quantile(const struct sim_result *result, u32 timing_and_share)
 {
-	return quantile_of(sim_timing_of(result, timing_and_share >> 16),
-			   timing_and_share & 0xffff);
+	return histogram_quantile_ns(sim_timing_histogram(result, timing_and_share >> 16),
+				     timing_and_share & 0xffff);
 }
 
-static u64 largest_time(const struct sim_result *result, u32 timing)
+static u64 table_largest_time(const struct sim_result *result, u32 timing)
 {
-	return sim_timing_of(result, timing)->largest;
+	return sim_timing_histogram(result, timing)->largest;
 }
 
-static u64 table_waiting(const struct sim_result *result, u32 response)
+static u64 table_mean_waiting_time(const struct sim_result *result, u32 response)
 {
-	const struct aftl_histogram *histogram = sim_timing_of(result, response);
-	u64 service = sim_timing_of(result, response + 1)->sum;
+	const struct aftl_histogram *histogram = sim_timing_histogram(result, response);
+	u64 service = sim_timing_histogram(result, response + 1)->sum;
 
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
 static u64 table_amplification(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	return sim_amplification(&result->stats.counters, result->geo.unit_bytes);
+	return sim_write_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
-static u64 amplification_by(const struct sim_result *result, u32 cause)
+static u64 table_amplification_by_cause(const struct sim_result *result, u32 cause)
 {
 	return sim_amplification_by(&result->stats.counters, cause, result->geo.unit_bytes);
 }
 
 /* Share of the units programmed for the host that went to the SLC cache. */
-static u64 cached_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_slc_cache_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
-static u64 map_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_map_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -147,7 +147,7 @@ static u64 map_miss_share(const struct sim_result *result, u32 unused __maybe_un
 }
 
 /* Number of SLC cache blocks at the end of the run. */
-static u64 cached_blocks(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_slc_cache_blocks(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 blocks = 0;
 	u32 i;
@@ -157,7 +157,7 @@ static u64 cached_blocks(const struct sim_result *result, u32 unused __maybe_unu
 	return blocks;
 }
 
-static u64 mean_utilisation(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_mean_utilisation(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 busy_ns = 0;
 	u32 i;
@@ -167,35 +167,35 @@ static u64 mean_utilisation(const struct sim_result *result, u32 unused __maybe_
 	return scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
 }
 
-static u64 mean_erases(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_mean_erases(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->erases.sum, result->erases.count, 10000);
 }
 
-static u64 mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return scaled_ratio(result->wear.sum, result->wear.count, 1);
 }
 
-static u64 table_lifetime(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_lifetime_factor(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
-static u64 mode_pages(const struct sim_result *result, u32 mode)
+static u64 table_mode_pages(const struct sim_result *result, u32 mode)
 {
 	return result->stats.mode_pages[mode];
 }
 
-static u64 class_pages(const struct sim_result *result, u32 class)
+static u64 table_class_pages(const struct sim_result *result, u32 class)
 {
 	return result->stats.class_pages[class];
 }
 
 /* Return a counter of the array per unit that the host wrote, in 1/10000. */
-static u64 raid_share(const struct sim_result *result, u32 index)
+static u64 table_raid_share(const struct sim_result *result, u32 index)
 {
 	const u64 *counters = (const u64 *)&result->raid.counters;
 
@@ -203,7 +203,7 @@ static u64 raid_share(const struct sim_result *result, u32 index)
 }
 
 /* Data and parity units written to the members per erase. */
-static u64 writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
 
@@ -219,35 +219,35 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", table_number, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "requests", table_member_value, UNIT_NUMBER, NUMBER_AT(requests) },
 	{ "failed", table_counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", table_number, UNIT_TIME, NUMBER_AT(elapsed_ns) },
-	{ "throughput", request_rate, UNIT_RATE, 0 },
-	{ "die utilisation", mean_utilisation, UNIT_PERCENT, 0 },
+	{ "simulated time", table_member_value, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "throughput", table_request_rate, UNIT_RATE, 0 },
+	{ "die utilisation", table_mean_utilisation, UNIT_PERCENT, 0 },
 };
 
 static const struct line read_lines[] = {
-	{ "read response, mean", mean_time, UNIT_TIME, READ_RESPONSE },
-	{ "  waiting, mean", table_waiting, UNIT_TIME, READ_RESPONSE },
-	{ "  service, mean", mean_time, UNIT_TIME, READ_SERVICE },
+	{ "read response, mean", table_mean_time, UNIT_TIME, READ_RESPONSE },
+	{ "  waiting, mean", table_mean_waiting_time, UNIT_TIME, READ_RESPONSE },
+	{ "  service, mean", table_mean_time, UNIT_TIME, READ_SERVICE },
 	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
 	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
 	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
-	{ "  max", largest_time, UNIT_TIME, READ_RESPONSE },
+	{ "  max", table_largest_time, UNIT_TIME, READ_RESPONSE },
 };
 
 static const struct line write_lines[] = {
-	{ "write response, mean", mean_time, UNIT_TIME, WRITE_RESPONSE },
-	{ "  waiting, mean", table_waiting, UNIT_TIME, WRITE_RESPONSE },
-	{ "  service, mean", mean_time, UNIT_TIME, WRITE_SERVICE },
+	{ "write response, mean", table_mean_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  waiting, mean", table_mean_waiting_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  service, mean", table_mean_time, UNIT_TIME, WRITE_SERVICE },
 	{ "  p50", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
 	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
 	{ "  p99.9", table_quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
-	{ "  max", largest_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  max", table_largest_time, UNIT_TIME, WRITE_RESPONSE },
 };
 
 static const struct line flush_lines[] = {
-	{ "flush response, mean", mean_time, UNIT_TIME, FLUSH_RESPONSE },
+	{ "flush response, mean", table_mean_time, UNIT_TIME, FLUSH_RESPONSE },
 	{ "  p99", table_quantile, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
 };
 
@@ -256,10 +256,10 @@ static const struct line flash_lines[] = {
 	{ "programs", table_counter, UNIT_NUMBER, COUNTER_AT(array_programs) },
 	{ "erases", table_counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
 	{ "  with low voltage", table_counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
-	{ "erase count, mean", mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", table_number, UNIT_NUMBER, NUMBER_AT(erases.largest) },
-	{ "wear in full erases, mean", mean_wear, UNIT_FIXED4, 0 },
-	{ "lifetime factor", table_lifetime, UNIT_FIXED4, 0 },
+	{ "erase count, mean", table_mean_erases, UNIT_FIXED4, 0 },
+	{ "  max", table_member_value, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "wear in full erases, mean", table_mean_wear, UNIT_FIXED4, 0 },
+	{ "lifetime factor", table_lifetime_factor, UNIT_FIXED4, 0 },
 	{ "energy of reads", table_counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
 	{ "  of programs", table_counter, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
 	{ "  of erases", table_counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
@@ -269,15 +269,15 @@ static const struct line flash_lines[] = {
 };
 
 static const struct line cache_lines[] = {
-	{ "host writes to the cache", cached_share, UNIT_PERCENT, 0 },
+	{ "host writes to the cache", table_slc_cache_share, UNIT_PERCENT, 0 },
 	{ "  blocks folded", table_counter, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
 	{ "  in idle time", table_counter, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
-	{ "  blocks in use at the end", cached_blocks, UNIT_NUMBER, 0 },
+	{ "  blocks in use at the end", table_slc_cache_blocks, UNIT_NUMBER, 0 },
 };
 
 static const struct line map_lines[] = {
 	{ "look-ups in the map", table_counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
-	{ "  that waited for the map", map_miss_share, UNIT_PERCENT, 0 },
+	{ "  that waited for the map", table_map_miss_share, UNIT_PERCENT, 0 },
 	{ "  map pages read for them", table_counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
 	{ "  map pages read to write", table_counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
 	{ "  map pages moved", table_counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
@@ -290,40 +290,40 @@ static const struct line recent_lines[] = {
 };
 
 static const struct line raid_lines[] = {
-	{ "data written to members", raid_share, UNIT_FIXED4, RAID_AT(data_units) },
-	{ "parity written", raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
-	{ "read for parity", raid_share, UNIT_FIXED4, RAID_AT(old_units) },
-	{ "writes per erase", writes_per_erase, UNIT_FIXED4, 0 },
+	{ "data written to members", table_raid_share, UNIT_FIXED4, RAID_AT(data_units) },
+	{ "parity written", table_raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
+	{ "read for parity", table_raid_share, UNIT_FIXED4, RAID_AT(old_units) },
+	{ "writes per erase", table_writes_per_erase, UNIT_FIXED4, 0 },
 };
 
 static const struct line memory_line = {
-	"memory of the device", table_number, UNIT_BYTES, NUMBER_AT(memory_bytes)
+	"memory of the device", table_member_value, UNIT_BYTES, NUMBER_AT(memory_bytes)
 };
 
 static const struct line cpu_line = {
-	"processor time", table_number, UNIT_TIME, NUMBER_AT(cpu_ns)
+	"processor time", table_member_value, UNIT_TIME, NUMBER_AT(cpu_ns)
 };
 
 static const struct line amplification_line = {
 	"write amplification", table_amplification, UNIT_FIXED4, 0
 };
 
-static u64 yardstick_lower(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_yardstick_lower(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_yardstick_lower(result) : 0;
 }
 
-static u64 yardstick_reached(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 table_yardstick_reached(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_yardstick_reached(result) : 0;
 }
 
 static const struct line yardstick_lines[] = {
-	{ "  with knowledge of the future", yardstick_reached, UNIT_FIXED4, 0 },
-	{ "  no less is possible", yardstick_lower, UNIT_FIXED4, 0 },
+	{ "  with knowledge of the future", table_yardstick_reached, UNIT_FIXED4, 0 },
+	{ "  no less is possible", table_yardstick_lower, UNIT_FIXED4, 0 },
 };
 
-static u64 queue_rate(const struct sim_result *result, u32 index)
+static u64 table_queue_rate(const struct sim_result *result, u32 index)
 {
 	const struct sim_queue *queue = &result->queues[index];
 
@@ -332,27 +332,27 @@ static u64 queue_rate(const struct sim_result *result, u32 index)
 }
 
 /* @what: queue << 17 | writes << 16 | quantile in 1/10000; quantile 0 is the mean. */
-static u64 queue_time(const struct sim_result *result, u32 what)
+static u64 table_queue_time(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];
 	const struct aftl_histogram *histogram = what >> 16 & 1 ? &queue->write_response :
 								  &queue->read_response;
 
 	if (what & 0xffff)
-		return quantile_of(histogram, what & 0xffff);
+		return histogram_quantile_ns(histogram, what & 0xffff);
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
 static const struct line queue_lines[] = {
-	{ "  read response, mean", queue_time, UNIT_TIME, 0 },
-	{ "  read response, p99", queue_time, UNIT_QUANTILE, 9900 },
-	{ "  write response, mean", queue_time, UNIT_TIME, 1 << 16 },
-	{ "  write response, p99", queue_time, UNIT_QUANTILE, 1 << 16 | 9900 },
+	{ "  read response, mean", table_queue_time, UNIT_TIME, 0 },
+	{ "  read response, p99", table_queue_time, UNIT_QUANTILE, 9900 },
+	{ "  write response, mean", table_queue_time, UNIT_TIME, 1 << 16 },
+	{ "  write response, p99", table_queue_time, UNIT_QUANTILE, 1 << 16 | 9900 },
 };
 
 /* Lines */
 
-static void put_ratio(struct text_table *table, enum unit unit, u64 value, u64 first)
+static void put_ratio_cell(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
 	/* The bins of quantiles are precise enough for two decimals of a ratio. */
 	bool binned = unit == UNIT_QUANTILE;
@@ -371,8 +371,8 @@ static void put_ratio(struct text_table *table, enum unit unit, u64 value, u64 f
 	text_table_cell(table, "%s", text);
 }
 
-static void put_line(struct text_table *table, const struct sim_report *report,
-		     const struct line *line)
+static void put_table_line(struct text_table *table, const struct sim_report *report,
+			   const struct line *line)
 {
 	char text[HUMAN_SIZE];
 
@@ -381,23 +381,23 @@ static void put_line(struct text_table *table, const struct sim_report *report,
 	for (unsigned int i = 0; i < report->count; i++) {
 		u64 value = line->value(&report->results[i], line->argument);
 
-		print_value(text, line->unit, value);
+		format_table_value(text, line->unit, value);
 		text_table_cell(table, "%s", text);
 		if (i)
-			put_ratio(table, line->unit, value,
-				  line->value(&report->results[0], line->argument));
+			put_ratio_cell(table, line->unit, value,
+				       line->value(&report->results[0], line->argument));
 	}
 }
 
-static void put_lines(struct text_table *table, const struct sim_report *report,
-		      const struct line *lines, unsigned int count)
+static void put_table_lines(struct text_table *table, const struct sim_report *report,
+			    const struct line *lines, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
-		put_line(table, report, &lines[i]);
+		put_table_line(table, report, &lines[i]);
 }
 
 /* Skip a line that is zero in all runs. */
-static bool any_value(const struct sim_report *report, const struct line *line)
+static bool has_any_run_value(const struct sim_report *report, const struct line *line)
 {
 	for (unsigned int i = 0; i < report->count; i++)
 		if (line->value(&report->results[i], line->argument))
@@ -405,16 +405,16 @@ static bool any_value(const struct sim_report *report, const struct line *line)
 	return false;
 }
 
-static void put_if_any(struct text_table *table, const struct sim_report *report,
-		       const struct line *line)
+static void put_line_if_not_zero(struct text_table *table, const struct sim_report *report,
+				 const struct line *line)
 {
-	if (any_value(report, line))
-		put_line(table, report, line);
+	if (has_any_run_value(report, line))
+		put_table_line(table, report, line);
 }
 
-static void put_named(struct text_table *table, const struct sim_report *report,
-		      const char *prefix, const char *const *names, unsigned int count,
-		      const struct line *like)
+static void put_named_lines(struct text_table *table, const struct sim_report *report,
+			    const char *prefix, const char *const *names, unsigned int count,
+			    const struct line *like)
 {
 	char title[64];
 	struct line line = *like;
@@ -423,50 +423,50 @@ static void put_named(struct text_table *table, const struct sim_report *report,
 	for (u32 i = 0; i < count; i++) {
 		scnprintf(title, sizeof(title), "%s%s", prefix, names[i]);
 		line.argument = i;
-		put_if_any(table, report, &line);
+		put_line_if_not_zero(table, report, &line);
 	}
 }
 
 /* All runs have the same number of queues, because device and stream are the same. */
-static void put_queues(struct text_table *table, const struct sim_report *report)
+static void put_queue_lines(struct text_table *table, const struct sim_report *report)
 {
 	char title[32];
-	struct line line = { title, queue_rate, UNIT_RATE, 0 };
+	struct line line = { title, table_queue_rate, UNIT_RATE, 0 };
 
 	for (u32 queue = 0; queue < report->results->queue_count; queue++) {
 		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
 		line.argument = queue;
-		put_line(table, report, &line);
+		put_table_line(table, report, &line);
 		for (u32 i = 0; i < ARRAY_SIZE(queue_lines); i++) {
 			struct line own = queue_lines[i];
 
 			own.argument |= queue << 17;
-			put_if_any(table, report, &own);
+			put_line_if_not_zero(table, report, &own);
 		}
 	}
 }
 
-static void put_pages(struct text_table *table, const struct sim_report *report)
+static void put_page_lines(struct text_table *table, const struct sim_report *report)
 {
-	const struct line by_cause = { NULL, amplification_by, UNIT_FIXED4, 0 };
-	const struct line by_mode = { NULL, mode_pages, UNIT_NUMBER, 0 };
-	const struct line by_class = { NULL, class_pages, UNIT_NUMBER, 0 };
+	const struct line by_cause = { NULL, table_amplification_by_cause, UNIT_FIXED4, 0 };
+	const struct line by_mode = { NULL, table_mode_pages, UNIT_NUMBER, 0 };
+	const struct line by_class = { NULL, table_class_pages, UNIT_NUMBER, 0 };
 
-	put_line(table, report, &amplification_line);
+	put_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
-		put_if_any(table, report, &yardstick_lines[i]);
-	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
+		put_line_if_not_zero(table, report, &yardstick_lines[i]);
+	put_named_lines(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
-		put_if_any(table, report, &cache_lines[i]);
+		put_line_if_not_zero(table, report, &cache_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
-		put_if_any(table, report, &map_lines[i]);
+		put_line_if_not_zero(table, report, &map_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
-		put_if_any(table, report, &recent_lines[i]);
-	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
-	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
+		put_line_if_not_zero(table, report, &recent_lines[i]);
+	put_named_lines(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
+	put_named_lines(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
 }
 
-static void print_kinds(const struct sim_result *result, FILE *out)
+static void print_block_kinds(const struct sim_result *result, FILE *out)
 {
 	bool any = false;
 
@@ -482,7 +482,7 @@ static void print_kinds(const struct sim_result *result, FILE *out)
 	fputs(any ? "" : " none", out);
 }
 
-static void print_streams(const struct sim_result *result, FILE *out)
+static void print_stream_statistics(const struct sim_result *result, FILE *out)
 {
 	bool any = false;
 
@@ -501,7 +501,7 @@ static void print_streams(const struct sim_result *result, FILE *out)
 }
 
 /* Print the statistics of FDP's log page: host writes, media writes, erases; then the events. */
-static void print_handle(const struct sim_result *result, unsigned int handle, FILE *out)
+static void print_handle_statistics(const struct sim_result *result, unsigned int handle, FILE *out)
 {
 	const struct aftl_handle_stats *stats = &result->stats.handles[handle];
 	const u64 units[] = { stats->host_units, stats->media_units, stats->erased_units,
@@ -518,15 +518,15 @@ static void print_handle(const struct sim_result *result, unsigned int handle, F
 		(unsigned long long)stats->partial_blocks);
 }
 
-static void print_handles(const struct sim_result *result, FILE *out)
+static void print_all_handle_statistics(const struct sim_result *result, FILE *out)
 {
 	u64 handles = result->config.placement_handles;
 
 	for (unsigned int i = 0; handles && i <= handles; i++)
-		print_handle(result, i, out);
+		print_handle_statistics(result, i, out);
 }
 
-static void print_zones(const struct sim_result *result, FILE *out)
+static void print_zone_statistics(const struct sim_result *result, FILE *out)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 	char size[HUMAN_SIZE];
@@ -544,7 +544,7 @@ static void print_zones(const struct sim_result *result, FILE *out)
 		(unsigned long long)counters->zone_append_requests);
 }
 
-static void print_device(const struct sim_result *result, FILE *out)
+static void print_device_description(const struct sim_result *result, FILE *out)
 {
 	char capacity[HUMAN_SIZE];
 	char physical[HUMAN_SIZE];
@@ -589,11 +589,11 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 }
 
 /* Print the runs with one seed. */
-static void print_runs(const struct sim_report *report, FILE *out)
+static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;
 
-	print_device(&report->results[0], out);
+	print_device_description(&report->results[0], out);
 	print_stream(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
 	text_table_row(&table);
@@ -603,22 +603,22 @@ static void print_runs(const struct sim_report *report, FILE *out)
 		if (i)
 			text_table_cell(&table, "%s", "");
 	}
-	put_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
-	if (any_value(report, &read_lines[0]))
-		put_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
-	if (any_value(report, &write_lines[0]))
-		put_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
-	if (any_value(report, &flush_lines[0]))
-		put_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
-	put_queues(&table, report);
-	put_pages(&table, report);
+	put_table_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
+	if (has_any_run_value(report, &read_lines[0]))
+		put_table_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
+	if (has_any_run_value(report, &write_lines[0]))
+		put_table_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
+	if (has_any_run_value(report, &flush_lines[0]))
+		put_table_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
+	put_queue_lines(&table, report);
+	put_page_lines(&table, report);
 	if (report->options->raid)
-		put_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));
-	put_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
-	put_line(&table, report, &memory_line);
+		put_table_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));
+	put_table_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
+	put_table_line(&table, report, &memory_line);
 	if (report->options->cpu)
-		put_line(&table, report, &cpu_line);
-	text_table_end(&table, out);
+		put_table_line(&table, report, &cpu_line);
+	text_table_print_and_free(&table, out);
 	fputc('\n', out);
 	for (unsigned int i = 0; i < report->count; i++) {
 		const struct sim_result *result = &report->results[i];
@@ -627,16 +627,16 @@ static void print_runs(const struct sim_report *report, FILE *out)
 			(unsigned long long)result->digest, result->verified ? ", verified" : "",
 			result->read_only ? ", read-only: it ran out of good blocks" : "",
 			result->interrupted ? ", interrupted" : "");
-		print_kinds(result, out);
-		print_streams(result, out);
-		print_handles(result, out);
-		print_zones(result, out);
+		print_block_kinds(result, out);
+		print_stream_statistics(result, out);
+		print_all_handle_statistics(result, out);
+		print_zone_statistics(result, out);
 	}
 	for (unsigned int i = 0; report->options->slowest && i < report->count; i++)
 		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
 }
 
-static unsigned int same_seed(const struct sim_result *results, unsigned int count)
+static unsigned int count_runs_of_same_seed(const struct sim_result *results, unsigned int count)
 {
 	unsigned int i;
 
@@ -645,16 +645,16 @@ static unsigned int same_seed(const struct sim_result *results, unsigned int cou
 	return i;
 }
 
-void sim_report_table(const struct sim_report *report, FILE *out)
+void sim_report_print_table(const struct sim_report *report, FILE *out)
 {
 	struct sim_report part = *report;
 
 	for (unsigned int done = 0; done < report->count; done += part.count) {
 		part.results = report->results + done;
-		part.count = same_seed(part.results, report->count - done);
+		part.count = count_runs_of_same_seed(part.results, report->count - done);
 		if (done)
 			fputc('\n', out);
-		print_runs(&part, out);
+		print_runs_of_seed(&part, out);
 	}
 	for (unsigned int i = 0; i < report->failed; i++) {
 		fputs(report->failures[i].policy, out);

@@ -43,10 +43,10 @@ struct sim_report {
 	bool interrupted;
 };
 
-void sim_report_table(const struct sim_report *report, FILE *out);
+void sim_report_print_table(const struct sim_report *report, FILE *out);
 /* Print the objects of --block-table and --page-map. */
-void sim_report_media(struct json_writer *json, const struct sim_result *result);
-void sim_report_json(const struct sim_report *report, FILE *out);
+void sim_report_write_media_json(struct json_writer *json, const struct sim_result *result);
+void sim_report_write_json(const struct sim_report *report, FILE *out);
 
 /* Wear of a full erase; wear counts in 1/10000 of it. */
 #define SIM_FULL_WEAR 10000
@@ -70,8 +70,8 @@ struct sim_timing {
 extern const struct sim_timing sim_timings[];
 extern const unsigned int sim_timing_count;
 
-static inline const struct aftl_histogram *sim_timing_of(const struct sim_result *result,
-							 unsigned int index)
+static inline const struct aftl_histogram *sim_timing_histogram(const struct sim_result *result,
+								unsigned int index)
 {
 	return (const void *)((const char *)&result->stats + sim_timings[index].offset);
 }
@@ -81,7 +81,7 @@ static inline const struct aftl_histogram *sim_timing_of(const struct sim_result
 #define SIM_CAUSES (SIM_PADDING + 1)
 
 extern const char *const sim_cause_names[];
-u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause);
+u64 sim_units_by_cause(const struct aftl_counters *counters, unsigned int cause);
 u64 sim_programmed_units(const struct aftl_counters *counters);
 
 /*
@@ -89,6 +89,6 @@ u64 sim_programmed_units(const struct aftl_counters *counters);
  * unit has @unit_bytes; 0 if all host writes were whole units, as those of a block device are.
  */
 u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes);
-u64 sim_amplification(const struct aftl_counters *counters, u32 unit_bytes);
+u64 sim_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);
 
 #endif

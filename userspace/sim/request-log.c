@@ -6,7 +6,7 @@
 
 #define LEAST_ROOM 4096
 
-static void grow_log(struct request_log *log)
+static void grow_request_log(struct request_log *log)
 {
 	u64 room = log->room ? 2 * log->room : LEAST_ROOM;
 
@@ -24,7 +24,7 @@ static void grow_log(struct request_log *log)
 	log->room = room;
 }
 
-u32 request_main_reason(const struct aftl_waits *waits)
+u32 request_main_wait_reason(const struct aftl_waits *waits)
 {
 	u32 most = AFTL_WAITS;
 
@@ -34,12 +34,12 @@ u32 request_main_reason(const struct aftl_waits *waits)
 	return most;
 }
 
-void request_log_begin(struct request_log *log, struct aftl_request *request)
+void request_log_add_request(struct request_log *log, struct aftl_request *request)
 {
 	u64 i = log->count;
 
 	if (i == log->room)
-		grow_log(log);
+		grow_request_log(log);
 	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
 	log->response_ns[i] = 0;
 	log->waiting_ns[i] = 0;
@@ -52,18 +52,18 @@ void request_log_begin(struct request_log *log, struct aftl_request *request)
 	log->queue[i] = request->queue;
 	log->failed[i] = 0;
 	log->reason[i] = AFTL_WAITS;
-	request_observed(request)->number = log->count++;
+	to_observed_request(request)->number = log->count++;
 }
 
-void request_log_end(struct request_log *log, struct aftl_request *request)
+void request_log_complete_request(struct request_log *log, struct aftl_request *request)
 {
-	const struct observed_request *observed = request_observed(request);
+	const struct observed_request *observed = to_observed_request(request);
 	u64 i = observed->number;
 
 	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
 	log->response_ns[i] = request->complete_ns - request->arrival_ns;
 	log->waiting_ns[i] = request_waiting_ns(request);
-	log->reason[i] = (u8)request_main_reason(&observed->waits);
+	log->reason[i] = (u8)request_main_wait_reason(&observed->waits);
 	log->lpn[i] = request->unit;
 	log->failed[i] = request->status != 0;
 }

@@ -62,7 +62,7 @@ struct observed_request {
 	struct aftl_waits waits;
 };
 
-static inline struct observed_request *request_observed(struct aftl_request *request)
+static inline struct observed_request *to_observed_request(struct aftl_request *request)
 {
 	return container_of(request, struct observed_request, request);
 }
@@ -82,13 +82,13 @@ static inline u64 request_waiting_ns(const struct aftl_request *request)
 }
 
 /* Return the enum aftl_wait that took most of the time; AFTL_WAITS if there was no wait. */
-u32 request_main_reason(const struct aftl_waits *waits);
+u32 request_main_wait_reason(const struct aftl_waits *waits);
 
 /* Reserve the next position for @request, a part of a struct observed_request. */
-void request_log_begin(struct request_log *log, struct aftl_request *request);
+void request_log_add_request(struct request_log *log, struct aftl_request *request);
 
 /* Store the complete @request. */
-void request_log_end(struct request_log *log, struct aftl_request *request);
+void request_log_complete_request(struct request_log *log, struct aftl_request *request);
 
 void request_log_release(struct request_log *log);
 

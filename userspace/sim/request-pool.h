@@ -29,7 +29,7 @@ void request_pool_release(struct request_pool *pool);
 /* Allocate more requests; return false at the limit. */
 bool request_pool_grow(struct request_pool *pool);
 
-static inline struct aftl_request *request_pool_take(struct request_pool *pool)
+static inline struct aftl_request *request_pool_take_request(struct request_pool *pool)
 {
 	struct aftl_request *request;
 
@@ -40,7 +40,7 @@ static inline struct aftl_request *request_pool_take(struct request_pool *pool)
 	return request;
 }
 
-static inline void request_pool_give(struct request_pool *pool, struct aftl_request *request)
+static inline void request_pool_return(struct request_pool *pool, struct aftl_request *request)
 {
 	request->next = pool->free;
 	pool->free = request;

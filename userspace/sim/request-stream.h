@@ -36,8 +36,8 @@ struct sim_request {
 };
 
 /* Let @request cover @sectors sectors from @first on; a unit has 2^@shift of them. */
-static inline void sim_request_place(struct sim_request *request, u64 first, u64 sectors,
-				     u32 shift)
+static inline void sim_request_set_sectors(struct sim_request *request, u64 first, u64 sectors,
+					   u32 shift)
 {
 	u64 mask = (1ULL << shift) - 1;
 	u64 end = first + sectors;
@@ -55,7 +55,7 @@ static inline u64 sim_request_sectors(const struct sim_request *request, u32 uni
 }
 
 /* Copy a request for a single FTL into a request of the core. */
-static inline void sim_request_give(struct aftl_request *to, const struct sim_request *from)
+static inline void sim_request_copy_to_core(struct aftl_request *to, const struct sim_request *from)
 {
 	to->unit = (u32)from->unit;
 	to->units = from->units;
@@ -70,7 +70,7 @@ static inline void sim_request_give(struct aftl_request *to, const struct sim_re
 }
 
 /* Return the request of the stream that @from was. */
-static inline struct sim_request sim_request_take(const struct aftl_request *from)
+static inline struct sim_request sim_request_from_core(const struct aftl_request *from)
 {
 	return (struct sim_request){
 		.unit = from->unit,
@@ -86,7 +86,7 @@ static inline struct sim_request sim_request_take(const struct aftl_request *fro
 	};
 }
 
-static inline u32 sim_unit_sectors(const struct aftl_geometry *geo)
+static inline u32 sim_sectors_per_unit(const struct aftl_geometry *geo)
 {
 	return geo->unit_bytes / AFTL_SECTOR_BYTES;
 }
@@ -94,7 +94,7 @@ static inline u32 sim_unit_sectors(const struct aftl_geometry *geo)
 /* Return log2 of the sectors in a unit. */
 static inline u32 sim_unit_shift(const struct aftl_geometry *geo)
 {
-	return (u32)__builtin_ctz(sim_unit_sectors(geo));
+	return (u32)__builtin_ctz(sim_sectors_per_unit(geo));
 }
 
 /**

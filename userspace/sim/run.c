@@ -54,7 +54,7 @@ struct run {
 
 /* Host operations for the core */
 
-static void host_complete(void *host, struct aftl_request *request)
+static void run_host_complete(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
 	u64 response_ns = request->complete_ns - request->arrival_ns;
@@ -64,14 +64,14 @@ static void host_complete(void *host, struct aftl_request *request)
 	if (request->op <= AFTL_OP_WRITE)
 		settling_add(&run->settling, response_ns);
 	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE) {
-		struct sim_request ended = sim_request_take(request);
+		struct sim_request ended = sim_request_from_core(request);
 
 		sim_queue_count(run->queues, &ended, run->drive.geo, response_ns);
 	}
-	sim_drive_give(&run->drive, request);
+	sim_drive_complete_request(&run->drive, request);
 }
 
-static int stop_between_slices(void *host)
+static int run_host_yield(void *host)
 {
 	(void)host;
 	return stop_requested() ? -EINTR : 0;
@@ -79,32 +79,32 @@ static int stop_between_slices(void *host)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_later,
+	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.pause = stop_between_slices,
-	.complete = host_complete,
+	.pause = run_host_yield,
+	.complete = run_host_complete,
 };
 
-static void reset_stats(struct run *run)
+static void reset_run_statistics(struct run *run)
 {
 	aftl_reset_stats(run->drive.ftl);
 	memset(run->class_response, 0, sizeof(run->class_response));
 	if (run->queues)
 		memset(run->queues, 0, AFTL_QUEUES_MAX * sizeof(*run->queues));
-	settling_begin(&run->settling);
+	settling_init(&run->settling);
 	run->slowest.count = 0;
 }
 
 /* Leave out the filling, which takes no device time, and the warm-up. */
-static void host_array(void *host, const struct aftl_array_event *event)
+static void run_host_array(void *host, const struct aftl_array_event *event)
 {
 	struct run *run = host;
 
 	if (run->drive.stream && run->drive.submitted >= run->warmup)
-		timeline_put(run->timeline, event);
+		timeline_add_event(run->timeline, event);
 }
 
-static struct aftl_waits *host_waits(void *host, struct aftl_request *request)
+static struct aftl_waits *run_host_waits(void *host, struct aftl_request *request)
 {
 	(void)host;
 	return sim_drive_waits(request);
@@ -115,21 +115,21 @@ static struct aftl_waits *host_waits(void *host, struct aftl_request *request)
 /* No request is complete when aftl_submit() returns. */
 static int record_request(struct run *run, struct aftl_request *request, struct aftl_error *error)
 {
-	const struct sim_request wanted = sim_request_take(request);
+	const struct sim_request wanted = sim_request_from_core(request);
 	u64 at_ns = request->arrival_ns - run->drive.base_ns;
 
-	request_observed(request)->record = recording_begin(&run->record, &wanted, at_ns);
-	return recording_status(&run->record, error);
+	to_observed_request(request)->record = recording_begin(&run->record, &wanted, at_ns);
+	return recording_get_error(&run->record, error);
 }
 
-static void observe_event(struct sim_drive *drive, struct observed_request *observed)
+static void observe_completed_request(struct sim_drive *drive, struct observed_request *observed)
 {
 	struct run *run = container_of(drive, struct run, drive);
 	const struct aftl_request *request = &observed->request;
 	const struct recorded_end end = {
 		.response_ns = request->complete_ns - request->arrival_ns,
 		.waiting_ns = request_waiting_ns(request),
-		.reason = request_main_reason(&observed->waits),
+		.reason = request_main_wait_reason(&observed->waits),
 	};
 
 	if (run->record.active)
@@ -138,15 +138,15 @@ static void observe_event(struct sim_drive *drive, struct observed_request *obse
 		slowest_put(&run->slowest, observed, drive->geo->unit_bytes, drive->base_ns);
 }
 
-bool sim_look_around(struct progress *progress, u64 submitted)
+bool sim_show_progress_or_stop(struct progress *progress, u64 submitted)
 {
 	if (submitted % LOOK_AROUND_EVERY)
 		return false;
-	progress_step(progress, submitted);
+	progress_report(progress, submitted);
 	return interrupted();
 }
 
-u64 sim_last_of_die(const struct sim_options *options)
+u64 sim_requests_before_die_fails(const struct sim_options *options)
 {
 	if (options->die_dies == SIM_DIES_NEVER)
 		return U64_MAX;
@@ -154,27 +154,27 @@ u64 sim_last_of_die(const struct sim_options *options)
 }
 
 /* Requests in flight when the warm-up ends count in the statistics. */
-static int begin_next(struct run *run, struct aftl_error *error)
+static int begin_next_request(struct run *run, struct aftl_error *error)
 {
 	u64 now = run->drive.submitted;
 
 	if (now == run->dies_at && aftl_fail_lun(run->drive.ftl, run->drive.geo->luns - 1))
 		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
 	if (now == run->warmup)
-		reset_stats(run);
+		reset_run_statistics(run);
 	run->next = max(run->warmup, run->dies_at) > now ? max(run->warmup, run->dies_at) : U64_MAX;
 	return 0;
 }
 
-static int note_submission(struct sim_drive *drive, struct aftl_request *request,
-			   struct aftl_error *error)
+static int observe_submitted_request(struct sim_drive *drive, struct aftl_request *request,
+				     struct aftl_error *error)
 {
 	struct run *run = container_of(drive, struct run, drive);
 
 	if (drive->submitted == run->next && request != drive->beside.request &&
-	    begin_next(run, error))
+	    begin_next_request(run, error))
 		return -EIO;
-	run->drive.ended |= sim_look_around(&run->progress, run->drive.submitted);
+	run->drive.ended |= sim_show_progress_or_stop(&run->progress, run->drive.submitted);
 	return run->record.active ? record_request(run, request, error) : 0;
 }
 
@@ -185,17 +185,17 @@ enum exit_code sim_exit_code(int ret)
 	return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-int sim_blame_fill(int ret, struct aftl_error *error)
+int sim_report_fill_failure(int ret, struct aftl_error *error)
 {
 	return aftl_fail(error, ret,
 			 "the device ran out of free blocks while it was filled; raise op or lower fill_valid");
 }
 
-static enum exit_code fill_device(struct run *run, struct aftl_error *error)
+static enum exit_code precondition_run_device(struct run *run, struct aftl_error *error)
 {
 	int ret = aftl_fill(run->drive.ftl);
 
-	return ret ? sim_exit_code(sim_blame_fill(ret, error)) : EXIT_DONE;
+	return ret ? sim_exit_code(sim_report_fill_failure(ret, error)) : EXIT_DONE;
 }
 
 struct sim_queue *sim_queues_create(const struct sim_options *options,
@@ -207,8 +207,8 @@ struct sim_queue *sim_queues_create(const struct sim_options *options,
 	return memory_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
 }
 
-static enum exit_code make_device(struct run *run, const struct aftl_policy_type *policy,
-				  struct aftl_error *error)
+static enum exit_code create_run_device(struct run *run, const struct aftl_policy_type *policy,
+					struct aftl_error *error)
 {
 	struct aftl **ftl = &run->drive.ftl;
 	int ret;
@@ -218,7 +218,7 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 		if (ret)
 			return exit_code_of_input(ret);
 		/* Drop the saved statistics of the loaded device. */
-		reset_stats(run);
+		reset_run_statistics(run);
 	} else {
 		ret = aftl_create(ftl, &run->options->config, policy, &run->ops, run, error);
 		if (ret)
@@ -226,13 +226,13 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 	}
 	run->drive.geo = aftl_geometry(*ftl);
 	run->queues = sim_queues_create(run->options, aftl_config(*ftl));
-	return run->options->load ? EXIT_DONE : fill_device(run, error);
+	return run->options->load ? EXIT_DONE : precondition_run_device(run, error);
 }
 
 /* Files */
 
 /* Open the outputs before any long work, so that a wrong name is reported at once. */
-static int begin_files(struct run *run, struct aftl_error *error)
+static int open_output_files(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	int ret = 0;
@@ -245,7 +245,7 @@ static int begin_files(struct run *run, struct aftl_error *error)
 	return ret;
 }
 
-static int open_record(struct run *run, struct aftl_error *error)
+static int open_record_of_run(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = run->drive.geo;
 
@@ -254,14 +254,14 @@ static int open_record(struct run *run, struct aftl_error *error)
 	return recording_open(&run->record, run->drive.stream, geo, geo->units, error);
 }
 
-static enum exit_code open_stream(struct run *run, struct aftl_error *error)
+static enum exit_code open_run_stream(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	int ret = sim_drive_open(&run->drive, options, error);
 
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
-	return open_record(run, error) ? EXIT_FAILED : EXIT_DONE;
+	return open_record_of_run(run, error) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* Results */
@@ -278,7 +278,7 @@ u64 sim_processor_ns(void)
 	return (u64)clock() * (1000000000ULL / CLOCKS_PER_SEC);
 }
 
-static void add_to_spread(struct sim_spread *spread, u64 value)
+static void add_value_to_spread(struct sim_spread *spread, u64 value)
 {
 	if (!spread->count || value < spread->smallest)
 		spread->smallest = value;
@@ -287,7 +287,7 @@ static void add_to_spread(struct sim_spread *spread, u64 value)
 	spread->count++;
 }
 
-void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result)
+void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result)
 {
 	const struct aftl_block *block = aftl_media(ftl)->blocks;
 	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
@@ -297,13 +297,13 @@ void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result)
 			result->bad_blocks++;
 			continue;
 		}
-		add_to_spread(&result->erases, block->erases);
-		add_to_spread(&result->wear, block->wear);
+		add_value_to_spread(&result->erases, block->erases);
+		add_value_to_spread(&result->wear, block->wear);
 	}
 }
 
 /* Include the configured queues and any other queue that was used. */
-void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
+void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
 	if (!queues)
 		return;
@@ -315,7 +315,7 @@ void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_r
 			result->queue_count = i + 1;
 }
 
-void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
+void sim_collect_zones(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
 
@@ -323,7 +323,7 @@ void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
-static void survey_device(struct run *run, struct sim_result *result)
+static void collect_device_result(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
 
@@ -346,20 +346,20 @@ static void survey_device(struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_read_only(ftl);
-	sim_survey_zones(ftl, result);
+	sim_collect_zones(ftl, result);
 	result->interrupted = interrupted();
-	sim_survey_blocks(ftl, result);
+	sim_collect_blocks(ftl, result);
 	result->luns = memory_zeroed(run->drive.geo->luns, sizeof(*result->luns));
 	for (u32 i = 0; i < run->drive.geo->luns; i++)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
-	sim_survey_queues(run->queues, run->drive.tenants.count, result);
+	sim_collect_queues(run->queues, run->drive.tenants.count, result);
 	result->slowest = run->slowest;
 	run->slowest.requests = NULL;
-	media_copy(ftl, run->options, result);
+	media_copy_all(ftl, run->options, result);
 }
 
-static enum exit_code verify_device(const struct run *run, struct sim_result *result,
-				    struct aftl_error *error)
+static enum exit_code check_run_device(const struct run *run, struct sim_result *result,
+				       struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -375,14 +375,14 @@ static enum exit_code verify_device(const struct run *run, struct sim_result *re
 
 /* Saving */
 
-static int save_to_file(struct aftl *ftl, void *to, struct aftl_error *error)
+static int save_device_snapshot(struct aftl *ftl, void *to, struct aftl_error *error)
 {
 	return device_file_save(ftl, to, error);
 }
 
-static int save_device(struct run *run, struct sim_result *result, struct aftl_error *error)
+static int save_device_file(struct run *run, struct sim_result *result, struct aftl_error *error)
 {
-	int ret = sim_drive_save(&run->drive, save_to_file, &run->dump, error);
+	int ret = sim_drive_save(&run->drive, save_device_snapshot, &run->dump, error);
 
 	result->digest = aftl_digest(run->drive.ftl);
 	return ret ? ret : output_file_commit(&run->dump, error);
@@ -391,12 +391,12 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 /* The run itself */
 
 /* Statistics restart after a change that replaces the device. */
-static enum exit_code change_device(struct run *run, const struct sim_change *change,
-				    struct aftl_error *error)
+static enum exit_code apply_run_change(struct run *run, const struct sim_change *change,
+				       struct aftl_error *error)
 {
 	const struct aftl *before = run->drive.ftl;
 	struct aftl_error cause;
-	int ret = sim_drive_change(&run->drive, change, &run->ops, run, &cause);
+	int ret = sim_drive_apply_change(&run->drive, change, &run->ops, run, &cause);
 
 	if (ret) {
 		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
@@ -405,13 +405,13 @@ static enum exit_code change_device(struct run *run, const struct sim_change *ch
 	}
 	if (run->drive.ftl != before) {
 		run->warmup = max(run->warmup, run->drive.submitted);
-		reset_stats(run);
+		reset_run_statistics(run);
 	}
 	return EXIT_DONE;
 }
 
 /* If the stream ends before a change, that change and the later ones are skipped. */
-static enum exit_code go_through_changes(struct run *run, struct aftl_error *error)
+static enum exit_code run_with_changes(struct run *run, struct aftl_error *error)
 {
 	const struct sim_changes *changes = &run->options->changes;
 	enum exit_code code = EXIT_DONE;
@@ -420,11 +420,11 @@ static enum exit_code go_through_changes(struct run *run, struct aftl_error *err
 	for (u32 i = 0; i < changes->count && !code && !interrupted(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
-		code = sim_drive_to(&run->drive, change->at, U64_MAX, error) ? EXIT_FAILED :
+		code = sim_drive_run_to(&run->drive, change->at, U64_MAX, error) ? EXIT_FAILED :
 									       EXIT_DONE;
 		if (code || run->drive.submitted < change->at)
 			break;
-		code = change_device(run, change, error);
+		code = apply_run_change(run, change, error);
 	}
 	run->drive.limit = limit;
 	run->drive.ended = interrupted();
@@ -469,23 +469,23 @@ static enum exit_code drive_with_progress(struct run *run, struct aftl_error *er
 
 	progress_begin(&run->progress, sim_progress_when(run->options),
 		       aftl_policy_type(run->drive.ftl)->name, total);
-	code = go_through_changes(run, error);
+	code = run_with_changes(run, error);
 	if (!code)
-		code = sim_drive_all(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
+		code = sim_drive_run_all(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
 	progress_end(&run->progress);
 	return code;
 }
 
-static enum exit_code run_stream(struct run *run, struct sim_result *result,
-				 struct aftl_error *error)
+static enum exit_code run_device_stream(struct run *run, struct sim_result *result,
+					struct aftl_error *error)
 {
 	u64 begin_ns = sim_processor_ns();
 	enum exit_code code;
 
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
 	run->drive.ended = interrupted();
-	sim_drive_begin(&run->drive);
-	timeline_device(run->timeline, run->drive.ftl);
+	sim_drive_begin_measuring(&run->drive);
+	timeline_begin_device(run->timeline, run->drive.ftl);
 	code = arm_faults(run, error);
 	if (!code)
 		code = drive_with_progress(run, error);
@@ -494,12 +494,12 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	note_idle_faults(run);
 	if (!interrupted())
 		aftl_advance(run->drive.ftl, run->options->until);
-	timeline_device_end(run->timeline);
+	timeline_end_device(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	survey_device(run, result);
-	if (run->options->dump && save_device(run, result, error))
+	collect_device_result(run, result);
+	if (run->options->dump && save_device_file(run, result, error))
 		return EXIT_FAILED;
-	code = verify_device(run, result, error);
+	code = check_run_device(run, result, error);
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
@@ -510,13 +510,13 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	struct run run = {
 		.options = options,
 		.drive = {
-			.note = note_submission,
-			.observe = observe_event,
+			.note = observe_submitted_request,
+			.observe = observe_completed_request,
 			.observes = options->log || options->record || options->slowest,
 		},
 		.warmup = options->warmup,
-		.dies_at = sim_last_of_die(options),
-		.next = min(options->warmup ? : U64_MAX, sim_last_of_die(options)),
+		.dies_at = sim_requests_before_die_fails(options),
+		.next = min(options->warmup ? : U64_MAX, sim_requests_before_die_fails(options)),
 		.timeline = timeline,
 		.begin_cpu_ns = sim_processor_ns(),
 	};
@@ -532,17 +532,18 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	}
 	run.ops = host_ops;
 	if (run.timeline)
-		run.ops.array = host_array;
+		run.ops.array = run_host_array;
 	if (run.drive.observes)
-		run.ops.waits = host_waits;
-	settling_begin(&run.settling);
-	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
+		run.ops.waits = run_host_waits;
+	settling_init(&run.settling);
+	code = open_output_files(&run, error) ? EXIT_FAILED :
+						create_run_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))
 		code = EXIT_USAGE;
 	if (!code)
-		code = open_stream(&run, error);
+		code = open_run_stream(&run, error);
 	if (!code)
-		code = run_stream(&run, result, error);
+		code = run_device_stream(&run, result, error);
 	code = recording_finish(&run.record, code, error);
 	output_file_drop(&run.dump);
 	sim_drive_close(&run.drive);

@@ -161,10 +161,10 @@ void sim_result_release(struct sim_result *result);
 enum exit_code sim_exit_code(int ret);
 
 /* Set the error message for an error of aftl_fill() and return the error. */
-int sim_blame_fill(int ret, struct aftl_error *error);
+int sim_report_fill_failure(int ret, struct aftl_error *error);
 
 /* Return the number of the request with which the last die fails; U64_MAX: never. */
-u64 sim_last_of_die(const struct sim_options *options);
+u64 sim_requests_before_die_fails(const struct sim_options *options);
 
 enum progress_when sim_progress_when(const struct sim_options *options);
 
@@ -178,23 +178,23 @@ static inline void sim_queue_count(struct sim_queue *queues, const struct sim_re
 {
 	struct sim_queue *queue = &queues[request->queue];
 
-	queue->bytes += sim_request_sectors(request, sim_unit_sectors(geo)) * AFTL_SECTOR_BYTES;
+	queue->bytes += sim_request_sectors(request, sim_sectors_per_unit(geo)) * AFTL_SECTOR_BYTES;
 	aftl_histogram_add(request->op == AFTL_OP_READ ? &queue->read_response :
 							 &queue->write_response,
 			   response_ns);
 }
 
 /* Copy @queues, unless NULL, into @result. */
-void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
+void sim_collect_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
 
 /* Add the wear of the blocks of @ftl to @result. */
-void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);
+void sim_collect_blocks(const struct aftl *ftl, struct sim_result *result);
 
 /* Add the states of the zones of @ftl to @result. */
-void sim_survey_zones(const struct aftl *ftl, struct sim_result *result);
+void sim_collect_zones(const struct aftl *ftl, struct sim_result *result);
 
 /* Every few thousand requests: update @progress; return true if the user pressed Ctrl-C. */
-bool sim_look_around(struct progress *progress, u64 submitted);
+bool sim_show_progress_or_stop(struct progress *progress, u64 submitted);
 
 /* Return the processor time of this program. */
 u64 sim_processor_ns(void);

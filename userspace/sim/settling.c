@@ -12,12 +12,12 @@
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
 
-void settling_begin(struct settling *settling)
+void settling_init(struct settling *settling)
 {
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void join_neighbours(struct settling *settling)
+static void join_neighbour_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -33,40 +33,40 @@ void settling_close_batch(struct settling *settling)
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		join_neighbours(settling);
+		join_neighbour_batches(settling);
 }
 
 /* Numbers arrive in any order, so that all batches may hold times. */
-static void merge_batches(struct settling *settling)
+static void merge_settling_batches(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	join_neighbours(settling);
+	join_neighbour_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
-void settling_put(struct settling *settling, u64 number, u64 response_ns)
+void settling_add_numbered(struct settling *settling, u64 number, u64 response_ns)
 {
 	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
-		merge_batches(settling);
+		merge_settling_batches(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
-void settling_join(struct settling *sum, const struct settling *other)
+void settling_add_other(struct settling *sum, const struct settling *other)
 {
 	u64 ratio;
 
 	while (sum->batch < other->batch)
-		merge_batches(sum);
+		merge_settling_batches(sum);
 	ratio = sum->batch / other->batch;
 	for (u32 i = 0; i < SETTLING_BATCHES; i++)
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
 }
 
-void settling_close(struct settling *settling, u64 count)
+void settling_find_warmup(struct settling *settling, u64 count)
 {
 	while (count / settling->batch >= SETTLING_BATCHES)
-		merge_batches(settling);
+		merge_settling_batches(settling);
 	settling->count = (u32)(count / settling->batch);
 	settling->in_last = count % settling->batch;
 	settling->last_ns = settling->sums_ns[settling->count];
@@ -86,7 +86,7 @@ struct rest {
 };
 
 /* Add up batches to groups; @sums is zeroed. Scale the sums to 32 bits. */
-static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
+static u32 sum_batch_groups(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
 	u64 largest = 0;
@@ -102,12 +102,12 @@ static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 }
 
 /* The squared standard error is this value divided by the cube of @groups. */
-static __uint128_t squared_error(const struct rest *rest)
+static __uint128_t squared_standard_error(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
 }
 
-static u64 cube_of(u64 value)
+static u64 cube_of_u64(u64 value)
 {
 	return value * value * value;
 }
@@ -116,7 +116,7 @@ static u64 cube_of(u64 value)
  * Return the groups that the best cut leaves: a cut at the start, or, backwards, at the end. A
  * rest of few groups may agree by chance and is not considered.
  */
-static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
+static struct rest find_best_cut(const u64 *sums, u32 count, bool backwards)
 {
 	struct rest rest = { .groups = 0 };
 	struct rest best = { .groups = 0 };
@@ -127,17 +127,17 @@ static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 		rest.groups++;
 		rest.sum += sum;
 		rest.squares += (__uint128_t)sum * sum;
-		/* No overflow: squared_error() has 78 bits, cubes have 21. */
+		/* No overflow: squared_standard_error() has 78 bits, cubes have 21. */
 		if (rest.groups > count / KEPT &&
-		    (!best.groups || (squared_error(&rest) * cube_of(best.groups) <=
-				      squared_error(&best) * cube_of(rest.groups))))
+		    (!best.groups || (squared_standard_error(&rest) * cube_of_u64(best.groups) <=
+				      squared_standard_error(&best) * cube_of_u64(rest.groups))))
 			best = rest;
 	}
 	return best;
 }
 
 /* Return the relative difference of the mean of all groups and of @best, in 1/10000. */
-static u64 relative_bias(const u64 *sums, u32 count, const struct rest *best)
+static u64 relative_warmup_bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
@@ -163,13 +163,13 @@ struct settling_verdict settling_judge(const struct settling *settling)
 
 	if (!verdict.known)
 		return verdict;
-	count = group_sums(settling, sums);
-	late = best_rest(sums, count, false);
+	count = sum_batch_groups(settling, sums);
+	late = find_best_cut(sums, count, false);
 	cut = count - late.groups;
-	early = best_rest(sums + cut, late.groups, true);
-	end_off = relative_bias(sums + cut, late.groups, &early);
+	early = find_best_cut(sums + cut, late.groups, true);
+	end_off = relative_warmup_bias(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
-	verdict.off = max(relative_bias(sums, count, &late), end_off);
+	verdict.off = max(relative_warmup_bias(sums, count, &late), end_off);
 	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
 	return verdict;
 }

@@ -42,7 +42,7 @@ struct settling_verdict {
 	u64 off;
 };
 
-void settling_begin(struct settling *settling);
+void settling_init(struct settling *settling);
 void settling_close_batch(struct settling *settling);
 struct settling_verdict settling_judge(const struct settling *settling);
 
@@ -54,17 +54,17 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 }
 
 /**
- * settling_put() - add a response time by its number in the series, in any order
- * @settling: one of several that share a series; not usable before settling_close()
+ * settling_add_numbered() - add a response time by its number in the series, in any order
+ * @settling: one of several that share a series; not usable before settling_find_warmup()
  * @number: number of the request; other members may have the smaller ones
  * @response_ns: response time
  */
-void settling_put(struct settling *settling, u64 number, u64 response_ns);
+void settling_add_numbered(struct settling *settling, u64 number, u64 response_ns);
 
 /* Add the times of @other, whose numbers are disjoint, to @sum. */
-void settling_join(struct settling *sum, const struct settling *other);
+void settling_add_other(struct settling *sum, const struct settling *other);
 
 /* Numbers below @count were put: convert to the state that settling_add() in order would give. */
-void settling_close(struct settling *settling, u64 count);
+void settling_find_warmup(struct settling *settling, u64 count);
 
 #endif

@@ -2,7 +2,7 @@
 #include "checked-memory.h"
 #include "shard-cut.h"
 
-static struct shard_work *add_work(struct shard_list *list)
+static struct shard_work *add_shard_work(struct shard_list *list)
 {
 	if (list->count == list->room) {
 		list->room = list->room ? 2 * list->room : 256;
@@ -11,9 +11,9 @@ static struct shard_work *add_work(struct shard_list *list)
 	return &list->work[list->count++];
 }
 
-void shard_order(struct shard_list *list, u8 order, u64 at_ns)
+void shard_list_add_order(struct shard_list *list, u8 order, u64 at_ns)
 {
-	*add_work(list) = (struct shard_work){ .request = { .time_ns = at_ns, .op = order } };
+	*add_shard_work(list) = (struct shard_work){ .request = { .time_ns = at_ns, .op = order } };
 }
 
 static bool is_discard(const struct sim_request *request)
@@ -21,28 +21,28 @@ static bool is_discard(const struct sim_request *request)
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
 
-static bool of_zone(const struct sim_request *request)
+static bool is_zone_command(const struct sim_request *request)
 {
 	return request->op >= AFTL_OPS;
 }
 
 /* Return the number of parts of a request. */
-static u32 count_parts(const struct aftl_shards *layout, const struct sim_request *request)
+static u32 count_shard_parts(const struct aftl_shards *layout, const struct sim_request *request)
 {
 	u64 first = (u64)request->unit >> layout->chunk_shift;
 	u64 last = ((u64)request->unit + request->units - 1) >> layout->chunk_shift;
 
 	if (request->op == AFTL_OP_FLUSH)
 		return layout->count;
-	if (of_zone(request))
+	if (is_zone_command(request))
 		return 1;
 	return is_discard(request) ? min(last - first + 1, (u64)layout->count) : last - first + 1;
 }
 
-static struct shard_work *add_part(struct shard_list *list, const struct shard_work *like,
-				   u32 part, u32 unit, u32 units)
+static struct shard_work *add_request_part(struct shard_list *list, const struct shard_work *like,
+					   u32 part, u32 unit, u32 units)
 {
-	struct shard_work *work = add_work(list);
+	struct shard_work *work = add_shard_work(list);
 
 	*work = *like;
 	work->request.unit = unit;
@@ -52,7 +52,7 @@ static struct shard_work *add_part(struct shard_list *list, const struct shard_w
 }
 
 /* A part that lacks the first unit of the request begins with a whole one; the last likewise. */
-static void skip_in_part(struct shard_work *work, bool first, bool last)
+static void set_part_skips(struct shard_work *work, bool first, bool last)
 {
 	if (!first)
 		work->request.head_skip = 0;
@@ -60,16 +60,16 @@ static void skip_in_part(struct shard_work *work, bool first, bool last)
 		work->request.tail_skip = 0;
 }
 
-static void flush_all(struct shard_list *lists, const struct aftl_shards *layout,
-		      const struct shard_work *like)
+static void add_flush_to_all_shards(struct shard_list *lists, const struct aftl_shards *layout,
+				    const struct shard_work *like)
 {
 	for (u32 i = 0; i < layout->count; i++)
-		add_part(&lists[i], like, i, 0, 0);
+		add_request_part(&lists[i], like, i, 0, 0);
 }
 
 /* A contiguous range of the device is a contiguous range in each shard. */
-static void share_out(struct shard_list *lists, const struct aftl_shards *layout,
-		      const struct shard_work *like)
+static void split_among_shards(struct shard_list *lists, const struct aftl_shards *layout,
+			       const struct shard_work *like)
 {
 	u64 begin = like->request.unit;
 	u64 end = begin + like->request.units;
@@ -80,14 +80,14 @@ static void share_out(struct shard_list *lists, const struct aftl_shards *layout
 		u32 units = aftl_shard_lpns_below(layout, i, end) - first;
 
 		if (units)
-			skip_in_part(add_part(&lists[i], like, part++, first, units),
-				     i == aftl_shard_of_lpn(layout, begin),
-				     i == aftl_shard_of_lpn(layout, end - 1));
+			set_part_skips(add_request_part(&lists[i], like, part++, first, units),
+				       i == aftl_shard_of_lpn(layout, begin),
+				       i == aftl_shard_of_lpn(layout, end - 1));
 	}
 }
 
-static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
-		   const struct shard_work *like)
+static void cut_into_chunk_parts(struct shard_list *lists, const struct aftl_shards *layout,
+				 const struct shard_work *like)
 {
 	u64 unit = like->request.unit;
 	u64 end = unit + like->request.units;
@@ -96,18 +96,18 @@ static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
 	while (unit < end) {
 		u32 units = aftl_shard_contiguous_units(layout, unit, (u32)(end - unit));
 
-		skip_in_part(add_part(&lists[aftl_shard_of_lpn(layout, unit)], like, part++,
-				      aftl_shard_lpn(layout, unit), units),
-			     unit == like->request.unit, unit + units == end);
+		set_part_skips(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)], like,
+						part++, aftl_shard_lpn(layout, unit), units),
+			       unit == like->request.unit, unit + units == end);
 		unit += units;
 	}
 }
 
-void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
-	       const struct sim_request *request, u64 number, u8 epoch)
+void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards *layout,
+			     const struct sim_request *request, u64 number, u8 epoch)
 {
 	struct shard_work like = { .request = *request, .number = number };
-	u32 parts = count_parts(layout, request);
+	u32 parts = count_shard_parts(layout, request);
 
 	if (parts > 1) {
 		struct whole *whole =
@@ -121,12 +121,12 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 		like.whole = whole;
 	}
 	if (request->op == AFTL_OP_FLUSH)
-		flush_all(lists, layout, &like);
-	else if (of_zone(request))
-		add_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
-			 aftl_shard_lpn(layout, request->unit), request->units);
+		add_flush_to_all_shards(lists, layout, &like);
+	else if (is_zone_command(request))
+		add_request_part(&lists[aftl_shard_of_lpn(layout, request->unit)], &like, 0,
+				 aftl_shard_lpn(layout, request->unit), request->units);
 	else if (is_discard(request))
-		share_out(lists, layout, &like);
+		split_among_shards(lists, layout, &like);
 	else
-		cut_up(lists, layout, &like);
+		cut_into_chunk_parts(lists, layout, &like);
 }

@@ -19,7 +19,7 @@ struct shard_list {
 };
 
 /**
- * shard_cut() - append a request to the lists of the shards that have a part of it
+ * shard_lists_add_request() - append a request to the lists of the shards that have a part of it
  * @lists: by shard
  * @layout: layout of the device
  * @request: request of the host; @time_ns is its arrival in device time
@@ -29,10 +29,10 @@ struct shard_list {
  * A request is split at chunk boundaries, but a discard has one part in each shard. A flush
  * goes to all shards.
  */
-void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
-	       const struct sim_request *request, u64 number, u8 epoch);
+void shard_lists_add_request(struct shard_list *lists, const struct aftl_shards *layout,
+			     const struct sim_request *request, u64 number, u8 epoch);
 
 /* Append a command, SHARD_COUNTS or SHARD_LOSES_DIE, at a time. */
-void shard_order(struct shard_list *list, u8 order, u64 at_ns);
+void shard_list_add_order(struct shard_list *list, u8 order, u64 at_ns);
 
 #endif

@@ -47,7 +47,7 @@ struct end {
 
 /* Statistics of requests */
 
-static void count_end(struct shard *shard, u8 epoch, const struct end *end)
+static void count_request_end(struct shard *shard, u8 epoch, const struct end *end)
 {
 	struct shard_sums *sums = &shard->sums[epoch];
 	const struct sim_request *request = &end->request;
@@ -65,7 +65,7 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 		aftl_histogram_add(&sums->flush_response, end->response_ns);
 	}
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
-		settling_put(&sums->settling, end->number, end->response_ns);
+		settling_add_numbered(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
 		sim_queue_count(sums->queues, request, aftl_geometry(shard->ftl),
 				end->response_ns);
@@ -75,7 +75,7 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 }
 
 /* Return the first of the parts with the latest completion; a whole has several parts. */
-static const struct whole_part *last_part(const struct whole *whole)
+static const struct whole_part *find_last_part(const struct whole *whole)
 {
 	const struct whole_part *last = &whole->parts[0];
 
@@ -89,7 +89,7 @@ static const struct whole_part *last_part(const struct whole *whole)
  * A request whose part failed in an earlier epoch counts as failed in the epoch of its
  * completion.
  */
-static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch)
+static void count_parts_of_request(struct shard *shard, const struct whole *whole, u8 epoch)
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
 	u32 parts = 0, failed = 0, any = 0;
@@ -118,7 +118,7 @@ static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch
 	surplus->host_failed_requests += failed - any;
 }
 
-static u8 last_epoch(const struct whole *whole)
+static u8 last_epoch_of_parts(const struct whole *whole)
 {
 	u8 epoch = 0;
 
@@ -127,10 +127,10 @@ static u8 last_epoch(const struct whole *whole)
 	return epoch;
 }
 
-static void end_whole(struct shard *shard, struct whole *whole)
+static void complete_split_request(struct shard *shard, struct whole *whole)
 {
-	const struct whole_part *last = last_part(whole);
-	u8 epoch = last_epoch(whole);
+	const struct whole_part *last = find_last_part(whole);
+	u8 epoch = last_epoch_of_parts(whole);
 	const struct end end = {
 		.request = whole->request,
 		.number = whole->number,
@@ -139,8 +139,8 @@ static void end_whole(struct shard *shard, struct whole *whole)
 		.fresh = epoch == whole->epoch,
 	};
 
-	count_parts(shard, whole, epoch);
-	count_end(shard, epoch, &end);
+	count_parts_of_request(shard, whole, epoch);
+	count_request_end(shard, epoch, &end);
 	free(whole);
 }
 
@@ -148,7 +148,7 @@ static void end_whole(struct shard *shard, struct whole *whole)
  * The shard that completes the last part accounts for the request; any shard may, as sums
  * commute.
  */
-static void end_part(struct shard *shard, const struct part *part)
+static void complete_request_part(struct shard *shard, const struct part *part)
 {
 	struct whole *whole = part->whole;
 
@@ -159,40 +159,40 @@ static void end_part(struct shard *shard, const struct part *part)
 		.failed = part->request.status,
 	};
 	if (atomic_fetch_sub_explicit(&whole->left, 1, memory_order_acq_rel) == 1)
-		end_whole(shard, whole);
+		complete_split_request(shard, whole);
 }
 
-static void end_single(struct shard *shard, const struct part *part)
+static void complete_single_part(struct shard *shard, const struct part *part)
 {
 	const struct aftl_request *request = &part->request;
 	const struct end end = {
-		.request = sim_request_take(request),
+		.request = sim_request_from_core(request),
 		.number = part->number,
 		.response_ns = request->complete_ns - request->arrival_ns,
 		.service_ns = request->service_ns,
 		.fresh = part->epoch == shard->epoch,
 	};
 
-	count_end(shard, shard->epoch, &end);
+	count_request_end(shard, shard->epoch, &end);
 }
 
-static void host_complete(void *host, struct aftl_request *request)
+static void shard_host_complete(void *host, struct aftl_request *request)
 {
 	const struct part *part = container_of(request, struct part, request);
 	struct shard *shard = host;
 
 	if (unlikely(part->whole))
-		end_part(shard, part);
+		complete_request_part(shard, part);
 	else
-		end_single(shard, part);
-	request_pool_give(&shard->pool, request);
+		complete_single_part(shard, part);
+	request_pool_return(&shard->pool, request);
 }
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_later,
+	.alloc_later = core_memory_alloc_runtime,
 	.free = core_memory_free,
-	.complete = host_complete,
+	.complete = shard_host_complete,
 };
 
 /* Set-up and tear-down */
@@ -207,14 +207,14 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 	request_pool_init(&shard->pool, sizeof(struct part));
 	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
 	for (u32 i = 0; i < EPOCHS; i++) {
-		settling_begin(&shard->sums[i].settling);
+		settling_init(&shard->sums[i].settling);
 		shard->sums[i].queues = sim_queues_create(options, &own);
 	}
 	ret = aftl_create(&shard->ftl, &own, policy, &host_ops, shard, error);
 	if (ret)
 		return ret;
 	ret = aftl_fill(shard->ftl);
-	return ret ? sim_blame_fill(ret, error) : 0;
+	return ret ? sim_report_fill_failure(ret, error) : 0;
 }
 
 void shard_release(struct shard *shard)
@@ -231,13 +231,13 @@ void shard_release(struct shard *shard)
 static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 			   struct aftl_error *error)
 {
-	struct aftl_request *request = request_pool_take(&shard->pool);
+	struct aftl_request *request = request_pool_take_request(&shard->pool);
 	struct part *part;
 
 	if (!request)
-		return sim_blame_overload(aftl_now(shard->ftl), error);
+		return sim_report_overload(aftl_now(shard->ftl), error);
 	part = container_of(request, struct part, request);
-	sim_request_give(request, &work->request);
+	sim_request_copy_to_core(request, &work->request);
 	request->arrival_ns = work->request.time_ns;
 	part->number = work->number;
 	part->whole = work->whole;
@@ -250,8 +250,8 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 }
 
 /* Each part of a request with an unknown placement id counts it; subtract all but the first. */
-static int submit_part(struct shard *shard, const struct shard_work *work,
-		       struct aftl_error *error)
+static int submit_request_part(struct shard *shard, const struct shard_work *work,
+			       struct aftl_error *error)
 {
 	const struct aftl_counters *counters = &aftl_stats(shard->ftl)->counters;
 	u64 before = counters->unknown_placement_requests;
@@ -263,48 +263,49 @@ static int submit_part(struct shard *shard, const struct shard_work *work,
 	return ret;
 }
 
-static int lose_die(struct shard *shard, struct aftl_error *error)
+static int fail_shard_die(struct shard *shard, struct aftl_error *error)
 {
 	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
 		return aftl_fail(error, -EIO, "--die-dies: the last die cannot be made to fail");
 	return 0;
 }
 
-static int do_one(struct shard *shard, const struct shard_work *work, struct aftl_error *error)
+static int do_work_item(struct shard *shard, const struct shard_work *work,
+			struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
-		return work->whole ? submit_part(shard, work, error) :
+		return work->whole ? submit_request_part(shard, work, error) :
 				     submit_to_shard(shard, work, error);
 	aftl_advance(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
-		return lose_die(shard, error);
+		return fail_shard_die(shard, error);
 	aftl_reset_stats(shard->ftl);
 	shard->epoch = 1;
 	return 0;
 }
 
 /* Issue the prefetches back to back, see look-ahead.c. */
-static void prefetch_pages(const struct shard *shard, const struct shard_work *list, u32 left)
+static void prefetch_shard_pages(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	for (u32 i = 0; i < min(left, 2 * FAR); i++)
-		look_ahead_expect(shard->ftl, (u32)list[i].request.unit, &list[i].request,
-				  i < FAR);
+		look_ahead_prefetch(shard->ftl, (u32)list[i].request.unit, &list[i].request,
+				    i < FAR);
 }
 
-int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
-	     struct aftl_error *error)
+int shard_do_work_list(struct shard *shard, const struct shard_work *list, u32 count,
+		       struct aftl_error *error)
 {
 	int ret = 0;
 
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
-			prefetch_pages(shard, list + i, count - i);
-		ret = do_one(shard, list + i, error);
+			prefetch_shard_pages(shard, list + i, count - i);
+		ret = do_work_item(shard, list + i, error);
 	}
 	return ret;
 }
 
-int shard_drain(struct shard *shard, struct aftl_error *error)
+int shard_drain_requests(struct shard *shard, struct aftl_error *error)
 {
 	u64 last_ns = aftl_now(shard->ftl);
 	u32 pending;
@@ -312,8 +313,8 @@ int shard_drain(struct shard *shard, struct aftl_error *error)
 	while ((pending = aftl_pending_requests(shard->ftl))) {
 		u64 next_ns = aftl_next_event(shard->ftl);
 
-		if (sim_is_stuck(next_ns, last_ns))
-			return sim_blame_stop(pending, error);
+		if (is_sim_device_stuck(next_ns, last_ns))
+			return sim_report_stuck_device(pending, error);
 		aftl_advance(shard->ftl, next_ns);
 		if (aftl_pending_requests(shard->ftl) != pending)
 			last_ns = aftl_now(shard->ftl);

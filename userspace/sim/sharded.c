@@ -93,10 +93,10 @@ struct run {
 
 /* Requests of the stream */
 
-static int draw_for_shards(struct run *run, struct sim_request *wanted)
+static int draw_request_for_shards(struct run *run, struct sim_request *wanted)
 {
 	if (unlikely(run->tenants.count))
-		return sim_tenants_next(&run->tenants, wanted, &run->error);
+		return sim_tenants_next_request(&run->tenants, wanted, &run->error);
 	if (run->ahead.context)
 		return look_ahead_next(&run->ahead, wanted, &run->error);
 	return run->stream->next(run->stream, wanted, &run->error);
@@ -106,33 +106,33 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 {
 	const struct recorded_end end = { .reason = AFTL_WAITS };
 
-	run->now_ns = sim_arrival(&run->arrivals, wanted, run->now_ns);
+	run->now_ns = sim_set_arrival(&run->arrivals, wanted, run->now_ns);
 	wanted->time_ns = run->now_ns;
-	shard_cut(lists, &run->layout, wanted, run->number, run->epoch);
+	shard_lists_add_request(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
 	run->submitted++;
 	/* Commands that follow a request carry its arrival time. */
 	if (run->submitted == run->dies_at)
-		shard_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
+		shard_list_add_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
 	if (run->submitted == run->options->warmup) {
 		for (u32 i = 0; i < run->layout.count; i++)
-			shard_order(&lists[i], SHARD_COUNTS, run->now_ns);
+			shard_list_add_order(&lists[i], SHARD_COUNTS, run->now_ns);
 		run->number = 0;
 		run->epoch = 1;
 	}
-	run->ended |= sim_look_around(&run->progress, run->submitted);
+	run->ended |= sim_show_progress_or_stop(&run->progress, run->submitted);
 	if (!run->recording.active)
 		return 0;
 	/* The shards run apart, and report when their requests end much later. */
 	recording_end(&run->recording, recording_begin(&run->recording, wanted, run->now_ns), &end);
-	return recording_status(&run->recording, &run->error);
+	return recording_get_error(&run->recording, &run->error);
 }
 
 /* Append the next request to the lists, if there is one. */
-static void put_next(struct run *run, struct shard_list *lists)
+static void add_next_request_to_lists(struct run *run, struct shard_list *lists)
 {
 	struct sim_request wanted;
-	int ret = run->submitted < run->limit ? draw_for_shards(run, &wanted) : 0;
+	int ret = run->submitted < run->limit ? draw_request_for_shards(run, &wanted) : 0;
 
 	run->ended = ret <= 0;
 	if (ret > 0)
@@ -143,7 +143,7 @@ static void put_next(struct run *run, struct shard_list *lists)
 	run->ended = true;
 }
 
-static void clear_lists(const struct run *run, struct shard_list *lists)
+static void clear_shard_lists(const struct run *run, struct shard_list *lists)
 {
 	for (u32 i = 0; i < run->layout.count; i++)
 		lists[i].count = 0;
@@ -151,21 +151,21 @@ static void clear_lists(const struct run *run, struct shard_list *lists)
 
 /* Open arrivals */
 
-static bool is_fine(const struct run *run)
+static bool may_run_continue(const struct run *run)
 {
 	return !run->broken && atomic_load(&run->stopped) == U64_MAX;
 }
 
-static bool make_chunk(void *context, u64 number)
+static bool make_request_chunk(void *context, u64 number)
 {
 	struct run *run = context;
 	struct shard_list *lists = run->chunks[number % PIPELINE_AHEAD];
 	u64 most = run->submitted + min(CHUNK_SHARE * run->layout.count, (u32)CHUNK_MAX);
 	bool any = !run->ended;
 
-	clear_lists(run, lists);
+	clear_shard_lists(run, lists);
 	while (!run->ended && run->submitted < most)
-		put_next(run, lists);
+		add_next_request_to_lists(run, lists);
 	return any && atomic_load(&run->stopped) == U64_MAX;
 }
 
@@ -173,7 +173,7 @@ static bool make_chunk(void *context, u64 number)
  * Shards continue up to the first chunk that failed, so that the first failure is found
  * reproducibly.
  */
-static void stop_at_chunk(struct run *run, struct seat *seat, u64 number)
+static void stop_run_at_chunk(struct run *run, struct seat *seat, u64 number)
 {
 	unsigned long long before = atomic_load(&run->stopped);
 
@@ -183,44 +183,44 @@ static void stop_at_chunk(struct run *run, struct seat *seat, u64 number)
 		;
 }
 
-static void take_chunk(void *context, u64 number, u32 index)
+static void run_chunk_on_shard(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
 	const struct shard_list *list = &run->chunks[number % PIPELINE_AHEAD][index];
 
 	if (number <= atomic_load(&run->stopped) && !seat->code &&
-	    shard_do(&seat->shard, list->work, list->count, &seat->error))
-		stop_at_chunk(run, seat, number);
+	    shard_do_work_list(&seat->shard, list->work, list->count, &seat->error))
+		stop_run_at_chunk(run, seat, number);
 }
 
-static void drain_shard(void *context, u64 number, u32 index)
+static void drain_shard_in_thread(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
 
-	if (shard_drain(&seat->shard, &seat->error))
-		stop_at_chunk(run, seat, number);
+	if (shard_drain_requests(&seat->shard, &seat->error))
+		stop_run_at_chunk(run, seat, number);
 }
 
-static void drive_open(struct run *run)
+static void run_open_arrivals(struct run *run)
 {
 	const struct pipeline pipeline = {
 		.context = run,
-		.make = make_chunk,
-		.take = take_chunk,
+		.make = make_request_chunk,
+		.take = run_chunk_on_shard,
 		.lanes = run->layout.count,
 		.threads = sim_threads(run->options),
 	};
 
 	pipeline_run(&pipeline);
-	if (is_fine(run))
-		pipeline_each(run, drain_shard, run->layout.count, pipeline.threads);
+	if (may_run_continue(run))
+		pipeline_run_each(run, drain_shard_in_thread, run->layout.count, pipeline.threads);
 }
 
 /* A closed queue */
 
-static u64 under_way(const struct run *run)
+static u64 count_requests_in_flight(const struct run *run)
 {
 	u64 pending = run->submitted;
 
@@ -229,7 +229,7 @@ static u64 under_way(const struct run *run)
 	return pending;
 }
 
-static u64 next_event(const struct run *run)
+static u64 next_shard_event_ns(const struct run *run)
 {
 	u64 next_ns = U64_MAX;
 
@@ -250,55 +250,56 @@ static void advance_shards(struct run *run, u64 now_ns)
 	run->now_ns = now_ns;
 }
 
-static void submit_next(struct run *run)
+static void submit_next_to_shards(struct run *run)
 {
 	struct shard_list *lists = run->chunks[0];
 
-	clear_lists(run, lists);
-	put_next(run, lists);
+	clear_shard_lists(run, lists);
+	add_next_request_to_lists(run, lists);
 	for (u32 i = 0; i < run->layout.count; i++) {
 		struct seat *seat = &run->seats[i];
 
 		if (lists[i].count &&
-		    shard_do(&seat->shard, lists[i].work, lists[i].count, &seat->error))
-			stop_at_chunk(run, seat, 0);
+		    shard_do_work_list(&seat->shard, lists[i].work, lists[i].count, &seat->error))
+			stop_run_at_chunk(run, seat, 0);
 	}
 }
 
-static void expect_shard_completion(const void *context, const struct sim_request *request,
-				    bool near)
+static void prefetch_for_shard_request(const void *context, const struct sim_request *request,
+				       bool near)
 {
 	const struct run *run = context;
 	u32 index = aftl_shard_of_lpn(&run->layout, request->unit);
 
-	look_ahead_expect(run->seats[index].shard.ftl,
-			  aftl_shard_lpn(&run->layout, request->unit), request, near);
+	look_ahead_prefetch(run->seats[index].shard.ftl,
+			    aftl_shard_lpn(&run->layout, request->unit), request, near);
 }
 
-static void drive_closed(struct run *run)
+static void run_closed_queue(struct run *run)
 {
-	u32 depth = run->tenants.count ? sim_tenants_depth(&run->tenants) :
+	u32 depth = run->tenants.count ? sim_tenants_queue_depth(&run->tenants) :
 					 (u32)run->options->depth;
 	u64 last_ns = 0, seen = U64_MAX, pending;
 
 	look_ahead_init(&run->ahead, run->stream, run->limit);
-	run->ahead.expect = expect_shard_completion;
+	run->ahead.expect = prefetch_for_shard_request;
 	run->ahead.context = run;
 	for (;;) {
 		u64 next_ns;
 
-		while (is_fine(run) && !run->ended && under_way(run) < depth)
-			submit_next(run);
-		pending = under_way(run);
-		if (!is_fine(run) || !pending)
+		while (may_run_continue(run) && !run->ended &&
+		       count_requests_in_flight(run) < depth)
+			submit_next_to_shards(run);
+		pending = count_requests_in_flight(run);
+		if (!may_run_continue(run) || !pending)
 			return;
 		/* Submissions or completions since the last iteration count as progress. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;
-		next_ns = next_event(run);
-		if (sim_is_stuck(next_ns, last_ns)) {
-			run->broken = sim_blame_stop(pending, &run->error);
+		next_ns = next_shard_event_ns(run);
+		if (is_sim_device_stuck(next_ns, last_ns)) {
+			run->broken = sim_report_stuck_device(pending, &run->error);
 			return;
 		}
 		advance_shards(run, next_ns);
@@ -307,7 +308,7 @@ static void drive_closed(struct run *run)
 
 /* Preparation */
 
-static enum exit_code first_failure(const struct run *run, struct aftl_error *error)
+static enum exit_code find_first_shard_failure(const struct run *run, struct aftl_error *error)
 {
 	const struct seat *first = NULL;
 
@@ -323,7 +324,7 @@ static enum exit_code first_failure(const struct run *run, struct aftl_error *er
 	return first->code;
 }
 
-static void create_shard(void *context, u64 number, u32 index)
+static void create_shard_in_thread(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -333,11 +334,11 @@ static void create_shard(void *context, u64 number, u32 index)
 	seat->code = ret ? sim_exit_code(ret) : EXIT_DONE;
 }
 
-static enum exit_code describe_shards(struct run *run, struct aftl_error *error)
+static enum exit_code describe_sharded_device(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_shards *layout = &run->layout;
 
-	if (sim_sum_geometry(&run->geo, &layout->geo, layout->count))
+	if (sim_add_geometry(&run->geo, &layout->geo, layout->count))
 		return EXIT_DONE;
 	aftl_fail(error, -EINVAL,
 		  "shards: %u of %u blocks each are more than are counted; lower blocks",
@@ -345,23 +346,23 @@ static enum exit_code describe_shards(struct run *run, struct aftl_error *error)
 	return EXIT_USAGE;
 }
 
-static enum exit_code make_shards(struct run *run, struct aftl_error *error)
+static enum exit_code create_all_shards(struct run *run, struct aftl_error *error)
 {
 	u32 count, i;
 
 	if (aftl_shards_init(&run->layout, &run->options->config, error))
 		return EXIT_USAGE;
-	if (describe_shards(run, error))
+	if (describe_sharded_device(run, error))
 		return EXIT_USAGE;
 	count = run->layout.count;
 	run->seats = memory_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_each(run, create_shard, count, sim_threads(run->options));
-	return first_failure(run, error);
+	pipeline_run_each(run, create_shard_in_thread, count, sim_threads(run->options));
+	return find_first_shard_failure(run, error);
 }
 
-static enum exit_code open_stream(struct run *run, struct aftl_error *error)
+static enum exit_code open_sharded_stream(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	const struct aftl_config *config = &options->config;
@@ -381,7 +382,7 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 	return EXIT_DONE;
 }
 
-static enum exit_code prepare_shards(struct run *run, struct aftl_error *error)
+static enum exit_code prepare_all_shards(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
 	enum exit_code code;
@@ -389,13 +390,13 @@ static enum exit_code prepare_shards(struct run *run, struct aftl_error *error)
 	if (options->record && output_file_begin(&run->recording.file, options->record,
 						 "--record", true, error))
 		return EXIT_FAILED;
-	code = make_shards(run, error);
-	return code ? code : open_stream(run, error);
+	code = create_all_shards(run, error);
+	return code ? code : open_sharded_stream(run, error);
 }
 
 /* Results */
 
-static void go_on(void *context, u64 number, u32 index)
+static void run_shard_to_end(void *context, u64 number, u32 index)
 {
 	const struct run *run = context;
 
@@ -403,7 +404,7 @@ static void go_on(void *context, u64 number, u32 index)
 	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
 }
 
-static void examine_shard(void *context, u64 number, u32 index)
+static void examine_shard_in_thread(void *context, u64 number, u32 index)
 {
 	struct run *run = context;
 	struct seat *seat = &run->seats[index];
@@ -418,7 +419,7 @@ static void examine_shard(void *context, u64 number, u32 index)
 	seat->code = EXIT_NOT_VERIFIED;
 }
 
-static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
+static void add_queue_statistics(struct sim_queue *sums, const struct sim_queue *queues)
 {
 	for (u32 i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
 		sums[i].bytes += queues[i].bytes;
@@ -428,7 +429,7 @@ static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 }
 
 /* Add the statistics of a shard's requests to the result. */
-static void survey_sums(const struct shard_sums *sums, struct sim_result *result)
+static void collect_shard_sums(const struct shard_sums *sums, struct sim_result *result)
 {
 	struct aftl_stats *stats = &result->stats;
 
@@ -440,12 +441,12 @@ static void survey_sums(const struct shard_sums *sums, struct sim_result *result
 		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
 		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
-	settling_join(&result->settling, &sums->settling);
+	settling_add_other(&result->settling, &sums->settling);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
 		((u64 *)&stats->counters)[i] -= aftl_counter_get(&sums->surplus, i);
 }
 
-static void survey_shards(const struct run *run, struct sim_result *result)
+static void collect_shard_results(const struct run *run, struct sim_result *result)
 {
 	struct sim_queue *queues = sim_queues_create(run->options, &run->options->config);
 
@@ -453,19 +454,19 @@ static void survey_shards(const struct run *run, struct sim_result *result)
 		const struct seat *seat = &run->seats[i];
 		const struct shard_sums *sums = &seat->shard.sums[seat->shard.epoch];
 
-		sim_sum_device(result, seat->shard.ftl, i);
+		sim_add_device_statistics(result, seat->shard.ftl, i);
 		result->digest = aftl_hash64_pair(result->digest, seat->digest);
-		survey_sums(sums, result);
-		add_queues(queues, sums->queues);
+		collect_shard_sums(sums, result);
+		add_queue_statistics(queues, sums->queues);
 		if (run->options->block_table)
 			media_copy_blocks(seat->shard.ftl, i, result);
 	}
-	settling_close(&result->settling, run->number);
-	sim_survey_queues(queues, run->tenants.count, result);
+	settling_find_warmup(&result->settling, run->number);
+	sim_collect_queues(queues, run->tenants.count, result);
 	free(queues);
 }
 
-static void survey(const struct run *run, struct sim_result *result)
+static void collect_sharded_result(const struct run *run, struct sim_result *result)
 {
 	const struct sim_options *options = run->options;
 	const struct aftl *first = run->seats[0].shard.ftl;
@@ -484,13 +485,13 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->elapsed_ns = result->end_ns - result->stats.since_ns;
 	result->hours = aftl_hours(first);
 	result->interrupted = interrupted();
-	settling_begin(&result->settling);
-	survey_shards(run, result);
+	settling_init(&result->settling);
+	collect_shard_results(run, result);
 }
 
 /* The run itself */
 
-static enum exit_code drive_shards(struct run *run, struct aftl_error *error)
+static enum exit_code run_all_shards(struct run *run, struct aftl_error *error)
 {
 	enum exit_code code;
 
@@ -498,22 +499,22 @@ static enum exit_code drive_shards(struct run *run, struct aftl_error *error)
 	progress_begin(&run->progress, sim_progress_when(run->options), run->policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	if (run->options->arrival == SIM_ARRIVAL_CLOSED)
-		drive_closed(run);
+		run_closed_queue(run);
 	else
-		drive_open(run);
+		run_open_arrivals(run);
 	progress_end(&run->progress);
-	code = first_failure(run, error);
+	code = find_first_shard_failure(run, error);
 	if (code || !run->broken)
 		return code;
 	*error = run->error;
 	return EXIT_FAILED;
 }
 
-static enum exit_code run_stream(struct run *run, struct sim_result *result,
-				 struct aftl_error *error)
+static enum exit_code run_sharded_stream(struct run *run, struct sim_result *result,
+					 struct aftl_error *error)
 {
 	u64 begin_ns = sim_processor_ns();
-	enum exit_code code = drive_shards(run, error);
+	enum exit_code code = run_all_shards(run, error);
 
 	if (code)
 		return code;
@@ -524,11 +525,12 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_each(run, go_on, run->layout.count, sim_threads(run->options));
+	pipeline_run_each(run, run_shard_to_end, run->layout.count, sim_threads(run->options));
 	result->cpu_ns = sim_processor_ns() - begin_ns;
-	pipeline_each(run, examine_shard, run->layout.count, sim_threads(run->options));
-	survey(run, result);
-	code = first_failure(run, error);
+	pipeline_run_each(run, examine_shard_in_thread, run->layout.count,
+			  sim_threads(run->options));
+	collect_sharded_result(run, result);
+	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
@@ -541,17 +543,17 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 	struct run run = {
 		.options = options,
 		.policy = policy,
-		.limit = sim_options_limit(options),
-		.dies_at = sim_last_of_die(options),
+		.limit = sim_options_request_limit(options),
+		.dies_at = sim_requests_before_die_fails(options),
 		.stopped = U64_MAX,
 	};
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	code = prepare_shards(&run, error);
+	code = prepare_all_shards(&run, error);
 	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
 	if (!code)
-		code = run_stream(&run, result, error);
+		code = run_sharded_stream(&run, result, error);
 	code = recording_finish(&run.recording, code, error);
 	if (run.stream)
 		run.stream->close(run.stream);

@@ -8,14 +8,14 @@
 #define HUGE_WHOLE 1000000000000ULL
 
 /* Append the first @count digits of @text, padded with zeroes, to @value. */
-static u64 append_digits(u64 value, const char *text, size_t length, size_t count)
+static u64 append_padded_digits(u64 value, const char *text, size_t length, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		value = value * 10 + (i < length ? (u64)(text[i] - '0') : 0);
 	return value;
 }
 
-static u64 parse_whole(const char *text, size_t length)
+static u64 parse_whole_number(const char *text, size_t length)
 {
 	u64 value = 0;
 
@@ -39,21 +39,22 @@ bool share_parse(const char *text, struct share *share)
 	share->percent = *end == '%';
 	share->finer = length > decimals &&
 		       decimals + strspn(part + decimals, "0") < length;
-	share->value = append_digits(parse_whole(text, whole), part, length, decimals);
+	share->value =
+		append_padded_digits(parse_whole_number(text, whole), part, length, decimals);
 	return true;
 }
 
-void share_print(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
+void share_format(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
 {
 	size_t length;
 
-	decimal_print(value, percent ? PERCENT_DECIMALS : FRACTION_DECIMALS, text);
+	decimal_format(value, percent ? PERCENT_DECIMALS : FRACTION_DECIMALS, text);
 	length = strlen(text);
 	if (percent)
 		scnprintf(text + length, AFTL_VALUE_SIZE - length, "%%");
 }
 
-void decimal_print(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
+void decimal_format(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
 {
 	u64 scale = 1;
 	int length;

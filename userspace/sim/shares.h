@@ -28,9 +28,9 @@ struct share {
 bool share_parse(const char *text, struct share *share);
 
 /* Print @value, in 1 / SHARE_WHOLE, as a percentage or a fraction. */
-void share_print(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
+void share_format(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
 
 /* Print @value / 10^@decimals without trailing zeroes. */
-void decimal_print(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);
+void decimal_format(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sim-options.h"
 #include "tenants.h"
 
-static int complain_unknown(const char *text, size_t length, struct aftl_error *error)
+static int report_unknown_sim_option(const char *text, size_t length, struct aftl_error *error)
 {
 	const char *words[SIM_OPTIONS + AFTL_PARAMS_MAX + 1] = { NULL };
 	char wrong[41], name[OPTION_NAME];
@@ -26,10 +26,10 @@ static int complain_unknown(const char *text, size_t length, struct aftl_error *
 	for (i = 0; i < aftl_param_count(); i++)
 		words[count++] = aftl_param_at(i)->key;
 	scnprintf(wrong, sizeof(wrong), "%.*s", (int)min(length, sizeof(wrong) - 1), text);
-	meant = closest_word(wrong, words);
+	meant = find_closest_word(wrong, words);
 	if (meant)
 		return aftl_fail(error, -EINVAL, "unknown option \"--%s\"; did you mean --%s?",
-				 wrong, option_dashed(meant, name));
+				 wrong, option_dashed_name(meant, name));
 	return aftl_fail(error, -EINVAL,
 			 "unknown option \"--%s\"; \"approxftl sim --help\" lists the options, \"approxftl params\" the parameters",
 			 wrong);
@@ -50,10 +50,10 @@ struct argument {
 };
 
 /* Parse -q, -jFILE or -F FORMAT. */
-static bool split_letter(char **argv, struct argument *argument, struct aftl_error *error)
+static bool split_letter_argument(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	const char *text = argv[0];
-	const struct option_row *row = *text == '-' ? option_of_letter(text[1]) : NULL;
+	const struct option_row *row = *text == '-' ? option_find_by_letter(text[1]) : NULL;
 	bool apart = row && row->kind == KIND_TEXT && !text[2] && argv[1];
 
 	if (!row || (text[2] && row->kind == KIND_SWITCH)) {
@@ -69,10 +69,10 @@ static bool split_letter(char **argv, struct argument *argument, struct aftl_err
 	return true;
 }
 
-static bool split_argument(char **argv, struct argument *argument, struct aftl_error *error)
+static bool split_long_argument(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	if (argv[0][0] != '-' || argv[0][1] != '-' || !argv[0][2])
-		return split_letter(argv, argument, error);
+		return split_letter_argument(argv, argument, error);
 	argument->name = argv[0] + 2;
 	argument->length = strcspn(argument->name, "=");
 	if (argument->name[argument->length]) {
@@ -85,7 +85,7 @@ static bool split_argument(char **argv, struct argument *argument, struct aftl_e
 	return true;
 }
 
-static bool has_value(const struct argument *argument, struct aftl_error *error)
+static bool has_argument_value(const struct argument *argument, struct aftl_error *error)
 {
 	if (argument->value)
 		return true;
@@ -97,12 +97,12 @@ static bool has_value(const struct argument *argument, struct aftl_error *error)
 static const struct aftl_param *find_param(const char *name, size_t length)
 {
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (option_same_name(aftl_param_at(i)->key, name, length))
+		if (option_has_name(aftl_param_at(i)->key, name, length))
 			return aftl_param_at(i);
 	return NULL;
 }
 
-bool sim_option_is_param(const char *name, size_t length)
+bool is_sim_option_param(const char *name, size_t length)
 {
 	return find_param(name, length);
 }
@@ -117,19 +117,19 @@ static void warn_bare_percentage(const struct aftl_param *param, const char *tex
 	    !share.value || share.value > SHARE_WHOLE)
 		return;
 	scnprintf(meant, sizeof(meant), "%s%%", text);
-	share_print(share.value, true, other);
+	share_format(share.value, true, other);
 	option_warn_unclear(param->key, text, meant, other);
 }
 
-static int take_param(struct sim_options *options, const struct argument *argument,
-		      struct aftl_error *error)
+static int take_param_argument(struct sim_options *options, const struct argument *argument,
+			       struct aftl_error *error)
 {
 	const struct aftl_param *param = find_param(argument->name, argument->length);
 	int ret;
 
 	if (!param)
-		return complain_unknown(argument->name, argument->length, error);
-	if (!has_value(argument, error))
+		return report_unknown_sim_option(argument->name, argument->length, error);
+	if (!has_argument_value(argument, error))
 		return -EINVAL;
 	ret = device_choice_set(options, argument->name, argument->length, argument->value, error);
 	if (!ret)
@@ -137,8 +137,8 @@ static int take_param(struct sim_options *options, const struct argument *argume
 	return ret;
 }
 
-static int take_option(struct sim_options *options, const struct option_row *option,
-		       struct argument *argument, struct aftl_error *error)
+static int take_option_argument(struct sim_options *options, const struct option_row *option,
+				struct argument *argument, struct aftl_error *error)
 {
 	options->given[option - option_rows] = true;
 	if (option->kind == KIND_SWITCH) {
@@ -150,23 +150,23 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 			return aftl_fail(error, -EINVAL, "--%.*s takes no value",
 					 (int)argument->length, argument->name);
 		argument->count = 1;
-		return option_set(options, option, NULL, error);
+		return option_set_value(options, option, NULL, error);
 	}
 	if (option->kind == KIND_FILE && (argument->count == 2 || !argument->value)) {
 		argument->value = "-";
 		argument->count = 1;
 	}
-	if (!has_value(argument, error))
+	if (!has_argument_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
 		return device_choice_pairs(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))
 		return device_choice_seeds(options, argument->value, error);
-	return option_set(options, option, argument->value, error);
+	return option_set_value(options, option, argument->value, error);
 }
 
-static int take_arguments(struct sim_options *options, int argc, char **argv,
-			  struct aftl_error *error)
+static int take_all_arguments(struct sim_options *options, int argc, char **argv,
+			      struct aftl_error *error)
 {
 	const struct option_row *option = NULL;
 	int i, ret = 0;
@@ -174,32 +174,32 @@ static int take_arguments(struct sim_options *options, int argc, char **argv,
 	for (i = 0; i < argc && !ret;) {
 		struct argument argument = { .name = NULL };
 
-		if (!split_argument(argv + i, &argument, error)) {
+		if (!split_long_argument(argv + i, &argument, error)) {
 			const char *word = argv[i];
 			bool is_word = *word != '-' || !word[1];
 
 			/* @before is the option before the word. */
 			return is_word && option && option->kind == KIND_FILE ?
-				       command_word_behind(option->name, word, error) :
+				       command_report_value_apart(option->name, word, error) :
 				       -EINVAL;
 		}
-		option = option_find(argument.name, argument.length);
-		ret = option ? take_option(options, option, &argument, error) :
-			       take_param(options, &argument, error);
+		option = option_find_by_name(argument.name, argument.length);
+		ret = option ? take_option_argument(options, option, &argument, error) :
+			       take_param_argument(options, &argument, error);
 		i += argument.count;
 	}
 	return ret;
 }
 
-static int set_defaults(struct sim_options *options, struct aftl_error *error)
+static int set_default_options(struct sim_options *options, struct aftl_error *error)
 {
 	int ret = 0;
 
 	memset(options, 0, sizeof(*options));
 	for (unsigned int i = 0; i < option_row_count && !ret; i++)
 		if (option_rows[i].standard)
-			ret = option_set(options, &option_rows[i], option_rows[i].standard,
-					 error);
+			ret = option_set_value(options, &option_rows[i], option_rows[i].standard,
+					       error);
 	return ret;
 }
 
@@ -218,7 +218,7 @@ static int add_page_block(struct sim_options *options, const char *item, struct 
 	return 0;
 }
 
-static int parse_page_map(struct sim_options *options, struct aftl_error *error)
+static int parse_page_map_option(struct sim_options *options, struct aftl_error *error)
 {
 	const char *list = options->page_map;
 	char item[LIST_ITEM];
@@ -228,13 +228,13 @@ static int parse_page_map(struct sim_options *options, struct aftl_error *error)
 		return 0;
 	if (!*list)
 		return add_page_block(options, list, error);
-	while (!ret && list_next(&list, item))
+	while (!ret && next_list_item(&list, item))
 		ret = add_page_block(options, item, error);
 	return ret;
 }
 
 /* With --trace the limit is infinite unless --requests was given; the file's end ends the run. */
-u64 sim_options_limit(const struct sim_options *options)
+u64 sim_options_request_limit(const struct sim_options *options)
 {
 	bool endless = options->trace && !sim_option_given(options, "requests");
 
@@ -242,7 +242,7 @@ u64 sim_options_limit(const struct sim_options *options)
 		       U64_MAX : options->warmup + options->requests;
 }
 
-unsigned int sim_options_runs(const struct sim_options *options)
+unsigned int sim_options_run_count(const struct sim_options *options)
 {
 	return max(options->policy_count, 1U) * max(options->seed_count, 1U);
 }
@@ -250,12 +250,12 @@ unsigned int sim_options_runs(const struct sim_options *options)
 int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		      struct aftl_error *error)
 {
-	int ret = set_defaults(options, error);
+	int ret = set_default_options(options, error);
 
 	if (!ret)
 		ret = device_choice_profile(options, argc, argv, error);
 	if (!ret)
-		ret = take_arguments(options, argc, argv, error);
+		ret = take_all_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
 	device_choice_fill(options);
@@ -266,7 +266,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 	if (!ret)
 		ret = sim_tenants_parse(options, error);
 	if (!ret)
-		ret = parse_page_map(options, error);
+		ret = parse_page_map_option(options, error);
 	if (!ret && options->change)
 		ret = sim_changes_parse(&options->changes, options->change, error);
 	if (!ret && options->fault_script)

@@ -155,22 +155,22 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 bool sim_option_given(const struct sim_options *options, const char *name);
 
 /* Return true if a parameter has this name, which is @length bytes long. */
-bool sim_option_is_param(const char *name, size_t length);
+bool is_sim_option_param(const char *name, size_t length);
 
 /* Return the maximum number of requests, including the warm-up. */
-u64 sim_options_limit(const struct sim_options *options);
+u64 sim_options_request_limit(const struct sim_options *options);
 
 /* Return the number of policies times the number of seeds. */
-unsigned int sim_options_runs(const struct sim_options *options);
+unsigned int sim_options_run_count(const struct sim_options *options);
 
 const char *sim_workload_word(const struct sim_options *options);
 const char *sim_arrival_word(const struct sim_options *options);
 const char *sim_shape_word(const struct sim_options *options);
 
 /* Print the text of --help. */
-void sim_options_help(void);
+void sim_options_print_help(void);
 
 /* Print --help=json in the format of the other verbs. */
-void sim_options_json(void);
+void sim_options_print_json(void);
 
 #endif

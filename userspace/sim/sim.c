@@ -29,8 +29,8 @@
 #define PADDING_MATTERS 2500
 
 /* Include the seed if there are several. */
-static void name_run(const struct sim_options *options, const char *policy, u64 seed,
-		     char name[RUN_NAME])
+static void format_run_name(const struct sim_options *options, const char *policy, u64 seed,
+			    char name[RUN_NAME])
 {
 	if (options->seed_count > 1)
 		scnprintf(name, RUN_NAME, "%s, seed %llu", policy, (unsigned long long)seed);
@@ -38,7 +38,7 @@ static void name_run(const struct sim_options *options, const char *policy, u64 
 		scnprintf(name, RUN_NAME, "%s", policy);
 }
 
-static void warn_of_misfits(const struct sim_notes *notes)
+static void warn_of_misfit_requests(const struct sim_notes *notes)
 {
 	if (notes->wrapped)
 		complain_of("sim",
@@ -67,7 +67,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 
 	if (!verdict.known || verdict.off < SETTLING_MATTERS)
 		return;
-	name_run(options, result->policy->name, result->config.seed, name);
+	format_run_name(options, result->policy->name, result->config.seed, name);
 	if (verdict.settled)
 		complain_of("sim",
 			    "warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
@@ -80,7 +80,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 }
 
 /* The remedy for reads of unwritten data; empty if --fill cannot change the starting state. */
-static const char *unwritten_remedy(const struct sim_result *result)
+static const char *unwritten_read_remedy(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
 
@@ -91,7 +91,7 @@ static const char *unwritten_remedy(const struct sim_result *result)
 	return config->fill_valid < SHARE_WHOLE ? "; --fill_valid 100% writes all data first" : "";
 }
 
-static bool reads_unwritten(const struct sim_result *result)
+static bool run_reads_unwritten(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -100,7 +100,7 @@ static bool reads_unwritten(const struct sim_result *result)
 }
 
 /* With a write buffer, padding has other causes, such as flushes. */
-static bool pads_unbuffered(const struct sim_result *result)
+static bool run_pads_unbuffered(const struct sim_result *result)
 {
 	u64 padding = sim_amplification_by(&result->stats.counters, SIM_PADDING,
 					   result->geo.unit_bytes);
@@ -108,7 +108,7 @@ static bool pads_unbuffered(const struct sim_result *result)
 	return !result->config.buffer && padding >= PADDING_MATTERS;
 }
 
-static bool takes_no_time(const struct sim_result *result)
+static bool run_has_no_time(const struct sim_result *result)
 {
 	return !result->elapsed_ns && result->requests;
 }
@@ -118,9 +118,9 @@ static bool takes_no_time(const struct sim_result *result)
  * have the same requests and starting state, so that one warning is enough. Return NULL if none
  * matches.
  */
-static const struct sim_result *first_match(const struct sim_report *all,
-					    bool (*matches)(const struct sim_result *result),
-					    char name[RUN_NAME])
+static const struct sim_result *
+find_first_matching_run(const struct sim_report *all,
+			bool (*matches)(const struct sim_result *result), char name[RUN_NAME])
 {
 	const struct sim_result *first = NULL;
 	unsigned int i, more = 0;
@@ -136,7 +136,7 @@ static const struct sim_result *first_match(const struct sim_report *all,
 	}
 	if (!first)
 		return NULL;
-	name_run(all->options, first->policy->name, first->config.seed, name);
+	format_run_name(all->options, first->policy->name, first->config.seed, name);
 	used = strlen(name);
 	if (more)
 		scnprintf(name + used, RUN_NAME - used, " and %u more", more);
@@ -147,7 +147,7 @@ static const struct sim_result *first_match(const struct sim_report *all,
 static void warn_of_unwritten(const struct sim_report *all)
 {
 	char name[RUN_NAME];
-	const struct sim_result *result = first_match(all, reads_unwritten, name);
+	const struct sim_result *result = find_first_matching_run(all, run_reads_unwritten, name);
 	const struct aftl_counters *counters;
 	u64 share;
 
@@ -158,13 +158,13 @@ static void warn_of_unwritten(const struct sim_report *all)
 	complain_of("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
-		    unwritten_remedy(result));
+		    unwritten_read_remedy(result));
 }
 
-static void explain_padding(const struct sim_report *all)
+static void explain_padding_programs(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
-	const struct sim_result *result = first_match(all, pads_unbuffered, name);
+	const struct sim_result *result = find_first_matching_run(all, run_pads_unbuffered, name);
 	const struct aftl_counters *counters;
 	u32 unit_bytes;
 
@@ -172,8 +172,8 @@ static void explain_padding(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	unit_bytes = result->geo.unit_bytes;
-	decimal_print(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
-	decimal_print(sim_amplification(counters, unit_bytes) / 100, 2, sum);
+	decimal_format(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
+	decimal_format(sim_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
 	complain_of("sim",
 		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
@@ -181,7 +181,7 @@ static void explain_padding(const struct sim_report *all)
 }
 
 /* The watermark of background GC is above the spare space, so that GC never rests. */
-static bool collects_for_ever(const struct sim_result *result)
+static bool gc_never_rests(const struct sim_result *result)
 {
 	u64 spare = result->slots - min(result->slots, result->units);
 
@@ -193,30 +193,30 @@ static bool collects_for_ever(const struct sim_result *result)
  * Background GC wrote more than half of the data. A step of emergency GC relocates at most one
  * program, so that the rest, at least, was relocated in the background.
  */
-static bool collects_early(const struct sim_result *result)
+static bool gc_is_early(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 	u64 urgent = (counters->gc_urgent_steps + counters->gc_paced_steps) *
 		     aftl_units_per_program(&result->geo);
 	u64 relocated = counters->programmed_gc_units;
 
-	return result->config.gc > LATE_GC && !collects_for_ever(result) && relocated > urgent &&
+	return result->config.gc > LATE_GC && !gc_never_rests(result) && relocated > urgent &&
 	       2 * (relocated - urgent) > sim_programmed_units(counters);
 }
 
 static void warn_of_gc(const struct sim_report *all)
 {
 	char name[RUN_NAME], gc[AFTL_VALUE_SIZE], op[AFTL_VALUE_SIZE];
-	const struct sim_result *result = first_match(all, collects_for_ever, name);
+	const struct sim_result *result = find_first_matching_run(all, gc_never_rests, name);
 
 	if (result) {
-		decimal_print(result->config.gc, 2, gc);
-		decimal_print(result->config.op, 2, op);
+		decimal_format(result->config.gc, 2, gc);
+		decimal_format(result->config.op, 2, op);
 		complain_of("sim",
 			    "warning: %s: gc %s %% of free blocks cannot be reached with op %s %%: garbage is collected without an end; lower gc or raise op",
 			    name, gc, op);
 	}
-	if (first_match(all, collects_early, name))
+	if (find_first_matching_run(all, gc_is_early, name))
 		complain_of("sim",
 			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc 3%% leaves more spare space, for fewer writes to flash",
 			    name);
@@ -226,7 +226,7 @@ static void warn_of_no_time(const struct sim_report *all)
 {
 	char name[RUN_NAME];
 
-	if (first_match(all, takes_no_time, name))
+	if (find_first_matching_run(all, run_has_no_time, name))
 		complain_of("sim",
 			    "warning: %s: the simulated time is 0: no request waited for flash, link or controller; set --link and --controller, or send more --requests",
 			    name);
@@ -242,12 +242,12 @@ struct outputs {
 	struct timeline *timeline;
 };
 
-static int write_json(const struct sim_report *report, struct output_file *json)
+static int write_report_json(const struct sim_report *report, struct output_file *json)
 {
 	struct aftl_error error;
 	int ret;
 
-	sim_report_json(report, json->stream);
+	sim_report_write_json(report, json->stream);
 	ret = output_file_close(json, &error);
 	if (ret)
 		complain_of("sim", "%s", error.text);
@@ -255,7 +255,7 @@ static int write_json(const struct sim_report *report, struct output_file *json)
 }
 
 /* --json or --record to standard output replaces the table. */
-static bool table_wanted(const struct sim_options *options)
+static bool is_table_wanted(const struct sim_options *options)
 {
 	return !options->quiet && !(options->json && !strcmp(options->json, "-")) &&
 	       !(options->record && !strcmp(options->record, "-"));
@@ -268,18 +268,18 @@ static enum exit_code print_report(const struct sim_report *all, struct output_f
 	if (!all->count)
 		return code;
 	if (!all->options->quiet) {
-		warn_of_misfits(&all->results[0].notes);
+		warn_of_misfit_requests(&all->results[0].notes);
 		for (unsigned int i = 0; i < all->count; i++)
 			warn_of_warmup(all->options, &all->results[i]);
 		warn_of_unwritten(all);
-		explain_padding(all);
+		explain_padding_programs(all);
 		warn_of_gc(all);
 		warn_of_no_time(all);
 	}
-	if (json->stream && write_json(all, json))
+	if (json->stream && write_report_json(all, json))
 		code = EXIT_FAILED;
-	if (table_wanted(all->options))
-		sim_report_table(all, stdout);
+	if (is_table_wanted(all->options))
+		sim_report_print_table(all, stdout);
 	return code;
 }
 
@@ -318,8 +318,8 @@ static const char *policy_name(const struct sim_options *options, unsigned int i
 	return type ? type->name : "from a file";
 }
 
-static void run_one(const struct sim_options *options, unsigned int index,
-		    struct timeline *timeline, struct sim_outcome *outcome)
+static void run_single_simulation(const struct sim_options *options, unsigned int index,
+				  struct timeline *timeline, struct sim_outcome *outcome)
 {
 	const struct aftl_policy_type *policy = options->policies[policy_of(options, index)];
 	struct sim_options own = *options;
@@ -334,19 +334,19 @@ static void run_one(const struct sim_options *options, unsigned int index,
 					&outcome->error);
 }
 
-static void run_beside(const struct sim_options *options, unsigned int index,
-		       struct sim_outcome *outcome)
+static void run_simulation_in_child(const struct sim_options *options, unsigned int index,
+				    struct sim_outcome *outcome)
 {
-	run_one(options, index, NULL, outcome);
+	run_single_simulation(options, index, NULL, outcome);
 }
 
 /* Word the error for a process that ended without reporting one. */
-static void blame_process(const struct sim_options *options, unsigned int index,
-			  struct sim_outcome *outcome)
+static void report_child_failure(const struct sim_options *options, unsigned int index,
+				 struct sim_outcome *outcome)
 {
 	char name[RUN_NAME];
 
-	name_run(options, policy_name(options, index), seed_of(options, index), name);
+	format_run_name(options, policy_name(options, index), seed_of(options, index), name);
 	outcome->code = EXIT_FAILED;
 	if (outcome->killed)
 		aftl_fail(&outcome->error, -EINTR, "%s: its process was ended by signal %d, %s",
@@ -360,7 +360,7 @@ static void collect_outcome(struct runs *all, const struct sim_options *options,
 			    struct sim_outcome *outcome)
 {
 	if (outcome->killed || (outcome->lost && outcome->code))
-		blame_process(options, index, outcome);
+		report_child_failure(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
 		complain_of("sim", "%s", outcome->error.text);
 	if (sim_outcome_has_result(outcome)) {
@@ -375,30 +375,30 @@ static void collect_outcome(struct runs *all, const struct sim_options *options,
 	all->worst = outcome->code ? outcome->code : all->worst;
 }
 
-static void run_in_turn(struct runs *all, const struct sim_options *options,
-			struct timeline *timeline)
+static void run_all_in_turn(struct runs *all, const struct sim_options *options,
+			    struct timeline *timeline)
 {
 	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
 
-	for (unsigned int i = 0; i < sim_options_runs(options); i++) {
+	for (unsigned int i = 0; i < sim_options_run_count(options); i++) {
 		*outcome = (struct sim_outcome){ .lost = interrupted() };
 		if (outcome->lost)
 			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
 		else
-			run_one(options, i, timeline, outcome);
+			run_single_simulation(options, i, timeline, outcome);
 		collect_outcome(all, options, i, outcome);
 	}
 	free(outcome);
 }
 
-static void run_all(struct runs *all, const struct sim_options *options,
-		    struct timeline *timeline)
+static void run_all_simulations(struct runs *all, const struct sim_options *options,
+				struct timeline *timeline)
 {
 	struct sim_options own = *options;
 	const struct sim_work work = {
 		.options = &own,
-		.run = run_beside,
-		.count = sim_options_runs(options),
+		.run = run_simulation_in_child,
+		.count = sim_options_run_count(options),
 	};
 	unsigned int jobs = sim_jobs(&work);
 
@@ -412,7 +412,7 @@ static void run_all(struct runs *all, const struct sim_options *options,
 			collect_outcome(all, work.options, i, &outcomes[i]);
 		free(outcomes);
 	} else {
-		run_in_turn(all, &own, timeline);
+		run_all_in_turn(all, &own, timeline);
 	}
 	if (interrupted() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
@@ -449,7 +449,7 @@ static enum exit_code find_yardsticks(const struct sim_options *options, struct 
 /* Report omitted operations, because the picture would look complete. */
 static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
 {
-	u64 omitted = timeline_omitted(timeline);
+	u64 omitted = timeline_count_omitted(timeline);
 	struct aftl_error error;
 
 	if (omitted)
@@ -462,15 +462,15 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 }
 
 /* Claim all files before any is opened: the files of a run are opened only when it starts. */
-static int claim_files(const struct sim_options *options, struct aftl_error *error)
+static int claim_all_run_files(const struct sim_options *options, struct aftl_error *error)
 {
-	int ret = options->trace ? claim_input(options->trace, error) : 0;
+	int ret = options->trace ? claim_input_file(options->trace, error) : 0;
 
 	if (!ret && options->load)
-		ret = claim_input(options->load, error);
+		ret = claim_input_file(options->load, error);
 	if (!ret && options->record)
-		ret = claim_output(options->record, "--record", error);
-	return !ret && options->dump ? claim_output(options->dump, "--dump", error) : ret;
+		ret = claim_output_file(options->record, "--record", error);
+	return !ret && options->dump ? claim_output_file(options->dump, "--dump", error) : ret;
 }
 
 /* Report all errors of file names before any long work. */
@@ -479,7 +479,7 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 {
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
-	int ret = claim_files(options, &error);
+	int ret = claim_all_run_files(options, &error);
 
 	if (!ret && options->json && !outputs->json.stream)
 		ret = output_file_open(&outputs->json, options->json, "--json", true, &error);
@@ -511,7 +511,7 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 
 enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, FILE *json)
 {
-	unsigned int count = sim_options_runs(options), i;
+	unsigned int count = sim_options_run_count(options), i;
 	struct runs run = {
 		.results = memory_zeroed(count, sizeof(*run.results)),
 		.failures = memory_zeroed(count, sizeof(*run.failures)),
@@ -520,7 +520,7 @@ enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, F
 	enum exit_code code = open_files(&outputs, options, argc, argv);
 
 	if (!code) {
-		run_all(&run, options, outputs.timeline);
+		run_all_simulations(&run, options, outputs.timeline);
 		code = find_yardsticks(options, &run);
 		run.worst = run.worst ? run.worst : code;
 		code = report_runs(&run, &outputs, options, argc, argv);
@@ -542,7 +542,7 @@ enum exit_code sim_main(int argc, char **argv)
 	if (sim_options_parse(&options, argc - 2, argv + 2, &error))
 		return complain_failed("sim", &error, EXIT_USAGE);
 	if (options.help) {
-		(options.help_json ? sim_options_json : sim_options_help)();
+		(options.help_json ? sim_options_print_json : sim_options_print_help)();
 		return EXIT_DONE;
 	}
 	if (options.dry_run)

@@ -33,7 +33,7 @@ void slowest_put(struct sim_slowest *slowest, struct observed_request *observed,
 }
 
 /* Return the enum aftl_wait with the largest time in @left, and clear that; AFTL_WAITS: none. */
-static u32 take_largest(u64 left[AFTL_WAITS])
+static u32 take_largest_wait(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;
 
@@ -46,13 +46,13 @@ static u32 take_largest(u64 left[AFTL_WAITS])
 	return most;
 }
 
-static void print_share(char text[HUMAN_SIZE], u64 part, u64 whole)
+static void format_share(char text[HUMAN_SIZE], u64 part, u64 whole)
 {
 	human_fixed(text, scaled_ratio(part, whole, 1000), 1, " %");
 }
 
 /* Print the reasons with the largest first, as shares of the response time. */
-static void print_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL])
+static void format_wait_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL])
 {
 	u64 left[AFTL_WAITS];
 	char share[HUMAN_SIZE];
@@ -61,8 +61,8 @@ static void print_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL
 
 	memcpy(left, slow->waits_ns, sizeof(left));
 	text[0] = '\0';
-	while ((reason = take_largest(left)) < AFTL_WAITS) {
-		print_share(share, slow->waits_ns[reason], slow->response_ns);
+	while ((reason = take_largest_wait(left)) < AFTL_WAITS) {
+		format_share(share, slow->waits_ns[reason], slow->response_ns);
 		used += scnprintf(text + used, TEXT_TABLE_CELL - used, "%s%s %s",
 				  used ? ", " : "", aftl_wait_names[reason], share);
 	}
@@ -88,10 +88,10 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		char reasons[TEXT_TABLE_CELL], arrival[HUMAN_SIZE], response[HUMAN_SIZE];
 		char own[HUMAN_SIZE];
 
-		print_reasons(slow, reasons);
+		format_wait_reasons(slow, reasons);
 		human_time(arrival, slow->arrival_ns);
 		human_time(response, slow->response_ns);
-		print_share(own, slow->service_ns, slow->response_ns);
+		format_share(own, slow->service_ns, slow->response_ns);
 		text_table_row(&table);
 		text_table_cell(&table, "%s", arrival);
 		text_table_cell(&table, "%s", aftl_op_names[slow->op]);
@@ -100,10 +100,10 @@ void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *o
 		text_table_cell(&table, "%s", own);
 		text_table_cell(&table, "%s", reasons);
 	}
-	text_table_end(&table, out);
+	text_table_print_and_free(&table, out);
 }
 
-static void put_slow(struct json_writer *json, const struct sim_slow *slow)
+static void write_slow_request_json(struct json_writer *json, const struct sim_slow *slow)
 {
 	json_record(json, NULL);
 	json_u64(json, "arrival_ns", slow->arrival_ns);
@@ -120,10 +120,10 @@ static void put_slow(struct json_writer *json, const struct sim_slow *slow)
 	json_end_object(json);
 }
 
-void slowest_json(const struct sim_slowest *slowest, struct json_writer *json)
+void slowest_write_json(const struct sim_slowest *slowest, struct json_writer *json)
 {
 	json_array(json, "slowest");
 	for (u32 i = 0; i < slowest->count; i++)
-		put_slow(json, &slowest->requests[i]);
+		write_slow_request_json(json, &slowest->requests[i]);
 	json_end_array(json);
 }

@@ -47,6 +47,6 @@ void slowest_put(struct sim_slowest *slowest, struct observed_request *observed,
 
 /* Print the requests with their reasons; @title names the run. */
 void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *out);
-void slowest_json(const struct sim_slowest *slowest, struct json_writer *json);
+void slowest_write_json(const struct sim_slowest *slowest, struct json_writer *json);
 
 #endif

@@ -140,7 +140,7 @@ static void lengths_init(struct lengths *lengths, const struct sim_size_list *li
 	lengths->count = i;
 }
 
-static u32 draw_length(const struct lengths *lengths, struct aftl_random *random)
+static u32 draw_request_length(const struct lengths *lengths, struct aftl_random *random)
 {
 	u64 draw;
 	u32 i;
@@ -153,7 +153,7 @@ static u32 draw_length(const struct lengths *lengths, struct aftl_random *random
 	return lengths->sectors[i];
 }
 
-static u32 smallest_length(const struct lengths *lengths)
+static u32 smallest_request_length(const struct lengths *lengths)
 {
 	u32 least = lengths->sectors[0];
 
@@ -162,7 +162,7 @@ static u32 smallest_length(const struct lengths *lengths)
 	return least;
 }
 
-static u32 largest_length(const struct lengths *lengths)
+static u32 largest_request_length(const struct lengths *lengths)
 {
 	u32 most = 0;
 
@@ -183,7 +183,7 @@ static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_ge
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
 
-static bool has_hot_sizes(const struct sim_options *options)
+static bool has_own_hot_sizes(const struct sim_options *options)
 {
 	return options->hot_size_list.count && options->hot_share && options->hot_range;
 }
@@ -194,7 +194,7 @@ u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geom
 	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
 	u64 hot_mean;
 
-	if (!has_hot_sizes(options))
+	if (!has_own_hot_sizes(options))
 		return mean;
 	hot_mean = mean_pages_q16(&options->hot_size_list, geo);
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
@@ -203,7 +203,7 @@ u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geom
 /* Addresses */
 
 /* The hot range, if any, is the start of the footprint, or all of it. */
-static bool draw_hot(struct generator *generator)
+static bool draw_is_request_hot(struct generator *generator)
 {
 	if (!generator->hot_places)
 		return false;
@@ -224,7 +224,7 @@ static u64 scatter_rank(const struct generator *generator, u64 rank)
 	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
 
-static u64 draw_uniform(struct generator *generator, bool hot)
+static u64 draw_uniform_place(struct generator *generator, bool hot)
 {
 	struct aftl_random *random = &generator->place_random;
 	u64 cold = generator->places - generator->hot_places;
@@ -237,12 +237,12 @@ static u64 draw_uniform(struct generator *generator, bool hot)
 	return generator->scatter ? scatter_rank(generator, place) : place;
 }
 
-static u64 draw_zipf(struct generator *generator)
+static u64 draw_zipf_place(struct generator *generator)
 {
-	return scatter_rank(generator, zipf_draw(generator->zipf, &generator->place_random));
+	return scatter_rank(generator, zipf_draw_rank(generator->zipf, &generator->place_random));
 }
 
-static u64 draw_drift(struct generator *generator)
+static u64 draw_drifting_place(struct generator *generator)
 {
 	u64 begin = (__uint128_t)generator->count * generator->window /
 		    generator->window_requests;
@@ -252,7 +252,7 @@ static u64 draw_drift(struct generator *generator)
 }
 
 /* After its last request an extent is replaced by a random one. */
-static u64 draw_active(struct generator *generator)
+static u64 draw_active_extent_place(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
 	u64 *turn;
@@ -268,7 +268,7 @@ static u64 draw_active(struct generator *generator)
 	return place;
 }
 
-static u64 draw_sequential(struct generator *generator, u32 sectors)
+static u64 draw_sequential_place(struct generator *generator, u32 sectors)
 {
 	u64 place = generator->cursor;
 
@@ -279,7 +279,7 @@ static u64 draw_sequential(struct generator *generator, u32 sectors)
 	return place;
 }
 
-static bool is_open(const struct generator *generator, u64 zone)
+static bool is_zone_open(const struct generator *generator, u64 zone)
 {
 	for (u32 i = 0; i < generator->open_count; i++)
 		if (generator->open[i].number == zone)
@@ -288,24 +288,24 @@ static bool is_open(const struct generator *generator, u64 zone)
 }
 
 /* Replace a full zone by a random zone that is not open. */
-static void open_another(struct generator *generator, struct open_zone *open)
+static void open_another_zone(struct generator *generator, struct open_zone *open)
 {
 	u64 zone;
 
 	do {
 		zone = draw_below(&generator->place_random, generator->zones);
-	} while (generator->zones > generator->open_count && is_open(generator, zone));
+	} while (generator->zones > generator->open_count && is_zone_open(generator, zone));
 	*open = (struct open_zone){ .number = zone };
 }
 
-static u64 draw_zone(struct generator *generator)
+static u64 draw_open_zone(struct generator *generator)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
 	struct open_zone *open = &generator->open[turn];
 	u64 place = open->number * generator->zone + open->written;
 
 	if (++open->written == generator->zone)
-		open_another(generator, open);
+		open_another_zone(generator, open);
 	return place;
 }
 
@@ -325,40 +325,40 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 		return;
 	}
 	first += (u64)open->written * generator->grain;
-	sim_request_place(request, first, generator->grain, generator->unit_shift);
+	sim_request_set_sectors(request, first, generator->grain, generator->unit_shift);
 	if (++open->written == generator->zone)
-		open_another(generator, open);
+		open_another_zone(generator, open);
 }
 
-static u64 draw_place(struct generator *generator, bool hot, u32 sectors)
+static u64 draw_request_place(struct generator *generator, bool hot, u32 sectors)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
-		return draw_zipf(generator);
+		return draw_zipf_place(generator);
 	case SIM_WORKLOAD_SEQUENTIAL:
-		return draw_sequential(generator, sectors);
+		return draw_sequential_place(generator, sectors);
 	case SIM_WORKLOAD_DRIFT:
-		return draw_drift(generator);
+		return draw_drifting_place(generator);
 	case SIM_WORKLOAD_ACTIVE:
-		return draw_active(generator);
+		return draw_active_extent_place(generator);
 	case SIM_WORKLOAD_ZONES:
-		return draw_zone(generator);
+		return draw_open_zone(generator);
 	default:
-		return draw_uniform(generator, hot);
+		return draw_uniform_place(generator, hot);
 	}
 }
 
 /* A request that would cross the end of the footprint is moved to end there. */
-static u64 draw_sector(struct generator *generator, bool hot, u32 sectors)
+static u64 draw_first_sector(struct generator *generator, bool hot, u32 sectors)
 {
-	u64 first = draw_place(generator, hot, sectors) * generator->grain;
+	u64 first = draw_request_place(generator, hot, sectors) * generator->grain;
 
 	return min(first, generator->footprint - sectors);
 }
 
 /* Requests */
 
-static u8 draw_op(struct generator *generator)
+static u8 draw_request_operation(struct generator *generator)
 {
 	if (draw_share(&generator->kind_random, generator->discard_share))
 		return AFTL_OP_DISCARD;
@@ -367,17 +367,17 @@ static u8 draw_op(struct generator *generator)
 }
 
 /* Draw a cold length for hot requests, too, so that cold lengths do not depend on hot ones. */
-static u32 draw_sectors(struct generator *generator, bool hot)
+static u32 draw_request_sectors(struct generator *generator, bool hot)
 {
-	u32 sectors = draw_length(&generator->lengths, &generator->size_random);
+	u32 sectors = draw_request_length(&generator->lengths, &generator->size_random);
 
 	if (hot && generator->own_hot_lengths)
-		return draw_length(&generator->hot_lengths, &generator->hot_size_random);
+		return draw_request_length(&generator->hot_lengths, &generator->hot_size_random);
 	return sectors;
 }
 
 /* Without quality levels nothing is drawn. */
-static u8 draw_level(struct generator *generator)
+static u8 draw_quality_level(struct generator *generator)
 {
 	u32 draw;
 
@@ -391,16 +391,16 @@ static u8 draw_level(struct generator *generator)
 
 static struct sim_request draw_request(struct generator *generator)
 {
-	bool hot = draw_hot(generator);
-	u32 sectors = draw_sectors(generator, hot);
-	u64 first = draw_sector(generator, hot, sectors);
-	struct sim_request request = { .op = draw_op(generator) };
+	bool hot = draw_is_request_hot(generator);
+	u32 sectors = draw_request_sectors(generator, hot);
+	u64 first = draw_first_sector(generator, hot, sectors);
+	struct sim_request request = { .op = draw_request_operation(generator) };
 
-	sim_request_place(&request, first, sectors, generator->unit_shift);
+	sim_request_set_sectors(&request, first, sectors, generator->unit_shift);
 	if (request.op != AFTL_OP_WRITE)
 		return request;
-	request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
-	request.level = request.class ? draw_level(generator) : 0;
+	request.class = tag_runs_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.level = request.class ? draw_quality_level(generator) : 0;
 	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
 }
@@ -408,7 +408,7 @@ static struct sim_request draw_request(struct generator *generator)
 /* Requests to a zoned device: writes append to an open zone, reads go to any zone. */
 static struct sim_request draw_zoned_request(struct generator *generator)
 {
-	struct sim_request request = { .op = draw_op(generator) };
+	struct sim_request request = { .op = draw_request_operation(generator) };
 	u64 first;
 
 	if (request.op != AFTL_OP_READ) {
@@ -418,12 +418,12 @@ static struct sim_request draw_zoned_request(struct generator *generator)
 	first = draw_below(&generator->place_random, generator->zones) * generator->zone_sectors;
 	first += (u64)aftl_random_below(&generator->place_random, generator->zone) *
 		 generator->grain;
-	sim_request_place(&request, first, generator->grain, generator->unit_shift);
+	sim_request_set_sectors(&request, first, generator->grain, generator->unit_shift);
 	return request;
 }
 
-static int next_request(struct sim_stream *stream, struct sim_request *request,
-			struct aftl_error *error)
+static int generate_next_request(struct sim_stream *stream, struct sim_request *request,
+				 struct aftl_error *error)
 {
 	struct generator *generator = container_of(stream, struct generator, stream);
 
@@ -455,7 +455,7 @@ static void close_generator(struct sim_stream *stream)
 
 /* Preparation */
 
-static u64 common_divisor(u64 a, u64 b)
+static u64 greatest_common_divisor(u64 a, u64 b)
 {
 	while (b) {
 		u64 rest = a % b;
@@ -471,26 +471,26 @@ static u64 scatter_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
 
-	while (step > 1 && common_divisor(step, n) > 1)
+	while (step > 1 && greatest_common_divisor(step, n) > 1)
 		step++;
 	return step;
 }
 
-static u64 part_of_whole(u64 whole, u64 share)
+static u64 share_of_units(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
 	return units ? units : 1;
 }
 
-static void prepare_lengths(struct generator *generator, const struct sim_options *options,
-			    const struct aftl_geometry *geo)
+static void prepare_request_lengths(struct generator *generator, const struct sim_options *options,
+				    const struct aftl_geometry *geo)
 {
-	u32 sectors = sim_takes_whole_units(options, geo) ? sim_unit_sectors(geo) : 1;
+	u32 sectors = sim_takes_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
 
 	generator->unit_shift = sim_unit_shift(geo);
 	lengths_init(&generator->lengths, &options->size_list, sectors);
-	generator->own_hot_lengths = has_hot_sizes(options);
+	generator->own_hot_lengths = has_own_hot_sizes(options);
 	lengths_init(&generator->hot_lengths,
 		     generator->own_hot_lengths ? &options->hot_size_list : &options->size_list,
 		     sectors);
@@ -499,21 +499,21 @@ static void prepare_lengths(struct generator *generator, const struct sim_option
 static int fit_footprint(struct generator *generator, const struct sim_options *options,
 			 u64 units, struct aftl_error *error)
 {
-	u32 longest = largest_length(&generator->lengths);
-	u32 longest_hot = largest_length(&generator->hot_lengths);
+	u32 longest = largest_request_length(&generator->lengths);
+	u32 longest_hot = largest_request_length(&generator->hot_lengths);
 	bool hot = longest_hot > longest;
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = part_of_whole(units, options->footprint) << generator->unit_shift;
+	generator->footprint = share_of_units(units, options->footprint) << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
 				 (unsigned long long)longest * AFTL_SECTOR_BYTES,
 				 (unsigned long long)generator->footprint * AFTL_SECTOR_BYTES,
 				 hot ? "hot-size" : "size");
-	grain = smallest_length(&generator->lengths);
-	grain_hot = smallest_length(&generator->hot_lengths);
+	grain = smallest_request_length(&generator->lengths);
+	grain_hot = smallest_request_length(&generator->hot_lengths);
 	grain = min(grain, grain_hot);
 	/* Static analysis does not see that it is at least 1. */
 	generator->grain = max(grain, 1U);
@@ -521,14 +521,14 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	return 0;
 }
 
-/* Call after prepare_draws(). */
-static void prepare_active(struct generator *generator, const struct sim_options *options)
+/* Call after init_random_sequences(). */
+static void prepare_active_extents(struct generator *generator, const struct sim_options *options)
 {
 	if (generator->workload != SIM_WORKLOAD_ACTIVE)
 		return;
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
-	generator->active_count = part_of_whole(generator->extents, options->active_set);
+	generator->active_count = share_of_units(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
@@ -537,9 +537,9 @@ static void prepare_active(struct generator *generator, const struct sim_options
 			draw_below(&generator->place_random, generator->extents);
 }
 
-/* Call after prepare_draws(). A footprint smaller than a zone counts as one zone. */
-static void prepare_zones(struct generator *generator, const struct sim_options *options,
-			  const struct aftl_geometry *geo)
+/* Call after init_random_sequences(). A footprint smaller than a zone counts as one zone. */
+static void prepare_zone_writes(struct generator *generator, const struct sim_options *options,
+				const struct aftl_geometry *geo)
 {
 	u64 places = options->zone_size / ((u64)generator->grain * AFTL_SECTOR_BYTES);
 
@@ -555,13 +555,13 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 	for (u32 i = 0; i < generator->open_count; i++)
 		generator->open[i].number = U64_MAX;
 	for (u32 i = 0; i < generator->open_count; i++)
-		open_another(generator, &generator->open[i]);
+		open_another_zone(generator, &generator->open[i]);
 }
 
 /* Use the zones of a zoned device. */
-static int fit_zones(struct generator *generator, const struct sim_options *options,
-		     const struct aftl_config *config, const struct aftl_geometry *geo,
-		     struct aftl_error *error)
+static int fit_zones_of_device(struct generator *generator, const struct sim_options *options,
+			       const struct aftl_config *config, const struct aftl_geometry *geo,
+			       struct aftl_error *error)
 {
 	u64 zone_sectors = (u64)geo->zone_units << generator->unit_shift;
 	u64 capacity = (u64)geo->zone_capacity << generator->unit_shift;
@@ -570,7 +570,7 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
-	    options->size_list.count > 1 || has_hot_sizes(options))
+	    options->size_list.count > 1 || has_own_hot_sizes(options))
 		return aftl_fail(error, -EINVAL,
 				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
 	if (capacity % generator->grain)
@@ -589,8 +589,8 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 }
 
 /* The stride must be a multiple of the grain and less than the footprint. */
-static int fit_stride(struct generator *generator, const struct sim_options *options,
-		      struct aftl_error *error)
+static int fit_sequential_stride(struct generator *generator, const struct sim_options *options,
+				 struct aftl_error *error)
 {
 	u64 grain = (u64)generator->grain * AFTL_SECTOR_BYTES;
 
@@ -607,13 +607,13 @@ static int fit_stride(struct generator *generator, const struct sim_options *opt
 	return 0;
 }
 
-static void prepare_draws(struct generator *generator, u64 seed)
+static void init_random_sequences(struct generator *generator, u64 seed)
 {
-	generator->kind_random = draw_sequence(seed, PURPOSE_KIND);
-	generator->size_random = draw_sequence(seed, PURPOSE_SIZE);
-	generator->hot_size_random = draw_sequence(seed, PURPOSE_HOT_SIZE);
-	generator->place_random = draw_sequence(seed, PURPOSE_PLACE);
-	generator->level_random = draw_sequence(seed, PURPOSE_LEVEL);
+	generator->kind_random = random_sequence_of_purpose(seed, PURPOSE_KIND);
+	generator->size_random = random_sequence_of_purpose(seed, PURPOSE_SIZE);
+	generator->hot_size_random = random_sequence_of_purpose(seed, PURPOSE_HOT_SIZE);
+	generator->place_random = random_sequence_of_purpose(seed, PURPOSE_PLACE);
+	generator->level_random = random_sequence_of_purpose(seed, PURPOSE_LEVEL);
 }
 
 static int prepare_kinds(struct generator *generator, const struct sim_options *options, u64 seed,
@@ -624,8 +624,8 @@ static int prepare_kinds(struct generator *generator, const struct sim_options *
 	generator->flush_every = options->flush_every;
 	generator->level_share[2] = options->level_2_share;
 	generator->level_share[3] = options->level_3_share;
-	if (!tags_init(&generator->tags, options->approx_share, options->approx_run,
-		       draw_sequence(seed, PURPOSE_TAG)))
+	if (!tag_runs_init(&generator->tags, options->approx_share, options->approx_run,
+			   random_sequence_of_purpose(seed, PURPOSE_TAG)))
 		return aftl_fail(error, -EINVAL,
 				 "--approx-run %llu is too short for this --approx-share: precise runs would be shorter than one write",
 				 (unsigned long long)options->approx_run);
@@ -642,15 +642,15 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	struct generator *generator = memory_zeroed(1, sizeof(*generator));
 	int ret;
 
-	generator->stream.next = next_request;
+	generator->stream.next = generate_next_request;
 	generator->stream.close = close_generator;
 	generator->stream.levels = options->level_2_share || options->level_3_share;
-	prepare_lengths(generator, options, geo);
+	prepare_request_lengths(generator, options, geo);
 	ret = fit_footprint(generator, options, units, error);
 	if (!ret)
-		ret = fit_zones(generator, options, config, geo, error);
+		ret = fit_zones_of_device(generator, options, config, geo, error);
 	if (!ret)
-		ret = fit_stride(generator, options, error);
+		ret = fit_sequential_stride(generator, options, error);
 	if (!ret)
 		ret = prepare_kinds(generator, options, config->seed, error);
 	if (ret) {
@@ -659,10 +659,10 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	}
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
-		generator->hot_places = part_of_whole(generator->places, options->hot_range);
+		generator->hot_places = share_of_units(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = part_of_whole(generator->places, options->drift_set);
+	generator->window = share_of_units(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = scatter_step(generator->places);
 	generator->scatter = options->scatter;
@@ -670,9 +670,9 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 		generator->zipf = zipf_create(generator->places,
 					      ((__uint128_t)options->zipf_skew << 32) /
 						      SIM_RATE_ONE);
-	prepare_draws(generator, config->seed);
-	prepare_active(generator, options);
-	prepare_zones(generator, options, geo);
+	init_random_sequences(generator, config->seed);
+	prepare_active_extents(generator, options);
+	prepare_zone_writes(generator, options, geo);
 	*out = &generator->stream;
 	return 0;
 }

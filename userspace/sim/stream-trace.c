@@ -53,21 +53,21 @@ struct trace {
 
 /* Times */
 
-static u64 scale_time(const struct trace *trace, u64 ns)
+static u64 scale_trace_time(const struct trace *trace, u64 ns)
 {
 	__uint128_t wide = (__uint128_t)ns * trace->scale / SIM_RATE_ONE;
 
 	return wide > U64_MAX / 4 ? U64_MAX / 4 : (u64)wide;
 }
 
-static u64 place_in_time(struct trace *trace, u64 stamp_ns)
+static u64 compute_arrival_time(struct trace *trace, u64 stamp_ns)
 {
 	u64 now;
 
 	if (!trace->any)
 		trace->first_ns = trace->device_time && !trace->shift_ns ? 0 : stamp_ns;
 	trace->any = true;
-	now = trace->shift_ns + scale_time(trace, stamp_ns - trace->first_ns);
+	now = trace->shift_ns + scale_trace_time(trace, stamp_ns - trace->first_ns);
 	if (now > trace->last_ns)
 		trace->gap_ns = now - trace->last_ns;
 	trace->last_ns = now;
@@ -88,21 +88,21 @@ static void fit_sectors(struct trace *trace, struct sim_request *request, u64 fi
 		notes->wrapped++;
 		first = min(first % trace->sectors, trace->sectors - sectors);
 	}
-	sim_request_place(request, first, sectors, trace->unit_shift);
+	sim_request_set_sectors(request, first, sectors, trace->unit_shift);
 }
 
 /* Return the sector after the last one of @record. */
-static u64 end_of(const struct aftl_record *record)
+static u64 end_sector_of_record(const struct aftl_record *record)
 {
 	return record->op == AFTL_OP_FLUSH ? 0 : record->off_sect + record->nsect;
 }
 
-static void fit_request(struct trace *trace, struct sim_request *request,
-			const struct aftl_record *record)
+static void convert_trace_record(struct trace *trace, struct sim_request *request,
+				 const struct aftl_record *record)
 {
 	u64 mask = (1ULL << trace->unit_shift) - 1;
 	u64 first = record->off_sect;
-	u64 end = end_of(record);
+	u64 end = end_sector_of_record(record);
 	bool partial = (first | end) & mask;
 
 	if (record->op == AFTL_OP_FLUSH)
@@ -122,7 +122,7 @@ static void fit_request(struct trace *trace, struct sim_request *request,
  * Folding a trace of a larger device would make the load denser than the recorded one: refuse
  * it.
  */
-static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error *error)
+static int report_trace_beyond_device(const struct trace *trace, u64 end, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
 			 "--trace: it reaches to byte %llu, the device has %llu; --blocks %llu makes it that large, --fold takes addresses modulo its capacity",
@@ -131,8 +131,8 @@ static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error
 			 (unsigned long long)end * trace->blocks / trace->sectors + 1);
 }
 
-static void fit_class(struct trace *trace, struct sim_request *request,
-		      const struct aftl_record *record)
+static void convert_trace_class(struct trace *trace, struct sim_request *request,
+				const struct aftl_record *record)
 {
 	if (record->op != AFTL_OP_WRITE)
 		return;
@@ -142,7 +142,7 @@ static void fit_class(struct trace *trace, struct sim_request *request,
 	request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 }
 
-static u8 queue_of(const struct trace *trace, const struct aftl_record *record)
+static u8 queue_of_trace_record(const struct trace *trace, const struct aftl_record *record)
 {
 	u32 number = record->stream;
 
@@ -156,7 +156,7 @@ static u8 queue_of(const struct trace *trace, const struct aftl_record *record)
 /* Records */
 
 /* Start the next pass. Return: 1, 0 if there is none, or a negative error number. */
-static int next_pass(struct trace *trace, struct aftl_error *error)
+static int begin_next_trace_pass(struct trace *trace, struct aftl_error *error)
 {
 	int ret;
 
@@ -177,15 +177,15 @@ static int next_record(struct trace *trace, struct aftl_record *record, struct a
 	int ret = record_next(trace->reader, record, error);
 
 	if (!ret) {
-		ret = next_pass(trace, error);
+		ret = begin_next_trace_pass(trace, error);
 		if (ret > 0)
 			ret = record_next(trace->reader, record, error);
 	}
 	return ret;
 }
 
-static int next_request(struct sim_stream *stream, struct sim_request *request,
-			struct aftl_error *error)
+static int read_next_trace_request(struct sim_stream *stream, struct sim_request *request,
+				   struct aftl_error *error)
 {
 	struct trace *trace = container_of(stream, struct trace, stream);
 	struct aftl_record record;
@@ -193,21 +193,21 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 
 	if (ret <= 0)
 		return ret;
-	if (!trace->fold && end_of(&record) > trace->sectors)
-		return complain_beyond(trace, end_of(&record), error);
+	if (!trace->fold && end_sector_of_record(&record) > trace->sectors)
+		return report_trace_beyond_device(trace, end_sector_of_record(&record), error);
 	*request = (struct sim_request){
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
 		.hint = { .life = record.life, .stream = (u8)record.stream },
-		.queue = queue_of(trace, &record),
+		.queue = queue_of_trace_record(trace, &record),
 	};
-	request->time_ns = place_in_time(trace, record.t_ns);
-	fit_request(trace, request, &record);
-	fit_class(trace, request, &record);
+	request->time_ns = compute_arrival_time(trace, record.t_ns);
+	convert_trace_record(trace, request, &record);
+	convert_trace_class(trace, request, &record);
 	return 1;
 }
 
-static void close_trace(struct sim_stream *stream)
+static void close_trace_stream(struct sim_stream *stream)
 {
 	struct trace *trace = container_of(stream, struct trace, stream);
 
@@ -219,7 +219,7 @@ static void close_trace(struct sim_stream *stream)
  * Refuse a trace that exceeds the device before the simulation. If the file cannot be rewound,
  * the run fails at the first request beyond the device instead.
  */
-static int check_end(struct trace *trace, u64 requests, struct aftl_error *error)
+static int check_trace_fits_device(struct trace *trace, u64 requests, struct aftl_error *error)
 {
 	struct aftl_record record;
 	u64 end = 0;
@@ -227,9 +227,9 @@ static int check_end(struct trace *trace, u64 requests, struct aftl_error *error
 	if (trace->fold || record_rewind(trace->reader))
 		return 0;
 	while (requests-- && record_next(trace->reader, &record, error) > 0)
-		end = max(end, end_of(&record));
+		end = max(end, end_sector_of_record(&record));
 	if (end > trace->sectors)
-		return complain_beyond(trace, end, error);
+		return report_trace_beyond_device(trace, end, error);
 	if (record_rewind(trace->reader))
 		return aftl_fail(error, -EIO, "--trace: the record file cannot be rewound");
 	return 0;
@@ -247,8 +247,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		free(trace);
 		return ret;
 	}
-	trace->stream.next = next_request;
-	trace->stream.close = close_trace;
+	trace->stream.next = read_next_trace_request;
+	trace->stream.close = close_trace_stream;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
 	trace->unit_shift = sim_unit_shift(geo);
 	trace->whole = sim_takes_whole_units(options, geo);
@@ -267,9 +267,9 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
 		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}
-	ret = check_end(trace, sim_options_limit(options), error);
+	ret = check_trace_fits_device(trace, sim_options_request_limit(options), error);
 	if (ret)
-		close_trace(&trace->stream);
+		close_trace_stream(&trace->stream);
 	else
 		*out = &trace->stream;
 	return ret;

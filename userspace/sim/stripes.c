@@ -10,7 +10,7 @@ u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units)
 	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_cell(layout);
 }
 
-void stripe_locate(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell)
+void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell)
 {
 	u32 chunk = unit / layout->chunk;
 	u32 data = stripe_parity_cell(layout);
@@ -19,7 +19,7 @@ void stripe_locate(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *
 	*cell = chunk % data;
 }
 
-u32 stripe_member(const struct stripe_layout *layout, u32 row, u32 cell)
+u32 cell_member(const struct stripe_layout *layout, u32 row, u32 cell)
 {
 	u32 members = layout->members;
 	u32 parity = members - 1 - row / layout->chunk % members;
@@ -27,15 +27,15 @@ u32 stripe_member(const struct stripe_layout *layout, u32 row, u32 cell)
 	return cell == stripe_parity_cell(layout) ? parity : (parity + 1 + cell) % members;
 }
 
-struct stripe_plan stripe_plan(const struct stripe_layout *layout, u32 dirty, u32 known)
+struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirty, u32 known)
 {
-	u32 modify = (dirty | stripe_parity(layout)) & ~known;
-	u32 reconstruct = stripe_data(layout) & ~dirty & ~known;
+	u32 modify = (dirty | stripe_parity_mask(layout)) & ~known;
+	u32 reconstruct = stripe_data_mask(layout) & ~dirty & ~known;
 	bool less = __builtin_popcount(modify) < __builtin_popcount(reconstruct);
 
 	return (struct stripe_plan){
 		.read = less ? modify : reconstruct,
-		.write = dirty | stripe_parity(layout),
+		.write = dirty | stripe_parity_mask(layout),
 		.reconstruct = !less,
 	};
 }
@@ -70,14 +70,14 @@ static void list_remove(struct stripe_cache *cache, struct stripe_list *list,
 
 /* Rows by number */
 
-static u32 *hash_head(struct stripe_cache *cache, u32 row)
+static u32 *stripe_hash_chain(struct stripe_cache *cache, u32 row)
 {
 	return &cache->heads[aftl_hash64(row) % cache->count];
 }
 
-static void hash_add(struct stripe_cache *cache, struct stripe *stripe)
+static void stripe_hash_add(struct stripe_cache *cache, struct stripe *stripe)
 {
-	u32 *head = hash_head(cache, stripe->row);
+	u32 *head = stripe_hash_chain(cache, stripe->row);
 
 	stripe->hash_next = *head;
 	*head = stripe_index(cache, stripe);
@@ -107,7 +107,7 @@ void stripe_cache_release(struct stripe_cache *cache)
 
 struct stripe *stripe_find(struct stripe_cache *cache, u32 row)
 {
-	u32 index = *hash_head(cache, row);
+	u32 index = *stripe_hash_chain(cache, row);
 
 	while (index != STRIPE_NONE && cache->stripes[index].row != row)
 		index = cache->stripes[index].hash_next;
@@ -124,7 +124,7 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 		return NULL;
 	stripe = &cache->stripes[cache->clean.head];
 	if (stripe->row != STRIPE_NONE) {
-		u32 *link = hash_head(cache, stripe->row);
+		u32 *link = stripe_hash_chain(cache, stripe->row);
 
 		while (*link != stripe_index(cache, stripe))
 			link = &cache->stripes[*link].hash_next;
@@ -133,14 +133,14 @@ struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
 	stripe->row = row;
 	stripe->known = 0;
 	stripe->approx = 0;
-	hash_add(cache, stripe);
+	stripe_hash_add(cache, stripe);
 	return stripe;
 }
 
 /* States */
 
-void stripe_soil(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
-		 u64 now_ns)
+void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
+		       u64 now_ns)
 {
 	if (!stripe->dirty && !stripe->busy) {
 		list_remove(cache, &cache->clean, stripe);
@@ -152,17 +152,17 @@ void stripe_soil(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bo
 	stripe->approx |= (u32)approx << cell;
 }
 
-void stripe_begin(struct stripe_cache *cache, const struct stripe_layout *layout,
-		  struct stripe *stripe)
+void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,
+			struct stripe *stripe)
 {
 	list_remove(cache, &cache->dirty, stripe);
-	stripe->plan = stripe_plan(layout, stripe->dirty, stripe->known);
+	stripe->plan = stripe_make_plan(layout, stripe->dirty, stripe->known);
 	stripe->flying = stripe->dirty;
 	stripe->dirty = 0;
 	stripe->busy = true;
 }
 
-void stripe_end(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns)
+void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns)
 {
 	stripe->known |= stripe->plan.read | stripe->plan.write;
 	stripe->flying = 0;

@@ -32,25 +32,25 @@ static inline u32 stripe_parity_cell(const struct stripe_layout *layout)
 	return layout->members - 1;
 }
 
-static inline u32 stripe_parity(const struct stripe_layout *layout)
+static inline u32 stripe_parity_mask(const struct stripe_layout *layout)
 {
 	return 1U << stripe_parity_cell(layout) % 32;
 }
 
 /* Mask of all data cells. */
-static inline u32 stripe_data(const struct stripe_layout *layout)
+static inline u32 stripe_data_mask(const struct stripe_layout *layout)
 {
-	return stripe_parity(layout) - 1;
+	return stripe_parity_mask(layout) - 1;
 }
 
 /* Capacity of an array whose members have @member_units each: whole chunks only. */
 u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
 
 /* Return row and cell of a unit of the array. */
-void stripe_locate(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
+void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
 /* Return the member that stores this cell; its unit there is @row. */
-u32 stripe_member(const struct stripe_layout *layout, u32 row, u32 cell);
+u32 cell_member(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
  * struct stripe_plan - plan to write new data into a row
@@ -65,13 +65,13 @@ struct stripe_plan {
 };
 
 /**
- * stripe_plan() - choose read-modify-write or reconstruct-write, whichever reads less
+ * stripe_make_plan() - choose read-modify-write or reconstruct-write, whichever reads less
  * @dirty: data cells with new data, at least one
  * @known: cells whose old content is cached
  *
  * If both read the same amount, the parity is reconstructed.
  */
-struct stripe_plan stripe_plan(const struct stripe_layout *layout, u32 dirty, u32 known);
+struct stripe_plan stripe_make_plan(const struct stripe_layout *layout, u32 dirty, u32 known);
 
 /**
  * struct stripe - a row in the cache
@@ -142,15 +142,15 @@ struct stripe *stripe_find(struct stripe_cache *cache, u32 row);
 struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 
 /* Mark a cell as dirty. */
-void stripe_soil(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
-		 u64 now_ns);
+void stripe_mark_dirty(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
+		       u64 now_ns);
 
 /* Start to write the dirty cells. */
-void stripe_begin(struct stripe_cache *cache, const struct stripe_layout *layout,
-		  struct stripe *stripe);
+void stripe_begin_write(struct stripe_cache *cache, const struct stripe_layout *layout,
+			struct stripe *stripe);
 
 /* The write is complete: the stripe is clean, or dirty again. */
-void stripe_end(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
+void stripe_end_write(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
 static inline u32 stripe_index(const struct stripe_cache *cache, const struct stripe *stripe)
 {

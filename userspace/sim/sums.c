@@ -2,7 +2,7 @@
 #include "checked-memory.h"
 #include "sums.h"
 
-bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one, u32 count)
+bool sim_add_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one, u32 count)
 {
 	*sum = *one;
 	sum->luns *= count;
@@ -12,7 +12,7 @@ bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one
 	return (u64)one->blocks * count <= U32_MAX;
 }
 
-void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index)
+void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl, u32 index)
 {
 	u32 luns = aftl_geometry(ftl)->luns;
 
@@ -24,6 +24,6 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_read_only(ftl);
-	sim_survey_blocks(ftl, result);
-	sim_survey_zones(ftl, result);
+	sim_collect_blocks(ftl, result);
+	sim_collect_zones(ftl, result);
 }

@@ -6,24 +6,24 @@
 #include "run.h"
 
 /**
- * sim_sum_geometry() - compute the joint geometry of several devices
+ * sim_add_geometry() - compute the joint geometry of several devices
  * @sum: receives it; units and slots are those of one device, because sums could overflow
  * @one: geometry of each device
  * @count: number of devices
  *
  * Return: false if the number of all blocks overflows.
  */
-bool __must_check sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
+bool __must_check sim_add_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
 				   u32 count);
 
 /**
- * sim_sum_device() - add a device to the result
+ * sim_add_device_statistics() - add a device to the result
  * @result: has the joint geometry; slots are added up
  * @ftl: device
  * @index: its number
  *
  * Adds all flash statistics; the caller adds response times and the digest.
  */
-void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index);
+void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl, u32 index);
 
 #endif

@@ -16,20 +16,20 @@ struct tenant_list {
 };
 
 /* Return the number of values, or -EINVAL. */
-static int parse_list(struct sim_options *options, const struct tenant_list *list,
-		      struct aftl_error *error)
+static int parse_tenant_list(struct sim_options *options, const struct tenant_list *list,
+			     struct aftl_error *error)
 {
 	const char *text = list->text;
 	char item[LIST_ITEM];
 	int count;
 
-	for (count = 0; list_next(&text, item); count++) {
+	for (count = 0; next_list_item(&text, item); count++) {
 		struct option_row row = list->value;
 
 		if (count == AFTL_QUEUES_MAX)
 			return option_fail(&row, error, "at most %u tenants", AFTL_QUEUES_MAX);
 		row.field += count * sizeof(struct sim_tenant_choice);
-		if (option_set(options, &row, item, error))
+		if (option_set_value(options, &row, item, error))
 			return -EINVAL;
 	}
 	return count;
@@ -52,7 +52,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 	if (!options->tenants)
 		return 0;
 	for (u32 i = 0; i < ARRAY_SIZE(lists); i++) {
-		int count = lists[i].text ? parse_list(options, &lists[i], error) :
+		int count = lists[i].text ? parse_tenant_list(options, &lists[i], error) :
 					    (int)options->tenant_count;
 
 		if (count < 0)
@@ -66,7 +66,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 }
 
 /* Return the options of one tenant's stream. */
-static struct sim_options own_options(const struct sim_options *options, u32 index)
+static struct sim_options options_of_tenant(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];
 	struct sim_options own = *options;
@@ -89,7 +89,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 
 	for (; tenants->count < options->tenant_count && !ret; tenants->count += !ret) {
 		struct sim_tenant *tenant = &tenants->each[tenants->count];
-		struct sim_options own = own_options(options, tenants->count);
+		struct sim_options own = options_of_tenant(options, tenants->count);
 
 		tenant->depth = (u32)options->tenant_choices[tenants->count].depth;
 		own_config.seed = aftl_hash64_pair(config->seed ^ PURPOSE_TENANT, tenants->count);
@@ -99,7 +99,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 	return ret;
 }
 
-u32 sim_tenants_depth(const struct sim_tenants *tenants)
+u32 sim_tenants_queue_depth(const struct sim_tenants *tenants)
 {
 	u32 depth = 0;
 
@@ -108,8 +108,8 @@ u32 sim_tenants_depth(const struct sim_tenants *tenants)
 	return depth;
 }
 
-int sim_tenants_next(struct sim_tenants *tenants, struct sim_request *request,
-		     struct aftl_error *error)
+int sim_tenants_next_request(struct sim_tenants *tenants, struct sim_request *request,
+			     struct aftl_error *error)
 {
 	struct sim_tenant *tenant = tenants->each;
 	int ret;

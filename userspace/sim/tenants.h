@@ -50,18 +50,18 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 		     u64 units, struct aftl_error *error);
 
 /* Return the sum of all queue depths. */
-u32 sim_tenants_depth(const struct sim_tenants *tenants);
+u32 sim_tenants_queue_depth(const struct sim_tenants *tenants);
 
 /**
- * sim_tenants_next() - draw a request of the first tenant whose queue is not full
+ * sim_tenants_next_request() - draw a request of the first tenant whose queue is not full
  * @request: receives it; counts as in flight from now on
  *
  * At least one queue must have room.
  *
  * Return: as a stream's next()
  */
-int sim_tenants_next(struct sim_tenants *tenants, struct sim_request *request,
-		     struct aftl_error *error);
+int sim_tenants_next_request(struct sim_tenants *tenants, struct sim_request *request,
+			     struct aftl_error *error);
 
 void sim_tenants_close(struct sim_tenants *tenants);
 

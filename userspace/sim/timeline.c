@@ -74,7 +74,7 @@ static void put_name(struct timeline *timeline, const char *what, u32 lun, const
 	json_end_object(json);
 }
 
-void timeline_device(struct timeline *timeline, const struct aftl *ftl)
+void timeline_begin_device(struct timeline *timeline, const struct aftl *ftl)
 {
 	char name[16];
 
@@ -93,7 +93,7 @@ void timeline_device(struct timeline *timeline, const struct aftl *ftl)
 }
 
 /* The file format counts times in microseconds. */
-static void put_event(struct timeline *timeline, const struct lane *lane, u64 end_ns)
+static void write_timeline_event(struct timeline *timeline, const struct lane *lane, u64 end_ns)
 {
 	const struct aftl_array_event *event = &lane->event;
 	struct json_writer *json = &timeline->json;
@@ -126,27 +126,27 @@ static void put_event(struct timeline *timeline, const struct lane *lane, u64 en
 	json_end_object(json);
 }
 
-static void end_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
+static void end_timeline_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
 {
 	if (lane->busy)
-		put_event(timeline, lane, end_ns);
+		write_timeline_event(timeline, lane, end_ns);
 	lane->busy = false;
 }
 
-static u64 planned_end(const struct lane *lane)
+static u64 planned_end_of_event(const struct lane *lane)
 {
 	return lane->event.begin_ns + lane->event.array_ns;
 }
 
-void timeline_put(struct timeline *timeline, const struct aftl_array_event *event)
+void timeline_add_event(struct timeline *timeline, const struct aftl_array_event *event)
 {
 	struct lane *lane = &timeline->lanes[event->lun];
 
 	if (event->op == AFTL_ARRAY_SUSPEND) {
-		end_lane(timeline, lane, event->begin_ns);
+		end_timeline_lane(timeline, lane, event->begin_ns);
 		return;
 	}
-	end_lane(timeline, lane, planned_end(lane));
+	end_timeline_lane(timeline, lane, planned_end_of_event(lane));
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
@@ -156,15 +156,16 @@ void timeline_put(struct timeline *timeline, const struct aftl_array_event *even
 								       AFTL_ARRAY_PROGRAM;
 }
 
-void timeline_device_end(struct timeline *timeline)
+void timeline_end_device(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
 	for (u32 i = 0; i < timeline->luns; i++)
-		end_lane(timeline, &timeline->lanes[i], planned_end(&timeline->lanes[i]));
+		end_timeline_lane(timeline, &timeline->lanes[i],
+				  planned_end_of_event(&timeline->lanes[i]));
 }
 
-u64 timeline_omitted(const struct timeline *timeline)
+u64 timeline_count_omitted(const struct timeline *timeline)
 {
 	return timeline ? timeline->omitted : 0;
 }

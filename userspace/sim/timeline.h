@@ -22,19 +22,19 @@ int __must_check timeline_create(struct timeline **out, const char *path, int ar
 				 struct aftl_error *error);
 
 /**
- * timeline_device() - begin a device, to which the following operations belong
+ * timeline_begin_device() - begin a device, to which the following operations belong
  * @timeline: may be NULL
  * @ftl: device; its name is that of its policy
  */
-void timeline_device(struct timeline *timeline, const struct aftl *ftl);
+void timeline_begin_device(struct timeline *timeline, const struct aftl *ftl);
 
-void timeline_put(struct timeline *timeline, const struct aftl_array_event *event);
+void timeline_add_event(struct timeline *timeline, const struct aftl_array_event *event);
 
 /* Write the operations that are still in progress on the device. */
-void timeline_device_end(struct timeline *timeline);
+void timeline_end_device(struct timeline *timeline);
 
 /* Return the number of operations beyond TIMELINE_EVENTS, which are not in the file. */
-u64 timeline_omitted(const struct timeline *timeline);
+u64 timeline_count_omitted(const struct timeline *timeline);
 
 /* Complete the file and release @timeline. */
 int __must_check timeline_finish(struct timeline *timeline, bool was_interrupted,

@@ -33,7 +33,7 @@ struct words {
 	int count;
 };
 
-static bool has_magic(const char *path)
+static bool has_record_file_magic(const char *path)
 {
 	u8 begin[AFTL_RECORD_MAGIC_BYTES];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ static bool has_magic(const char *path)
 }
 
 /* Standard input and special files are not probed, because they can be read only once. */
-static bool is_foreign(const struct sim_options *options)
+static bool is_trace_format_foreign(const struct sim_options *options)
 {
 	struct stat found;
 
@@ -57,7 +57,7 @@ static bool is_foreign(const struct sim_options *options)
 	/* A capture of several files has no file of exactly this name. */
 	if (stat(options->trace, &found) || S_ISDIR(found.st_mode))
 		return true;
-	return S_ISREG(found.st_mode) && !has_magic(options->trace);
+	return S_ISREG(found.st_mode) && !has_record_file_magic(options->trace);
 }
 
 static void add_word_to_command(struct words *words, const char *word)
@@ -65,7 +65,7 @@ static void add_word_to_command(struct words *words, const char *word)
 	words->list[words->count++] = memory_text(word);
 }
 
-static void add_option(struct words *words, const char *option, const char *value)
+static void add_option_to_command(struct words *words, const char *option, const char *value)
 {
 	if (!value)
 		return;
@@ -79,14 +79,14 @@ static void add_switch(struct words *words, const char *option, bool wanted)
 		add_word_to_command(words, option);
 }
 
-static void make_words(struct words *words, const struct sim_options *options)
+static void make_convert_command(struct words *words, const struct sim_options *options)
 {
 	static const char *const fixed[] = { "trace", "convert", "--quiet", "--to=aft" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(fixed); i++)
 		add_word_to_command(words, fixed[i]);
 #define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
-#define READING_COMMAND_TEXT(name, member) add_option(words, "--" name, options->member);
+#define READING_COMMAND_TEXT(name, member) add_option_to_command(words, "--" name, options->member);
 #define READING_COMMAND_SWITCH(name, member) add_switch(words, "--" name, options->member);
 #include "reading-option-table.h"
 #undef READING_COMMAND_SWITCH
@@ -97,19 +97,19 @@ static void make_words(struct words *words, const struct sim_options *options)
 	add_word_to_command(words, "-");
 }
 
-static enum exit_code copy_into(int fd, const struct sim_options *options)
+static enum exit_code write_converted_trace(int fd, const struct sim_options *options)
 {
 	struct words words = { .count = 0 };
 	pid_t parent = getpid(), child;
 	int status;
 
-	make_words(&words, options);
+	make_convert_command(&words, options);
 	child = fork();
 	if (!child) {
 		char program[PATH_MAX];
 
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		sibling_program("approxftl-trace", program, sizeof(program));
+		find_sibling_program("approxftl-trace", program, sizeof(program));
 		if (getppid() == parent && dup2(fd, STDOUT_FILENO) >= 0)
 			execvp(program, words.list);
 		_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
@@ -144,15 +144,15 @@ enum exit_code trace_import(struct sim_options *options)
 	struct aftl_error error;
 	int fd;
 
-	if (!options->trace || !is_foreign(options))
+	if (!options->trace || !is_trace_format_foreign(options))
 		return EXIT_DONE;
-	fd = nameless_file(&error);
+	fd = nameless_file_create(&error);
 	if (fd < 0)
 		return complain_failed("sim", &error, EXIT_FAILED);
 	options->import_fd = fd;
 	nameless_file_path(fd, options->import_path);
 	options->trace_path = options->import_path;
-	return copy_into(fd, options);
+	return write_converted_trace(fd, options);
 }
 
 void trace_import_release(struct sim_options *options)

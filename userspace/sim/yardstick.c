@@ -13,7 +13,7 @@ struct operations {
 	u64 room;
 };
 
-static int add_operation(struct operations *list, u64 op, struct aftl_error *error)
+static int add_optimum_operation(struct operations *list, u64 op, struct aftl_error *error)
 {
 	if (list->count == list->room) {
 		u64 room = max(2 * list->room, 1ULL << 16);
@@ -35,8 +35,8 @@ static int add_operation(struct operations *list, u64 op, struct aftl_error *err
 }
 
 /* A discard drops whole units only, a write of a part replaces the whole unit. */
-static int add_request(struct operations *list, const struct sim_request *request,
-		       struct aftl_error *error)
+static int add_request_operations(struct operations *list, const struct sim_request *request,
+				  struct aftl_error *error)
 {
 	bool discard = request->op != AFTL_OP_WRITE;
 	u64 begin = request->unit + (discard && request->head_skip);
@@ -46,14 +46,14 @@ static int add_request(struct operations *list, const struct sim_request *reques
 	if (request->op == AFTL_OP_READ || request->op == AFTL_OP_FLUSH)
 		return 0;
 	for (u64 unit = begin; unit < end && !ret; unit++)
-		ret = add_operation(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
+		ret = add_optimum_operation(list, unit | (discard ? OPTIMUM_DISCARD : 0), error);
 	return ret;
 }
 
 /* Draw the requests of the run once more. */
-static int read_stream(struct sim_stream *stream, const struct sim_options *options,
-		       struct sim_result *result, struct operations *list, u64 *begin,
-		       struct aftl_error *error)
+static int read_stream_operations(struct sim_stream *stream, const struct sim_options *options,
+				  struct sim_result *result, struct operations *list, u64 *begin,
+				  struct aftl_error *error)
 {
 	u64 requests = result->warmup_requests + result->requests;
 	struct sim_request request;
@@ -66,23 +66,23 @@ static int read_stream(struct sim_stream *stream, const struct sim_options *opti
 		ret = stream->next(stream, &request, error);
 		if (ret <= 0)
 			break;
-		ret = add_request(list, &request, error);
+		ret = add_request_operations(list, &request, error);
 		if (i >= options->warmup && request.op == AFTL_OP_WRITE)
 			result->yardstick.bytes +=
-				sim_request_sectors(&request, sim_unit_sectors(&result->geo)) *
+				sim_request_sectors(&request, sim_sectors_per_unit(&result->geo)) *
 				AFTL_SECTOR_BYTES;
 	}
 	*begin = min(*begin, list->count);
 	return ret;
 }
 
-static int pause_if_interrupted(void)
+static int interrupt_optimum_search(void)
 {
 	return interrupted() ? -EINTR : 0;
 }
 
-static int find_optimum(const struct sim_result *result, const struct operations *list,
-			u64 begin, struct optimum *optimum)
+static int find_stream_optimum(const struct sim_result *result, const struct operations *list,
+			       u64 begin, struct optimum *optimum)
 {
 	const struct aftl_config *config = &result->config;
 	const struct aftl_geometry *geo = &result->geo;
@@ -101,7 +101,7 @@ static int find_optimum(const struct sim_result *result, const struct operations
 
 	if (config->fill != AFTL_FILL_NONE)
 		stream.filled = (u32)(geo->units * config->fill_valid / SHARE_WHOLE);
-	return optimum_find(&device, &stream, pause_if_interrupted, optimum);
+	return optimum_find(&device, &stream, interrupt_optimum_search, optimum);
 }
 
 int sim_yardstick_find(const struct sim_options *options, struct sim_result *result,
@@ -116,10 +116,10 @@ int sim_yardstick_find(const struct sim_options *options, struct sim_result *res
 	if (ret)
 		return ret;
 	result->yardstick = (struct sim_yardstick){ .known = false };
-	ret = read_stream(stream, options, result, &list, &begin, error);
+	ret = read_stream_operations(stream, options, result, &list, &begin, error);
 	stream->close(stream);
 	if (!ret)
-		ret = find_optimum(result, &list, begin, &result->yardstick.optimum);
+		ret = find_stream_optimum(result, &list, begin, &result->yardstick.optimum);
 	free(list.ops);
 	if (ret == -ENOMEM)
 		aftl_fail(error, ret,

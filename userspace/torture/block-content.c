@@ -10,13 +10,13 @@
 #define CELL_BYTES (CELL_WORDS * sizeof(u64))
 #define STEP 0x9e3779b97f4a7c15ULL
 
-static u64 key_of(const struct block_name *name)
+static u64 key_of_block_name(const struct block_name *name)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(name->device, name->unit),
 			 (u64)name->seed << 32 | name->generation);
 }
 
-static void make_head(u64 head[HEAD_WORDS], const struct block_name *name, u64 key)
+static void make_block_head(u64 head[HEAD_WORDS], const struct block_name *name, u64 key)
 {
 	head[0] = MAGIC << 32 | (u32)key;
 	head[1] = name->device;
@@ -25,41 +25,41 @@ static void make_head(u64 head[HEAD_WORDS], const struct block_name *name, u64 k
 }
 
 /* Decode a name. Return: false if the checksum is wrong. */
-static bool read_head(const u64 head[HEAD_WORDS], struct block_name *name)
+static bool decode_block_head(const u64 head[HEAD_WORDS], struct block_name *name)
 {
 	name->device = head[1];
 	name->unit = head[2];
 	name->seed = (u32)(head[3] >> 32);
 	name->generation = (u32)head[3];
-	return head[0] == (MAGIC << 32 | (u32)key_of(name));
+	return head[0] == (MAGIC << 32 | (u32)key_of_block_name(name));
 }
 
-static inline u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
+static inline u64 block_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i % CELL_WORDS < HEAD_WORDS ? head[i % CELL_WORDS] : key ^ i * STEP);
 }
 
-void block_fill(void *data, u32 bytes, const struct block_name *name)
+void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 {
-	u64 key = key_of(name);
+	u64 key = key_of_block_name(name);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
 
-	make_head(head, name, key);
+	make_block_head(head, name, key);
 	for (u32 i = 0; i < bytes / sizeof(u64); i++)
-		words[i] = word_at(i, head, key);
+		words[i] = block_word_at(i, head, key);
 }
 
 /* Count the bits that differ from block @name; @where takes the first byte that differs. */
-static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
+static u32 count_block_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
 {
-	u64 key = key_of(name);
+	u64 key = key_of_block_name(name);
 	u64 head[HEAD_WORDS];
 	u32 i, flips = 0;
 
-	make_head(head, name, key);
+	make_block_head(head, name, key);
 	for (i = 0; i < bytes / sizeof(u64); i++) {
-		u64 wrong = words[i] ^ word_at(i, head, key);
+		u64 wrong = words[i] ^ block_word_at(i, head, key);
 
 		if (wrong && !flips)
 			*where = i * (u32)sizeof(u64);
@@ -84,25 +84,25 @@ static u64 majority_of_cells(const u64 *words, u32 cells, u32 word)
 	return value;
 }
 
-static bool vote_on_name(const u64 *words, u32 bytes, struct block_name *name)
+static bool read_name_by_majority(const u64 *words, u32 bytes, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 
 	for (u32 i = 0; i < HEAD_WORDS; i++)
 		head[i] = majority_of_cells(words, bytes / CELL_BYTES, i);
-	return read_head(head, name);
+	return decode_block_head(head, name);
 }
 
-static bool cell_name(const u64 *words, u32 cell, struct block_name *name)
+static bool read_cell_name(const u64 *words, u32 cell, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 
 	for (u32 i = 0; i < HEAD_WORDS; i++)
 		head[i] = le64toh(words[cell * CELL_WORDS + i]);
-	return read_head(head, name);
+	return decode_block_head(head, name);
 }
 
-static u32 count_ones(const u64 *words, u32 bytes)
+static u32 count_one_bits(const u64 *words, u32 bytes)
 {
 	u32 i, ones = 0;
 
@@ -113,17 +113,18 @@ static u32 count_ones(const u64 *words, u32 bytes)
 
 struct block_found block_read(const void *data, u32 bytes, u32 flips)
 {
-	struct block_found found = { .kind = BLOCK_FOREIGN, .flips = count_ones(data, bytes) };
+	struct block_found found = { .kind = BLOCK_FOREIGN, .flips = count_one_bits(data, bytes) };
 
 	if (found.flips <= flips) {
 		found.kind = BLOCK_ZEROES;
 		return found;
 	}
-	if (!cell_name(data, 0, &found.name) && !vote_on_name(data, bytes, &found.name))
+	if (!read_cell_name(data, 0, &found.name) &&
+	    !read_name_by_majority(data, bytes, &found.name))
 		return found;
-	found.flips = count_flips(data, bytes, &found.name, &found.torn_at);
+	found.flips = count_block_flips(data, bytes, &found.name, &found.torn_at);
 	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;
 	if (found.kind == BLOCK_TORN)
-		found.other_known = cell_name(data, found.torn_at / CELL_BYTES, &found.other);
+		found.other_known = read_cell_name(data, found.torn_at / CELL_BYTES, &found.other);
 	return found;
 }

@@ -51,7 +51,7 @@ struct block_found {
 	u32 flips;
 };
 
-void block_fill(void *data, u32 bytes, const struct block_name *name);
+void block_fill_content(void *data, u32 bytes, const struct block_name *name);
 
 /**
  * block_read() - identify the block in @data

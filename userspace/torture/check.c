@@ -13,14 +13,14 @@
 
 #define CHUNK_BYTES (256 << 10)
 
-static void tell_wrong(struct torture_run *run, u64 unit, u32 floor,
-		       const struct block_found *found, u32 request)
+static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
+			      const struct block_found *found, u32 request)
 {
 	char text[800];
 
 	if (++run->wrong > NAMED_WRONG)
 		return;
-	ledger_explain(run->ledger, unit, floor, found, text, sizeof(text));
+	ledger_explain_wrong(run->ledger, unit, floor, found, text, sizeof(text));
 	complain_of("torture", "%s: %s; %s %u, seed %u", run->options.device, text,
 		    request ? "request" : "check after request",
 		    request ? request : ledger_header(run->ledger)->generation,
@@ -32,39 +32,39 @@ static void tell_wrong(struct torture_run *run, u64 unit, u32 floor,
  * other file systems fall back to the page cache. A read may then see half of a concurrent write,
  * and half of its name. A final check, without requests in flight, sees whole blocks.
  */
-static bool is_half_written(const struct torture_run *run, u64 unit, u32 floor,
-			    const struct block_found *found)
+static bool is_unit_half_written(const struct torture_run *run, u64 unit, u32 floor,
+				 const struct block_found *found)
 {
-	return !run->target.device && ledger_newest(run->ledger, unit) > floor &&
+	return !run->target.device && ledger_newest_generation(run->ledger, unit) > floor &&
 		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
-void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
-		  const u32 *floors, u32 request)
+void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
+		       const u32 *floors, u32 request)
 {
 	for (u32 i = 0; i < count; i++) {
 		struct block_found found = block_read((const u8 *)data + (size_t)i *
 						      run->unit_bytes, run->unit_bytes,
 						      (u32)run->options.flips);
 
-		if (!is_half_written(run, first + i, floors[i], &found) &&
-		    !ledger_allows(run->ledger, first + i, floors[i], &found))
-			tell_wrong(run, first + i, floors[i], &found, request);
+		if (!is_unit_half_written(run, first + i, floors[i], &found) &&
+		    !ledger_allows_content(run->ledger, first + i, floors[i], &found))
+			report_wrong_unit(run, first + i, floors[i], &found, request);
 	}
 }
 
-static void check_unit(struct torture_run *run, u64 unit, const void *data)
+static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 {
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
 	u32 floor = ledger_floor(run->ledger, unit);
 
-	if (!ledger_allows(run->ledger, unit, floor, &found))
-		tell_wrong(run, unit, floor, &found, 0);
+	if (!ledger_allows_content(run->ledger, unit, floor, &found))
+		report_wrong_unit(run, unit, floor, &found, 0);
 	else
 		ledger_settle(run->ledger, unit, &found, run->options.power_failed);
 }
 
-static int read_units(const struct torture_run *run, u64 first, u32 count, void *data)
+static int read_and_check_units(const struct torture_run *run, u64 first, u32 count, void *data)
 {
 	size_t bytes = (size_t)count * run->unit_bytes;
 	ssize_t got = pread(run->target.fd, data, bytes, (off_t)(first * run->unit_bytes));
@@ -75,18 +75,18 @@ static int read_units(const struct torture_run *run, u64 first, u32 count, void 
 }
 
 /* If a range is unreadable, read its units one by one. */
-static int check_some(struct torture_run *run, u64 first, u32 count, u8 *data,
-		      struct aftl_error *error)
+static int check_unit_range(struct torture_run *run, u64 first, u32 count, u8 *data,
+			    struct aftl_error *error)
 {
-	int ret = read_units(run, first, count, data);
+	int ret = read_and_check_units(run, first, count, data);
 	u32 i;
 
 	if (ret && count > 1) {
 		for (i = 0, ret = 0; i < count && !ret; i++)
-			ret = check_some(run, first + i, 1, data, error);
+			ret = check_unit_range(run, first + i, 1, data, error);
 		return ret;
 	}
-	if (ret && !may_fail(run))
+	if (ret && !may_requests_fail(run))
 		return aftl_fail(error, ret, "%.120s: unit %llu cannot be read: %s",
 				 run->options.device, (unsigned long long)first, strerror(-ret));
 	if (ret) {
@@ -94,11 +94,11 @@ static int check_some(struct torture_run *run, u64 first, u32 count, u8 *data,
 		return 0;
 	}
 	for (i = 0; i < count; i++)
-		check_unit(run, first + i, data + (size_t)i * run->unit_bytes);
+		check_read_unit(run, first + i, data + (size_t)i * run->unit_bytes);
 	return 0;
 }
 
-int check_all(struct torture_run *run, struct aftl_error *error)
+int check_all_torture_units(struct torture_run *run, struct aftl_error *error)
 {
 	u64 units = ledger_header(run->ledger)->units;
 	u32 most = CHUNK_BYTES / run->unit_bytes;
@@ -106,7 +106,7 @@ int check_all(struct torture_run *run, struct aftl_error *error)
 	int ret = data ? 0 : aftl_fail(error, -ENOMEM, "no memory");
 
 	for (u64 at = 0; at < units && !ret && !interrupted(); at += most)
-		ret = check_some(run, at, (u32)min(units - at, (u64)most), data, error);
+		ret = check_unit_range(run, at, (u32)min(units - at, (u64)most), data, error);
 	free(data);
 	return ret;
 }

@@ -36,7 +36,7 @@ struct ledger {
 	bool apart;
 };
 
-static size_t file_bytes(const struct ledger_header *header)
+static size_t ledger_file_bytes(const struct ledger_header *header)
 {
 	return sizeof(*header) + header->units * sizeof(struct ledger_unit);
 }
@@ -53,18 +53,18 @@ static void write_ledger(struct ledger *ledger, const void *from, size_t bytes)
 		abort();
 }
 
-static void put_header(struct ledger *ledger)
+static void write_ledger_header(struct ledger *ledger)
 {
 	write_ledger(ledger, ledger->header, sizeof(*ledger->header));
 }
 
-static void put_units(struct ledger *ledger, u64 first, u64 count)
+static void write_ledger_units(struct ledger *ledger, u64 first, u64 count)
 {
 	write_ledger(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
 /* Map the file; some file systems, such as a VM's shared directory, allow no writable mappings. */
-static void *map_file(struct ledger *ledger)
+static void *map_ledger_file(struct ledger *ledger)
 {
 	void *memory = ledger->apart ? MAP_FAILED :
 		mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ledger->fd, 0);
@@ -75,7 +75,7 @@ static void *map_file(struct ledger *ledger)
 
 static int map_ledger(struct ledger *ledger, struct aftl_error *error)
 {
-	void *memory = map_file(ledger);
+	void *memory = map_ledger_file(ledger);
 
 	if (ledger->apart)
 		memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE,
@@ -94,30 +94,30 @@ static struct ledger *allocate_ledger(const struct ledger_header *header, int fd
 
 	ledger->fd = fd;
 	ledger->apart = sync;
-	ledger->bytes = file_bytes(header);
+	ledger->bytes = ledger_file_bytes(header);
 	return ledger;
 }
 
-static int open_file(const char *path, int flags, struct aftl_error *error)
+static int open_ledger_file(const char *path, int flags, struct aftl_error *error)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0666);
 
 	return fd < 0 ? aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) : fd;
 }
 
-static void know_nothing(struct ledger *ledger)
+static void reset_unit_knowledge(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++)
 		ledger->units[i] = (struct ledger_unit){ .low = LEDGER_FIRST,
 							 .durable = LEDGER_FIRST,
 							 .any = LEDGER_FIRST };
-	put_units(ledger, 0, ledger->header->units);
+	write_ledger_units(ledger, 0, ledger->header->units);
 }
 
 int ledger_create(struct ledger **out, const char *path, const struct ledger_header *header,
 		  bool sync, struct aftl_error *error)
 {
-	int fd = open_file(path, O_CREAT | O_EXCL | (sync ? O_DSYNC : 0), error);
+	int fd = open_ledger_file(path, O_CREAT | O_EXCL | (sync ? O_DSYNC : 0), error);
 	struct ledger *ledger;
 	int ret;
 
@@ -134,19 +134,19 @@ int ledger_create(struct ledger **out, const char *path, const struct ledger_hea
 	*ledger->header = *header;
 	ledger->header->magic = MAGIC;
 	ledger->header->generation = LEDGER_FIRST;
-	put_header(ledger);
-	know_nothing(ledger);
+	write_ledger_header(ledger);
+	reset_unit_knowledge(ledger);
 	*out = ledger;
 	return 0;
 }
 
-static int read_header(int fd, const char *path, struct ledger_header *header,
-		       struct aftl_error *error)
+static int read_ledger_header(int fd, const char *path, struct ledger_header *header,
+			      struct aftl_error *error)
 {
 	struct stat found;
 
 	if (pread(fd, header, sizeof(*header), 0) != sizeof(*header) || fstat(fd, &found) ||
-	    header->magic != MAGIC || (u64)found.st_size != file_bytes(header))
+	    header->magic != MAGIC || (u64)found.st_size != ledger_file_bytes(header))
 		return aftl_fail(error, -EINVAL, "%.120s holds no state of approxftl torture",
 				 path);
 	return 0;
@@ -163,14 +163,14 @@ static int load_ledger(struct ledger *ledger, struct aftl_error *error)
 
 int ledger_open(struct ledger **out, const char *path, bool sync, struct aftl_error *error)
 {
-	int fd = open_file(path, sync ? O_DSYNC : 0, error);
+	int fd = open_ledger_file(path, sync ? O_DSYNC : 0, error);
 	struct ledger_header header;
 	struct ledger *ledger;
 	int ret;
 
 	if (fd < 0)
 		return fd;
-	ret = read_header(fd, path, &header, error);
+	ret = read_ledger_header(fd, path, &header, error);
 	if (ret) {
 		close(fd);
 		return ret;
@@ -202,34 +202,34 @@ const struct ledger_header *ledger_header(const struct ledger *ledger)
 	return ledger->header;
 }
 
-void ledger_all_zero(struct ledger *ledger)
+void ledger_set_all_zero(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++) {
 		ledger->units[i].zero = LEDGER_FIRST;
 		ledger->units[i].any = 0;
 	}
-	put_units(ledger, 0, ledger->header->units);
+	write_ledger_units(ledger, 0, ledger->header->units);
 }
 
 void ledger_freeze(struct ledger *ledger)
 {
 	ledger->header->frozen = 1;
-	put_header(ledger);
+	write_ledger_header(ledger);
 }
 
-void ledger_filled(struct ledger *ledger)
+void ledger_set_filled(struct ledger *ledger)
 {
 	ledger->header->filled = 1;
-	put_header(ledger);
+	write_ledger_header(ledger);
 }
 
-void ledger_power_failed(struct ledger *ledger)
+void ledger_apply_power_failure(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++)
 		ledger->units[i].low = ledger->units[i].durable;
 	ledger->header->frozen = 0;
-	put_header(ledger);
-	put_units(ledger, 0, ledger->header->units);
+	write_ledger_header(ledger);
+	write_ledger_units(ledger, 0, ledger->header->units);
 }
 
 void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind)
@@ -246,11 +246,11 @@ void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledg
 		else
 			unit->any = change->generation;
 	}
-	put_header(ledger);
-	put_units(ledger, change->first, change->count);
+	write_ledger_header(ledger);
+	write_ledger_units(ledger, change->first, change->count);
 }
 
-void ledger_overlap(struct ledger_change *change, const struct ledger_change *other)
+void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other)
 {
 	u64 from = max(change->first, other->first);
 	u64 to = min(change->first + change->count, other->first + other->count);
@@ -262,7 +262,7 @@ void ledger_overlap(struct ledger_change *change, const struct ledger_change *ot
 	}
 }
 
-static void remember_units(struct ledger *ledger, u64 first, u32 count, u32 low)
+static void queue_units(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->count == ledger->room) {
 		ledger->room = max(ledger->room * 2, (u64)1024);
@@ -271,13 +271,13 @@ static void remember_units(struct ledger *ledger, u64 first, u32 count, u32 low)
 	ledger->risen[ledger->count++] = (struct risen){ first, count, low };
 }
 
-static void make_durable(struct ledger *ledger, u64 first, u32 count, u32 low)
+static void mark_units_durable(struct ledger *ledger, u64 first, u32 count, u32 low)
 {
 	if (ledger->header->frozen)
 		return;
 	for (u64 i = first; i < first + count; i++)
 		ledger->units[i].durable = max(ledger->units[i].durable, low);
-	put_units(ledger, first, count);
+	write_ledger_units(ledger, first, count);
 }
 
 /* Record runs of adjacent units with equal floors as one entry. */
@@ -291,13 +291,13 @@ void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool
 		unit->low = max(unit->low, change->floors[i]);
 		if (i + 1 < change->count && change->floors[i + 1] == change->floors[i])
 			continue;
-		remember_units(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
+		queue_units(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
 		if (forced)
-			make_durable(ledger, change->first + begin, i + 1 - begin,
-				     change->floors[i]);
+			mark_units_durable(ledger, change->first + begin, i + 1 - begin,
+					   change->floors[i]);
 		begin = i + 1;
 	}
-	put_units(ledger, change->first, change->count);
+	write_ledger_units(ledger, change->first, change->count);
 }
 
 u64 ledger_flush_begin(const struct ledger *ledger)
@@ -310,8 +310,8 @@ void ledger_flush_done(struct ledger *ledger, u64 covered)
 	u64 i, count = covered > ledger->dropped ? covered - ledger->dropped : 0;
 
 	for (i = 0; i < count; i++)
-		make_durable(ledger, ledger->risen[i].first, ledger->risen[i].count,
-			     ledger->risen[i].low);
+		mark_units_durable(ledger, ledger->risen[i].first, ledger->risen[i].count,
+				   ledger->risen[i].low);
 	ledger->count -= count;
 	ledger->dropped += count;
 	memmove(ledger->risen, ledger->risen + count, ledger->count * sizeof(*ledger->risen));
@@ -322,32 +322,33 @@ u32 ledger_floor(const struct ledger *ledger, u64 unit)
 	return ledger->units[unit].low;
 }
 
-u32 ledger_newest(const struct ledger *ledger, u64 unit)
+u32 ledger_newest_generation(const struct ledger *ledger, u64 unit)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 
 	return max(now->high, max(now->zero, now->any));
 }
 
-static bool is_ours(const struct ledger *ledger, const struct block_name *name)
+static bool block_is_ours(const struct ledger *ledger, const struct block_name *name)
 {
 	return name->device == ledger->header->device && name->seed == ledger->header->seed;
 }
 
-bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
-		   const struct block_found *found)
+bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
+			   const struct block_found *found)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 
 	if (ledger->header->frozen)
 		return true;
-	if (found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) && found->name.unit != unit)
+	if (found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name) &&
+	    found->name.unit != unit)
 		return false;
 	if (now->any >= floor)
 		return true;
 	if (found->kind == BLOCK_ZEROES)
 		return now->zero >= floor;
-	return found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) &&
+	return found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name) &&
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
@@ -355,7 +356,7 @@ bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found, bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
-	bool written = found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name);
+	bool written = found->kind == BLOCK_WHOLE && block_is_ours(ledger, &found->name);
 	u32 generation = written ? found->name.generation : now->zero;
 
 	if (now->any >= now->low || ledger->header->frozen)
@@ -367,13 +368,13 @@ void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *fo
 		now->zero = written && now->zero > generation ? 0 : now->zero;
 		now->durable = generation;
 	}
-	put_units(ledger, unit, 1);
+	write_ledger_units(ledger, unit, 1);
 }
 
-static void name_block(const struct ledger *ledger, u64 unit, const struct block_name *name,
-		       char *text, size_t size)
+static void print_block_name(const struct ledger *ledger, u64 unit, const struct block_name *name,
+			     char *text, size_t size)
 {
-	if (!is_ours(ledger, name))
+	if (!block_is_ours(ledger, name))
 		snprintf(text, size, "generation %u of unit %llu of another run (seed %u)",
 			 name->generation, (unsigned long long)name->unit, name->seed);
 	else if (name->unit != unit)
@@ -383,14 +384,14 @@ static void name_block(const struct ledger *ledger, u64 unit, const struct block
 		snprintf(text, size, "its generation %u", name->generation);
 }
 
-static void name_found(const struct ledger *ledger, u64 unit, const struct block_found *found,
-		       char *text, size_t size)
+static void print_found_block(const struct ledger *ledger, u64 unit,
+			      const struct block_found *found, char *text, size_t size)
 {
 	char first[128], second[128] = "something damaged";
 
-	name_block(ledger, unit, &found->name, first, sizeof(first));
+	print_block_name(ledger, unit, &found->name, first, sizeof(first));
 	if (found->other_known)
-		name_block(ledger, unit, &found->other, second, sizeof(second));
+		print_block_name(ledger, unit, &found->other, second, sizeof(second));
 	switch (found->kind) {
 	case BLOCK_ZEROES:
 		snprintf(text, size, "zeroes");
@@ -408,13 +409,13 @@ static void name_found(const struct ledger *ledger, u64 unit, const struct block
 	}
 }
 
-void ledger_explain(const struct ledger *ledger, u64 unit, u32 floor,
-		    const struct block_found *found, char *text, size_t size)
+void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,
+			  const struct block_found *found, char *text, size_t size)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 	char what[400], allowed[128];
 
-	name_found(ledger, unit, found, what, sizeof(what));
+	print_found_block(ledger, unit, found, what, sizeof(what));
 	if (now->high >= floor)
 		snprintf(allowed, sizeof(allowed), "generations %u to %u%s", floor, now->high,
 			 now->zero >= floor ? " or zeroes" : "");

@@ -93,14 +93,14 @@ void ledger_close(struct ledger *ledger);
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
 /* Record that all units hold zeroes, durably. */
-void ledger_all_zero(struct ledger *ledger);
+void ledger_set_all_zero(struct ledger *ledger);
 
 /* From now on nothing becomes durable and no content is wrong. Async-signal-safe. */
 void ledger_freeze(struct ledger *ledger);
-void ledger_filled(struct ledger *ledger);
+void ledger_set_filled(struct ledger *ledger);
 
 /* Non-durable changes may be lost; from now on flushes count again. */
-void ledger_power_failed(struct ledger *ledger);
+void ledger_apply_power_failure(struct ledger *ledger);
 
 /**
  * ledger_begin() - record a change before its submission, and number it
@@ -110,7 +110,7 @@ void ledger_power_failed(struct ledger *ledger);
 void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind);
 
 /* Record that @other is in flight while @change begins, if they overlap. */
-void ledger_overlap(struct ledger_change *change, const struct ledger_change *other);
+void ledger_mark_overlap(struct ledger_change *change, const struct ledger_change *other);
 
 /* Record the success of @change. A failed change may have happened or not: do not call this. */
 void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced);
@@ -122,14 +122,14 @@ void ledger_flush_done(struct ledger *ledger, u64 covered);
 /* Return: oldest generation that a read of the unit may return if it is submitted now. */
 u32 ledger_floor(const struct ledger *ledger, u64 unit);
 /* Return: newest generation that the unit may hold, complete or in flight. */
-u32 ledger_newest(const struct ledger *ledger, u64 unit);
+u32 ledger_newest_generation(const struct ledger *ledger, u64 unit);
 
 /**
- * ledger_allows() - check whether @unit may hold @found
+ * ledger_allows_content() - check whether @unit may hold @found
  * @floor: oldest allowed generation
  */
-bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
-		   const struct block_found *found);
+bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
+			   const struct block_found *found);
 
 /*
  * Record that a read returned @found in an idle unit: older generations are excluded. If @durable
@@ -139,7 +139,7 @@ void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *fo
 		   bool durable);
 
 /* Describe what was found and what was allowed. */
-void ledger_explain(const struct ledger *ledger, u64 unit, u32 floor,
-		    const struct block_found *found, char *text, size_t size);
+void ledger_explain_wrong(const struct ledger *ledger, u64 unit, u32 floor,
+			  const struct block_found *found, char *text, size_t size);
 
 #endif

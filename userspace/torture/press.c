@@ -92,7 +92,7 @@ static bool op_changes_data(enum load_op op)
 	return op != LOAD_READ && op != LOAD_FLUSH;
 }
 
-static enum ledger_kind kind_of(const struct torture_run *run, enum load_op op)
+static enum ledger_kind ledger_op_kind(const struct torture_run *run, enum load_op op)
 {
 	if (op == LOAD_WRITE || op == LOAD_FORCED)
 		return LEDGER_WRITE;
@@ -101,46 +101,46 @@ static enum ledger_kind kind_of(const struct torture_run *run, enum load_op op)
 	return LEDGER_ZEROES;
 }
 
-static u64 units_of(const struct press *press)
+static u64 count_ledger_units(const struct press *press)
 {
 	return ledger_header(press->run->ledger)->units;
 }
 
-static u32 most_units(const struct torture_run *run)
+static u32 max_request_units(const struct torture_run *run)
 {
 	return (u32)max(run->options.most_bytes / run->unit_bytes, (u64)1);
 }
 
 /* Get the next request of the initial fill: sequential writes of all units, then a flush. */
-static bool next_of_filling(struct press *press)
+static bool next_request_of_fill(struct press *press)
 {
-	u64 left = units_of(press) - min(press->filled, units_of(press));
+	u64 left = count_ledger_units(press) - min(press->filled, count_ledger_units(press));
 	u32 depth = press->load.shape.depth;
 
-	if (press->filled > units_of(press))
+	if (press->filled > count_ledger_units(press))
 		return false;
 	press->next = (struct load_request){ .op = left ? LOAD_WRITE : LOAD_FLUSH,
 					     .first = press->filled,
-					     .count = (u32)min(left, most_units(press->run)),
+					     .count = (u32)min(left, max_request_units(press->run)),
 					     .depth = left ? min(FILL_DEPTH, depth) : 1 };
 	press->filled += left ? press->next.count : 1;
 	return true;
 }
 
-static void draw_next(struct press *press)
+static void draw_next_press_request(struct press *press)
 {
 	if (press->waiting)
 		return;
-	if (!next_of_filling(press)) {
+	if (!next_request_of_fill(press)) {
 		if (!press->drawn)
-			ledger_filled(press->run->ledger);
+			ledger_set_filled(press->run->ledger);
 		press->next = load_next(&press->load);
 		press->drawn++;
 	}
 	press->waiting = true;
 }
 
-static void fill_data(const struct press *press, const struct slot *slot)
+static void fill_request_data(const struct press *press, const struct slot *slot)
 {
 	const struct ledger_header *header = ledger_header(press->run->ledger);
 	struct block_name name = { .device = header->device, .seed = header->seed,
@@ -148,8 +148,8 @@ static void fill_data(const struct press *press, const struct slot *slot)
 
 	for (u32 i = 0; i < slot->request.count; i++) {
 		name.unit = slot->request.first + i;
-		block_fill(slot->data + (size_t)i * press->run->unit_bytes,
-			   press->run->unit_bytes, &name);
+		block_fill_content(slot->data + (size_t)i * press->run->unit_bytes,
+				   press->run->unit_bytes, &name);
 	}
 }
 
@@ -160,17 +160,18 @@ static bool requests_overlap(const struct slot *slot, const struct slot *other)
 		other->change.first < slot->change.first + slot->change.count;
 }
 
-static void begin_change(struct press *press, struct slot *slot)
+static void begin_ledger_change(struct press *press, struct slot *slot)
 {
-	ledger_begin(press->run->ledger, &slot->change, kind_of(press->run, slot->request.op));
+	ledger_begin(press->run->ledger, &slot->change,
+		     ledger_op_kind(press->run, slot->request.op));
 	for (u32 i = 0; i < press->load.shape.depth; i++)
 		if (requests_overlap(slot, &press->slots[i]))
-			ledger_overlap(&slot->change, &press->slots[i].change);
+			ledger_mark_overlap(&slot->change, &press->slots[i].change);
 	if (has_data(slot->request.op))
-		fill_data(press, slot);
+		fill_request_data(press, slot);
 }
 
-static void begin_read(struct press *press, struct slot *slot)
+static void record_read_floors(struct press *press, struct slot *slot)
 {
 	for (u32 i = 0; i < slot->change.count; i++)
 		slot->change.floors[i] = ledger_floor(press->run->ledger, slot->change.first + i);
@@ -195,12 +196,12 @@ static void begin_request(struct press *press, struct slot *slot)
 			memset(slot->data, 0xee, bytes);
 	}
 	if (op_changes_data(slot->request.op))
-		begin_change(press, slot);
+		begin_ledger_change(press, slot);
 	else if (slot->request.op == LOAD_READ)
-		begin_read(press, slot);
+		record_read_floors(press, slot);
 	else
 		slot->covered = ledger_flush_begin(press->run->ledger);
-	slot->begin_ns = machine_clock();
+	slot->begin_ns = machine_clock_now_ns();
 	slot->busy = true;
 	press->under_way++;
 	press->waiting = false;
@@ -253,13 +254,13 @@ static void prepare_press_sqe(const struct press *press, const struct slot *slot
 }
 
 /* Return: false if the next request has to wait for others. */
-static bool submit_next(struct press *press)
+static bool submit_next_press_request(struct press *press)
 {
 	struct io_uring_sqe *sqe;
 	struct slot *slot;
 	u32 i;
 
-	draw_next(press);
+	draw_next_press_request(press);
 	if (press->under_way >= press->next.depth)
 		return false;
 	for (i = 0; press->slots[i].busy; i++)
@@ -272,12 +273,12 @@ static bool submit_next(struct press *press)
 	return true;
 }
 
-static bool is_over(const struct press *press)
+static bool is_press_finished(const struct press *press)
 {
 	const struct torture_options *options = &press->run->options;
 
 	return interrupted() || press->failed || press->run->wrong ||
-		machine_clock() >= press->until_ns ||
+		machine_clock_now_ns() >= press->until_ns ||
 		(options->requests && press->drawn >= options->requests && !press->waiting);
 }
 
@@ -291,7 +292,7 @@ static void describe_request(const struct press *press, const struct slot *slot,
 }
 
 /* Return true if the device lacks the operation. One that has ever succeeded is supported. */
-static bool lacks_operation(struct press *press, const struct slot *slot, int error)
+static bool operation_is_unsupported(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
 
@@ -308,15 +309,15 @@ static bool lacks_operation(struct press *press, const struct slot *slot, int er
 	return (op == LOAD_ZEROES || op == LOAD_PUNCH) && error == EOPNOTSUPP;
 }
 
-static void has_failed(struct press *press, const struct slot *slot, int error)
+static void handle_request_failure(struct press *press, const struct slot *slot, int error)
 {
-	const struct timespec breath = to_timespec(BREATH_NS);
+	const struct timespec breath = ns_to_timespec(BREATH_NS);
 	char text[200];
 
-	if (lacks_operation(press, slot, error))
+	if (operation_is_unsupported(press, slot, error))
 		return;
 	press->run->failed++;
-	if (may_fail(press->run)) {
+	if (may_requests_fail(press->run)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
 		return;
 	}
@@ -341,18 +342,18 @@ static void finish_request(struct press *press, struct slot *slot, int result)
 		else if (slot->request.op == LOAD_FLUSH)
 			ledger_flush_done(run->ledger, slot->covered);
 		else
-			judge_blocks(run, slot->change.first, slot->change.count, slot->data,
-				     slot->change.floors, slot->number);
+			check_read_blocks(run, slot->change.first, slot->change.count, slot->data,
+					  slot->change.floors, slot->number);
 	} else {
-		has_failed(press, slot, result < 0 ? -result : EIO);
+		handle_request_failure(press, slot, result < 0 ? -result : EIO);
 	}
 	slot->busy = false;
 	press->under_way--;
 }
 
-static bool request_hangs(const struct press *press)
+static bool has_hanging_request(const struct press *press)
 {
-	u64 now = machine_clock();
+	u64 now = machine_clock_now_ns();
 	char text[200];
 
 	for (u32 i = 0; i < press->load.shape.depth; i++) {
@@ -386,11 +387,11 @@ static void submit_and_wait(struct press *press)
 }
 
 /* Return: false if a request hangs. */
-static bool run_one_turn(struct press *press)
+static bool submit_and_reap_requests(struct press *press)
 {
 	struct io_uring_cqe *cqe;
 
-	while (!is_over(press) && submit_next(press))
+	while (!is_press_finished(press) && submit_next_press_request(press))
 		;
 	submit_and_wait(press);
 	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
@@ -400,10 +401,10 @@ static bool run_one_turn(struct press *press)
 		io_uring_cqe_seen(&press->ring, cqe);
 		finish_request(press, slot, result);
 	}
-	return !request_hangs(press);
+	return !has_hanging_request(press);
 }
 
-static void make_slots(struct press *press)
+static void alloc_request_slots(struct press *press)
 {
 	const struct load_shape *shape = &press->load.shape;
 	size_t bytes = (size_t)shape->most * press->run->unit_bytes + PAGE;
@@ -421,7 +422,7 @@ static void make_slots(struct press *press)
 	}
 }
 
-static void free_slots(struct press *press)
+static void free_request_slots(struct press *press)
 {
 	for (u32 i = 0; i < press->load.shape.depth; i++) {
 		free(press->slots[i].change.floors);
@@ -430,10 +431,10 @@ static void free_slots(struct press *press)
 	free(press->slots);
 }
 
-static void get_ready(struct press *press, struct torture_run *run)
+static void prepare_press(struct press *press, struct torture_run *run)
 {
 	const struct ledger_header *header = ledger_header(run->ledger);
-	u32 most = (u32)min(header->units, most_units(run));
+	u32 most = (u32)min(header->units, max_request_units(run));
 	struct load_shape shape = {
 		.units = header->units,
 		.most = most,
@@ -447,31 +448,31 @@ static void get_ready(struct press *press, struct torture_run *run)
 	load_init(&press->load, &shape, aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)
 		press->filled = U64_MAX;
-	press->until_ns = machine_clock() + run->options.time_ns;
-	make_slots(press);
+	press->until_ns = machine_clock_now_ns() + run->options.time_ns;
+	alloc_request_slots(press);
 }
 
-enum exit_code press_device(struct torture_run *run)
+enum exit_code run_press_on_device(struct torture_run *run)
 {
 	struct press press;
 	bool good;
 	int ret;
 
-	get_ready(&press, run);
+	prepare_press(&press, run);
 	ret = io_uring_queue_init(press.load.shape.depth, &press.ring, 0);
 	if (ret) {
 		complain_of("torture", "this kernel or container has no io_uring: %s",
 			    strerror(-ret));
-		free_slots(&press);
+		free_request_slots(&press);
 		return EXIT_FAILED;
 	}
 	do
-		good = run_one_turn(&press);
-	while (good && (press.under_way || !is_over(&press)));
+		good = submit_and_reap_requests(&press);
+	while (good && (press.under_way || !is_press_finished(&press)));
 	/* Exit without freeing buffers: the kernel may still write into them. */
 	if (!good)
 		_exit(EXIT_FAILED);
 	io_uring_queue_exit(&press.ring);
-	free_slots(&press);
+	free_request_slots(&press);
 	return press.failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -50,12 +50,12 @@ static const struct command_option options_table[] = {
 	SWITCH('h', "help", help, "print this"),
 };
 
-static int add_word(void *fields, const char *word, struct aftl_error *error)
+static int add_torture_operand(void *fields, const char *word, struct aftl_error *error)
 {
 	struct torture_options *options = fields;
 
 	if (options->device)
-		return command_word_too_many("torture", word, error);
+		return command_report_extra_word("torture", word, error);
 	options->device = word;
 	return 0;
 }
@@ -65,7 +65,7 @@ static const struct command_line command = {
 	.options = options_table,
 	.count = ARRAY_SIZE(options_table),
 	.column = 24,
-	.word = add_word,
+	.word = add_torture_operand,
 };
 
 static int check_torture_options(const struct torture_options *options, struct aftl_error *error)
@@ -110,5 +110,5 @@ void torture_options_help(void)
 	     "Reads, writes, overwrites, discards and flushes blocks that say what they are, many at\n"
 	     "once, and looks at whatever comes back: no block may be another one's, or older than\n"
 	     "what it held. Any disk can be tried; what is on it is lost.");
-	command_line_help(&command);
+	command_line_print_help(&command);
 }

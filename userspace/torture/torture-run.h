@@ -34,23 +34,23 @@ struct torture_run {
 };
 
 /* Return true if failing requests are acceptable. */
-static inline bool may_fail(const struct torture_run *run)
+static inline bool may_requests_fail(const struct torture_run *run)
 {
 	return run->options.errors || ledger_header(run->ledger)->frozen;
 }
 
 /**
- * judge_blocks() - check the data of a read of @count units, from @first on
+ * check_read_blocks() - check the data of a read of @count units, from @first on
  * @floors: oldest allowed generation of each unit
  * @request: number of the read, for messages
  */
-void judge_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
-		  const u32 *floors, u32 request);
+void check_read_blocks(struct torture_run *run, u64 first, u32 count, const void *data,
+		       const u32 *floors, u32 request);
 
 /* Check all units in order, and record their content in the ledger. */
-int __must_check check_all(struct torture_run *run, struct aftl_error *error);
+int __must_check check_all_torture_units(struct torture_run *run, struct aftl_error *error);
 
 /* Run the load until its time is over. Return: exit code of the program. */
-enum exit_code press_device(struct torture_run *run);
+enum exit_code run_press_on_device(struct torture_run *run);
 
 #endif

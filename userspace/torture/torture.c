@@ -14,14 +14,14 @@
 /* For the signal handler. */
 static struct ledger *the_ledger;
 
-static void on_power_failure(int number __maybe_unused)
+static void freeze_ledger_on_signal(int number __maybe_unused)
 {
 	ledger_freeze(the_ledger);
 }
 
-static void catch_signals(struct ledger *ledger)
+static void catch_power_failure_signal(struct ledger *ledger)
 {
-	struct sigaction action = { .sa_handler = on_power_failure, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = freeze_ledger_on_signal, .sa_flags = SA_RESTART };
 
 	the_ledger = ledger;
 	sigaction(SIGUSR1, &action, NULL);
@@ -29,7 +29,7 @@ static void catch_signals(struct ledger *ledger)
 }
 
 /* Draw a random number that distinguishes this run from others. */
-static u64 draw_name(void)
+static u64 draw_run_name(void)
 {
 	struct timespec now;
 
@@ -40,11 +40,11 @@ static u64 draw_name(void)
 static int begin_torture(struct torture_run *run, struct aftl_error *error)
 {
 	struct torture_options *options = &run->options;
-	struct ledger_header header = { .device = draw_name() };
+	struct ledger_header header = { .device = draw_run_name() };
 	u64 size = options->size_bytes ? options->size_bytes : run->target.size;
 	int ret;
 
-	header.seed = options->seed ? (u32)options->seed : (u32)draw_name() | 1;
+	header.seed = options->seed ? (u32)options->seed : (u32)draw_run_name() | 1;
 	header.unit_bytes = options->unit_bytes ? (u32)options->unit_bytes : run->target.sector;
 	header.units = size / header.unit_bytes;
 	if (header.unit_bytes % run->target.sector || size > run->target.size ||
@@ -55,11 +55,11 @@ static int begin_torture(struct torture_run *run, struct aftl_error *error)
 				 run->target.sector);
 	ret = ledger_create(&run->ledger, options->state, &header, options->sync, error);
 	if (!ret && options->zeroed)
-		ledger_all_zero(run->ledger);
+		ledger_set_all_zero(run->ledger);
 	return ret;
 }
 
-static int go_on(struct torture_run *run, struct aftl_error *error)
+static int continue_torture(struct torture_run *run, struct aftl_error *error)
 {
 	const struct ledger_header *header;
 	int ret = ledger_open(&run->ledger, run->options.state, run->options.sync, error);
@@ -73,11 +73,11 @@ static int go_on(struct torture_run *run, struct aftl_error *error)
 				 run->options.device);
 	run->options.power_failed |= header->frozen;
 	if (run->options.power_failed)
-		ledger_power_failed(run->ledger);
+		ledger_apply_power_failure(run->ledger);
 	return 0;
 }
 
-static int open_all(struct torture_run *run, struct aftl_error *error)
+static int open_torture_files(struct torture_run *run, struct aftl_error *error)
 {
 	const struct torture_options *options = &run->options;
 	bool again = options->resume || options->verify;
@@ -87,7 +87,7 @@ static int open_all(struct torture_run *run, struct aftl_error *error)
 	int ret = target_open(&run->target, &wish, error);
 
 	if (!ret)
-		ret = again ? go_on(run, error) : begin_torture(run, error);
+		ret = again ? continue_torture(run, error) : begin_torture(run, error);
 	if (!ret)
 		run->unit_bytes = ledger_header(run->ledger)->unit_bytes;
 	return ret;
@@ -97,7 +97,7 @@ static enum exit_code check_all_blocks(struct torture_run *run)
 {
 	struct aftl_error error;
 
-	if (!check_all(run, &error))
+	if (!check_all_torture_units(run, &error))
 		return EXIT_DONE;
 	return complain_failed("torture", &error, EXIT_FAILED);
 }
@@ -108,12 +108,12 @@ static enum exit_code run_torture(struct torture_run *run)
 	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
 
-	catch_signals(run->ledger);
+	catch_power_failure_signal(run->ledger);
 	if (options->resume || options->verify)
 		code = check_all_blocks(run);
 	if (!code && !run->wrong && !options->verify) {
 		run->options.power_failed = false;
-		code = press_device(run);
+		code = run_press_on_device(run);
 		if (!code && !run->wrong && !interrupted())
 			code = check_all_blocks(run);
 	}
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 		torture_options_help();
 		return standard_streams_end("approxftl torture", EXIT_DONE);
 	}
-	if (open_all(&run, &error))
+	if (open_torture_files(&run, &error))
 		complain_of("torture", "%s", error.text);
 	else
 		code = run_torture(&run);

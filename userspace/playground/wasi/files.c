@@ -11,14 +11,14 @@
 #include "pipeline.h"
 #include "trace-import.h"
 
-int claim_input(const char *path, struct aftl_error *error)
+int claim_input_file(const char *path, struct aftl_error *error)
 {
 	(void)path;
 	(void)error;
 	return 0;
 }
 
-int claim_output(const char *path, const char *option, struct aftl_error *error)
+int claim_output_file(const char *path, const char *option, struct aftl_error *error)
 {
 	(void)path;
 	(void)option;
@@ -131,8 +131,8 @@ void pipeline_run(const struct pipeline *pipeline)
 			pipeline->take(pipeline->context, number, lane);
 }
 
-void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
-		   u32 threads)
+void pipeline_run_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+		       u32 threads)
 {
 	(void)threads;
 	for (u32 lane = 0; lane < lanes; lane++)
