@@ -182,7 +182,7 @@ static void count_submitted(struct aftl_disk *disk, struct aftl_io *io)
 static bool complete_untimed_read(struct aftl_disk *disk, struct aftl_io *io)
 {
 	return disk->scale == AFTL_TIMING_OFF && !disk->durable &&
-	       aftl_try_idle_read(disk->ftl, &io->request);
+	       aftl_try_read_fastpath(disk->ftl, &io->request);
 }
 
 static void submit_io_to_shards(struct aftl_disk *disk, struct aftl_io *io)

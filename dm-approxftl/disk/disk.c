@@ -44,7 +44,7 @@ static bool store_is_congested(const struct aftl_disk *disk)
 
 static bool disk_has_due_work(const struct aftl_disk *disk)
 {
-	return aftl_busy(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
+	return aftl_is_busy(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
 }
 
 bool aftl_disk_step(struct aftl_disk *disk)
@@ -107,7 +107,7 @@ static void arm_disk_timer(struct aftl_disk *disk)
 /* Return true if the disk has a failure that user space must be told of once. */
 static bool disk_has_unreported_failure(const struct aftl_disk *disk)
 {
-	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_get_error(disk->durable));
+	return aftl_is_read_only(disk->ftl) || (disk->durable && aftl_dev_get_error(disk->durable));
 }
 
 static void report_disk_failure(struct aftl_disk *disk)
@@ -306,7 +306,7 @@ static void continue_disk_work(struct aftl_disk *disk)
 
 static bool disk_may_collect(const struct aftl_disk *disk)
 {
-	return disk->running && aftl_luns_in_gc(disk->ftl) &&
+	return disk->running && aftl_count_luns_in_gc(disk->ftl) &&
 	       aftl_next_event(disk->ftl) != U64_MAX;
 }
 
@@ -364,7 +364,7 @@ static void queue_disk_wear_work(struct aftl_disk *disk)
 static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
-		aftl_set_draining(disk->ftl, hurry);
+		aftl_set_drain_mode(disk->ftl, hurry);
 	aftl_disk_leave(disk);
 }
 
@@ -404,7 +404,7 @@ int aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
 
 int aftl_disk_precondition(struct aftl_disk *disk, struct aftl_error *error)
 {
-	int ret = aftl_fill(disk->ftl);
+	int ret = aftl_precondition(disk->ftl);
 
 	if (ret == -EINTR)
 		return aftl_fail(error, ret, "interrupted while the device was filled");
@@ -610,7 +610,7 @@ static void commit_durable_store(struct aftl_disk *disk)
 static void disk_drain_if_stopped(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
-		aftl_set_draining(disk->ftl, hurry);
+		aftl_set_drain_mode(disk->ftl, hurry);
 	spin_unlock_bh(&disk->lock);
 }
 

@@ -182,7 +182,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 void aftl_disk_stop(struct aftl_disk *disk);
 
 /**
- * aftl_disk_queue_gc() - run GC that aftl_start_gc() has requested
+ * aftl_disk_queue_gc() - run GC that aftl_start_lun_gc() has requested
  * @disk: disk; GC of a stopped disk begins when the disk is started
  *
  * With "timing off" a work item lets device time pass until GC has ended.

@@ -308,7 +308,7 @@ struct aftl_counts *aftl_device_sum_counts(const struct aftl_device *device)
 	for (i = 0; i < disks; i++) {
 		const struct aftl_disk *disk = device->disks[i];
 
-		counts->disk[i].stats = *aftl_stats(disk->ftl);
+		counts->disk[i].stats = *aftl_get_stats(disk->ftl);
 		counts->disk[i].late = disk->late;
 		counts->disk[i].now_ns = aftl_now(disk->ftl);
 		counts->disk[i].lock_waits = disk->lock_waits;
@@ -330,8 +330,8 @@ void aftl_device_restore_counts(struct aftl_device *device, const struct aftl_co
 		const struct disk_counts *before = &counts->disk[i];
 		struct aftl_disk *disk = device->disks[i % device->shards.count];
 
-		aftl_carry_stats(disk->ftl, &before->stats, before->now_ns,
-				 counts->policy == aftl_policy_type(disk->ftl));
+		aftl_restore_stats(disk->ftl, &before->stats, before->now_ns,
+				   counts->policy == aftl_policy_type(disk->ftl));
 		aftl_histogram_merge(&disk->late, &before->late);
 		disk->lock_waits += before->lock_waits;
 		disk->lock_wait_ns += before->lock_wait_ns;

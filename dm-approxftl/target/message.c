@@ -123,7 +123,7 @@ struct snap {
 static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 {
 	u64 now_ns = aftl_disk_now_ns(disk);
-	u64 span_ns = now_ns - aftl_stats(disk->ftl)->since_ns;
+	u64 span_ns = now_ns - aftl_get_stats(disk->ftl)->since_ns;
 
 	span_ns = max(span_ns, snap->device_ns - snap->stats.since_ns);
 	snap->device_ns = max(now_ns, snap->device_ns);
@@ -133,7 +133,7 @@ static void accumulate_disk_times(struct aftl_disk *disk, struct snap *snap)
 static void accumulate_disk_stats(struct aftl_disk *disk, struct snap *snap)
 {
 	spin_lock_bh(&disk->lock);
-	aftl_stats_accumulate(&snap->stats, aftl_stats(disk->ftl));
+	aftl_stats_accumulate(&snap->stats, aftl_get_stats(disk->ftl));
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
 	snap->lock_waits += disk->lock_waits;
@@ -365,7 +365,7 @@ static int start_gc(struct message *message, u32 number)
 	int ret = begin_disk_change(message, lun.disk);
 
 	if (!ret)
-		ret = aftl_start_gc(lun.disk->ftl, lun.index);
+		ret = aftl_start_lun_gc(lun.disk->ftl, lun.index);
 	aftl_disk_leave(lun.disk);
 	return ret;
 }
@@ -652,7 +652,7 @@ static u32 find_lost_run_start(struct aftl_spot spot, u32 from, bool lost)
 	u32 unit;
 
 	spin_lock_bh(&spot.disk->lock);
-	unit = aftl_find_lost(spot.disk->ftl, spot.unit + from, end, lost);
+	unit = aftl_find_lost_lpns(spot.disk->ftl, spot.unit + from, end, lost);
 	spin_unlock_bh(&spot.disk->lock);
 	return unit - spot.unit;
 }
@@ -663,7 +663,7 @@ static u64 count_lost_units(const struct aftl_device *device)
 
 	aftl_each_disk(disk, device) {
 		spin_lock_bh(&(*disk)->lock);
-		lost += aftl_lost_units((*disk)->ftl);
+		lost += aftl_count_lost_units((*disk)->ftl);
 		spin_unlock_bh(&(*disk)->lock);
 	}
 	return lost;

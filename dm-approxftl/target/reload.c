@@ -300,7 +300,7 @@ static bool is_unit_unreadable(const struct aftl_device *from, u64 unit)
 {
 	struct aftl_spot place = aftl_device_locate_unit(from, unit, 1);
 
-	return aftl_unit_fails(place.disk->ftl, to_lpn(place.unit));
+	return aftl_lpn_is_unreadable(place.disk->ftl, to_lpn(place.unit));
 }
 
 /* Mark a unit of @to as lost. Returns false if the unit has not been programmed. */

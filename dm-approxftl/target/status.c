@@ -47,12 +47,12 @@ static const char *worse_status_mode(const char *mode, const struct aftl_disk *d
 {
 	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
 		return "fail";
-	return aftl_read_only(disk->ftl) ? "ro" : mode;
+	return aftl_is_read_only(disk->ftl) ? "ro" : mode;
 }
 
 static void collect_ftl_status(struct aftl_disk *disk, struct status *status)
 {
-	const struct aftl_counters *counters = &aftl_stats(disk->ftl)->counters;
+	const struct aftl_counters *counters = &aftl_get_stats(disk->ftl)->counters;
 
 	lockdep_assert_held(&disk->lock);
 	status->mode = worse_status_mode(status->mode, disk);
@@ -67,8 +67,8 @@ static void collect_ftl_status(struct aftl_disk *disk, struct status *status)
 	status->retired_blocks += counters->retired_blocks;
 	status->read_flipped_bits += counters->read_flipped_bits;
 	status->device_ns = max(status->device_ns, aftl_disk_now_ns(disk));
-	status->lost_units += aftl_lost_units(disk->ftl);
-	status->collecting_luns += aftl_luns_in_gc(disk->ftl);
+	status->lost_units += aftl_count_lost_units(disk->ftl);
+	status->collecting_luns += aftl_count_luns_in_gc(disk->ftl);
 }
 
 static void collect_disk_status(struct aftl_disk *disk, struct status *status,

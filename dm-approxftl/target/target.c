@@ -298,7 +298,7 @@ static bool has_lost_writes(const struct aftl_device *device)
 	bool lost = false;
 
 	aftl_each_disk(disk, device)
-		lost |= aftl_buffer_lost((*disk)->ftl) ||
+		lost |= aftl_buffer_is_lost((*disk)->ftl) ||
 			((*disk)->durable && aftl_dev_get_error((*disk)->durable));
 	return lost;
 }

@@ -138,7 +138,7 @@ static void blocks_fail(const char *policy, const char *params)
 	send_with_bad_blocks(500);
 	CHECK_EQ(aftl_fail_block(device.ftl, aftl_geometry(device.ftl)->blocks), -EINVAL);
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 }
 
@@ -173,7 +173,7 @@ TAP_TEST(without_a_free_block_relocation_uses_an_open_one)
 	CHECK_EQ(lun->free_blocks, 0);
 	for (i = 0; i < 100; i++)
 		test_write_each(&device, unit++ * 7 % test_units(&device), 1, AFTL_PRECISE);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	CHECK_RANGE(lun->free_blocks, 1, U32_MAX);
 }
@@ -202,7 +202,7 @@ static void check_read_only(void)
 	u64 latency = 1;
 	int flushed;
 
-	CHECK(aftl_read_only(device.ftl));
+	CHECK(aftl_is_read_only(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, &latency), -ENOSPC);
 	CHECK_EQ(latency, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
@@ -254,15 +254,15 @@ TAP_TEST(a_persistent_buffer_keeps_data_that_no_block_can_store)
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	test_wait(&device, 1000000000);
-	CHECK(!aftl_buffer_lost(device.ftl));
+	CHECK(!aftl_buffer_is_lost(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;
 	check_read_only();
 	reads = test_counters(&device)->buffer_read_units;
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
-	aftl_set_draining(device.ftl, true);
-	CHECK(!aftl_busy(device.ftl));
+	aftl_set_drain_mode(device.ftl, true);
+	CHECK(!aftl_is_busy(device.ftl));
 	read_everything(NULL);
 	test_audit(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);
@@ -297,9 +297,9 @@ static void blocks_wear_out(const char *policy, const char *params)
 	store.full_disk = true;
 	stream.read = 20;
 	stream.flush = 0;
-	while (!aftl_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
+	while (!aftl_is_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
 		test_stream_step(&stream, &device);
-	CHECK_MSG(aftl_read_only(device.ftl), "the device does not wear out");
+	CHECK_MSG(aftl_is_read_only(device.ftl), "the device does not wear out");
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
 	send_with_bad_blocks(300);

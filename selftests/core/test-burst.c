@@ -23,13 +23,13 @@ static void act_as_operator(struct aftl_random *random)
 		aftl_age(device.ftl, (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
 		break;
 	case 1:
-		CHECK_EQ(aftl_start_gc(device.ftl, aftl_random_below(random, geo->luns)), 0);
+		CHECK_EQ(aftl_start_lun_gc(device.ftl, aftl_random_below(random, geo->luns)), 0);
 		break;
 	case 2:
 		CHECK_EQ(aftl_fail_block(device.ftl, aftl_random_below(random, geo->blocks)), 0);
 		break;
 	default:
-		aftl_set_draining(device.ftl, aftl_random_below(random, 2));
+		aftl_set_drain_mode(device.ftl, aftl_random_below(random, 2));
 	}
 	test_end(&device);
 }

@@ -163,8 +163,8 @@ static u64 relocate_half_valid(const char *commands)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, i / 2, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
-	while (aftl_luns_in_gc(device.ftl))
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
+	while (aftl_count_luns_in_gc(device.ftl))
 		aftl_advance(device.ftl, aftl_next_event(device.ftl));
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
 	return aftl_now(device.ftl) - begun_ns;

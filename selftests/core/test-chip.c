@@ -912,7 +912,7 @@ static u64 follower_ns(u32 conditions)
 /* Illegal commands must be refused and counted; legal ones must be programmed. */
 static void check_bugs(void)
 {
-	const struct aftl_stats *stats = aftl_stats(device.ftl);
+	const struct aftl_stats *stats = aftl_get_stats(device.ftl);
 	/* With small units hardly any word line has only invalid pages. */
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;

@@ -66,7 +66,7 @@ static void run_density(u64 seed, u32 steps)
 static void forget_units(u32 units)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(sparse_blocks(0), 0);
@@ -177,7 +177,7 @@ TAP_TEST(no_block_is_sparse_if_cells_cannot_hold_fewer_bits)
 	run_density(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
-	CHECK_EQ(aftl_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
+	CHECK_EQ(aftl_get_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
 }
 
 static void open_as(const char *policy, const char *key, const char *value)
@@ -197,11 +197,11 @@ TAP_TEST(without_sparse_blocks_the_policy_equals_approxftl)
 
 	open_as("approxftl", "hot_size", "0");
 	counters = *test_counters(&device);
-	memcpy(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds));
+	memcpy(kinds, aftl_get_stats(device.ftl)->kind_blocks, sizeof(kinds));
 	open_as("density", "density_approx", "on");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
-	CHECK(!memcmp(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds)));
+	CHECK(!memcmp(kinds, aftl_get_stats(device.ftl)->kind_blocks, sizeof(kinds)));
 }
 
 /* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
@@ -214,9 +214,9 @@ TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 	CHECK(programs[2][AFTL_PRECISE][true] > 500);
 	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
 	CHECK_EQ(most_sparse, BLOCKS / 10);
-	kinds = aftl_stats(device.ftl)->kind_blocks;
+	kinds = aftl_get_stats(device.ftl)->kind_blocks;
 	CHECK(kinds[0] && kinds[KIND_SPARSE]);
-	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED]);
+	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED]);
 	CHECK(test_counters(&device)->array_low_erases);
 }
 
@@ -225,9 +225,9 @@ TAP_TEST(dense_blocks_take_two_passes_sparse_blocks_one)
 {
 	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
 	run_density(4, 6000);
-	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
-	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
+	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
+	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
 }
 
 /* A loaded device continues its open blocks and the count of remaining steps. */

@@ -139,7 +139,7 @@ static void record_outcome(struct test_device *device, const struct witness *wit
 	outcome->digest = aftl_digest(device->ftl);
 	outcome->completions = witness->hash;
 	outcome->now_ns = aftl_now(device->ftl);
-	outcome->stats = *aftl_stats(device->ftl);
+	outcome->stats = *aftl_get_stats(device->ftl);
 	CHECK_MSG(outcome->stats.counters.gc_blocks > 20, "too little is going on");
 	test_audit(device);
 	test_device_close(device);
@@ -229,10 +229,10 @@ static void run_at_once(const char *policy, const char *params, bool alone, stru
 		submit_at_once(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
 			continue;
-		aftl_drain(device.ftl);
+		aftl_drain_requests(device.ftl);
 		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event(device.ftl));
 	}
-	aftl_drain(device.ftl);
+	aftl_drain_requests(device.ftl);
 	record_outcome(&device, &witness, outcome);
 }
 
@@ -350,7 +350,7 @@ static int fill_device(struct test_device *device, const struct aftl_policy_type
 	pages = 0;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
 				  &device->error);
-	return device->ret ? device->ret : aftl_fill(device->ftl);
+	return device->ret ? device->ret : aftl_precondition(device->ftl);
 }
 
 static void fill(struct test_device *device, const struct aftl_policy_type *type,
@@ -363,7 +363,7 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
 
 /**
  * struct filled - result of a fill
- * @ret: result of aftl_fill()
+ * @ret: result of aftl_precondition()
  * @pauses: calls of pause(); a fill that does not ask the policy calls it once for each round of
  *	programs
  * @state: snapshot

@@ -110,7 +110,7 @@ TAP_TEST(precise_data_written_within_an_hour_need_no_extra_metadata)
 	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes(&usual));
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
 		write_one(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
-	CHECK(aftl_stats(frugal.ftl)->counters.array_erases > 40);
+	CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases > 40);
 	CHECK_EQ(count_extras(&frugal), 0);
 	CHECK_EQ(frugal.held_bytes, least);
 }
@@ -179,7 +179,7 @@ TAP_TEST(metadata_allocated_on_demand_do_not_change_the_device)
 		grow_old(policies[i], with_room);
 		play_requests(&frugal, 3000);
 		play_requests(&usual, 3000);
-		CHECK(aftl_stats(frugal.ftl)->counters.array_erases);
+		CHECK(aftl_get_stats(frugal.ftl)->counters.array_erases);
 		check_same();
 		check_erased(&frugal);
 	}
@@ -205,7 +205,7 @@ TAP_TEST(inherited_errors_are_stored_in_extra_metadata)
 		write_one(&frugal, unit, AFTL_APPROX);
 		write_one(&usual, unit, AFTL_APPROX);
 	}
-	CHECK(aftl_stats(usual.ftl)->counters.baked_bits);
+	CHECK(aftl_get_stats(usual.ftl)->counters.baked_bits);
 	CHECK(count_extras(&frugal));
 	CHECK_EQ(aftl_hours(frugal.ftl), 0);
 	check_same();

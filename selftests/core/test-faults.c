@@ -123,12 +123,12 @@ static void check_units(void)
 
 	test_drain(&device);
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
-		CHECK_EQ(aftl_unit_fails(device.ftl, to_lpn(unit)), model.failed[unit]);
+		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), model.failed[unit]);
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL),
 			 model.failed[unit] ? -EIO : 0);
 		failed += model.failed[unit];
 	}
-	CHECK_EQ(aftl_lost_units(device.ftl), failed);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), failed);
 	test_audit(&device);
 }
 
@@ -165,13 +165,13 @@ TAP_TEST(a_unit_that_is_not_on_flash_cannot_fail)
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), -EIO);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), 0);
-	CHECK_EQ(aftl_lost_units(device.ftl), 1);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 1);
 	/* The write buffer serves reads of a newer version, and its discard leaves no data. */
 	test_latency(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE);
 	test_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 	test_latency(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE);
 	test_write_out(&device);
-	CHECK_EQ(aftl_lost_units(device.ftl), 0);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 	CHECK_EQ(aftl_fail_unit(device.ftl, to_lpn(0)), -ENODATA);
 	test_latency(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE);
 }
@@ -262,14 +262,14 @@ TAP_TEST(a_fault_happens_directly_after_its_trigger)
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 2, 1, 0, NULL), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL), -EIO);
 	test_advance(&device, now_ns + 999999999);
-	CHECK_EQ(aftl_lost_units(device.ftl), 3);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 3);
 	test_advance(&device, now_ns + 1000000000);
-	CHECK_EQ(aftl_lost_units(device.ftl), 4);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 4);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 3, 1, 0, NULL), -EIO);
 	/* None of them happens again. */
 	test_latency(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE);
 	test_wait(&device, 2000000000);
-	CHECK_EQ(aftl_lost_units(device.ftl), 0);
+	CHECK_EQ(aftl_count_lost_units(device.ftl), 0);
 }
 
 /* The first write is overwritten while it is being programmed. */

@@ -494,11 +494,11 @@ TAP_TEST(what_is_pending_is_worked_off,
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	begin_timed(AFTL_OP_WRITE, 0, 1);
-	aftl_drain(device.ftl);
+	aftl_drain_requests(device.ftl);
 	CHECK_EQ(aftl_now(device.ftl), 0);
 	begin_timed(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 1);
-	aftl_drain(device.ftl);
+	aftl_drain_requests(device.ftl);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(aftl_now(device.ftl), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
@@ -511,15 +511,15 @@ TAP_TEST(draining_programs_partial_pages_at_once)
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	aftl_set_draining(device.ftl, true);
-	CHECK(aftl_busy(device.ftl));
+	aftl_set_drain_mode(device.ftl, true);
+	CHECK(aftl_is_busy(device.ftl));
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	CHECK(!aftl_busy(device.ftl));
+	CHECK(!aftl_is_busy(device.ftl));
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
-	aftl_set_draining(device.ftl, false);
+	aftl_set_drain_mode(device.ftl, false);
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
@@ -975,7 +975,7 @@ TAP_TEST(response_statistics_are_exact)
 	write_ns(2, 2);
 	read_ns(0, 1);
 	read_ns(9, 1);
-	stats = aftl_stats(device.ftl);
+	stats = aftl_get_stats(device.ftl);
 	CHECK_EQ(stats->write_response.count, 2);
 	CHECK_EQ(stats->write_response.sum, 2 * WRITE_NS);
 	CHECK_EQ(stats->read_response.count, 2);

@@ -207,7 +207,7 @@ TAP_TEST(preconditioned_data_have_ages)
 	u32 i;
 
 	open_device(SHAPE " fill=random fill_overwrite=100");
-	CHECK_EQ(aftl_fill(device.ftl), 0);
+	CHECK_EQ(aftl_precondition(device.ftl), 0);
 	units = test_units(&device);
 	fill_ns = units * device.ftl->chip.program_ns[AFTL_MODE_NORMAL] /
 		  (device.ftl->geo.luns * device.ftl->program_units);

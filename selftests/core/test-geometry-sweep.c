@@ -36,7 +36,7 @@ static void drive_geometry(struct test_device *device)
 	overwrite_device(device, &stream);
 	test_audit(device);
 	CHECK_MSG(!device->failed, "%llu requests fail", (unsigned long long)device->failed);
-	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 

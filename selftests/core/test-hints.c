@@ -132,7 +132,7 @@ TAP_TEST(relocated_data_have_no_hint)
 	u32 i;
 
 	open_device("fill=random");
-	if (aftl_fill(device.ftl))
+	if (aftl_precondition(device.ftl))
 		tap_bail_out("the device cannot be filled");
 	for (i = 0; i < test_units(&device); i++)
 		write_hinted((u32)aftl_random_below(&random, test_units(&device) / 3) * 3, 3);
@@ -209,7 +209,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	u32 i;
 
 	mix_hot_and_cold("streams", true);
-	stats = aftl_stats(device.ftl);
+	stats = aftl_get_stats(device.ftl);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		bool used = i == AFTL_LIFETIME_SHORT || i == AFTL_LIFETIME_EXTREME;
 
@@ -238,7 +238,7 @@ TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 		test_device_open(&device, "streams", plain);
 		device.hint = told[i].hint;
 		test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE, NULL);
-		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][told[i].stream], 8);
+		CHECK_EQ(aftl_get_stats(device.ftl)->stream_units[0][told[i].stream], 8);
 	}
 }
 
@@ -253,7 +253,7 @@ TAP_TEST(units_per_stream_add_up_to_all_programmed_units)
 		u64 units[2] = { 0 };
 
 		mix_hot_and_cold(policies[i], true);
-		stats = aftl_stats(device.ftl);
+		stats = aftl_get_stats(device.ftl);
 		for (j = 0; j < 2 * AFTL_STREAMS; j++)
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];
 		CHECK_EQ(units[0], test_counters(&device)->programmed_host_units);
@@ -319,6 +319,6 @@ TAP_TEST(at_most_16_streams_can_be_named)
 	}
 	CHECK_EQ(test_counters(&device)->policy_bugs, 3);
 	for (i = 1; i < AFTL_STREAMS; i++)
-		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][i], 12);
+		CHECK_EQ(aftl_get_stats(device.ftl)->stream_units[0][i], 12);
 	test_device_close(&device);
 }

@@ -49,7 +49,7 @@ static void check_blocks(void)
 
 static u64 mode_pages(u32 mode)
 {
-	return aftl_stats(device.ftl)->mode_pages[mode];
+	return aftl_get_stats(device.ftl)->mode_pages[mode];
 }
 
 TAP_TEST(no_part_violates_the_rules_of_another)

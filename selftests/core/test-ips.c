@@ -331,8 +331,8 @@ static void check_without(const char *params)
 {
 	test_device_open_demo(&device, "ips", params);
 	run_ips(1, 3000);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 }
 
 /* IPS needs three-bit cells, whole-word-line programs, one pass, and no SLC cache of the core. */
@@ -341,7 +341,7 @@ TAP_TEST(devices_that_cannot_switch_have_no_cache)
 	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
 	run_ips(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 	check_without("bits=2 one_shot=on");
 	check_without("bits=3 op=40%");
 	check_without("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");

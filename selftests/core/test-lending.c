@@ -221,7 +221,7 @@ TAP_TEST(relocated_approximate_pages_lend_parity)
 		;
 	CHECK(test_drain(&device));
 	CHECK(moved_lenders > 100);
-	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
+	CHECK(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
 }
 
 TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
@@ -234,7 +234,7 @@ TAP_TEST(a_victims_pages_lend_to_each_other_after_relocation)
 	test_write_each(&device, HALF, STEPS - HALF, AFTL_APPROX);
 	was = test_block_of(&device, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK(test_block_of(&device, 0) != was);

@@ -53,7 +53,7 @@ static void check_lost(u32 lun)
 		bool gone = in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
-		CHECK_EQ(aftl_unit_fails(device.ftl, to_lpn(unit)), gone);
+		CHECK_EQ(aftl_lpn_is_unreadable(device.ftl, to_lpn(unit)), gone);
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), gone ? -EIO : 0);
 		CHECK(!gone || (aftl_lpn_errors(device.ftl, to_lpn(unit), &errors) &&
 				errors.lost));
@@ -91,7 +91,7 @@ static void a_lun_dies(const char *policy, const char *params)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	test_audit(&device);
 	check_dead(2);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	send_until_failure(1500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
 	check_dead(2);
@@ -142,7 +142,7 @@ TAP_TEST(a_device_with_too_few_luns_is_read_only)
 	test_drain(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
-	CHECK(aftl_read_only(device.ftl));
+	CHECK(aftl_is_read_only(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
 	send_until_failure(300);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
@@ -185,22 +185,22 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 	test_wait(&device, 1000000000);
 	for (i = 0; i < 4; i++)
 		before[i] = free_blocks(i);
-	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
-	CHECK(aftl_luns_in_gc(device.ftl));
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
+	CHECK(aftl_count_luns_in_gc(device.ftl));
 	/* Without requests GC continues after quiesce and resume. */
 	aftl_quiesce(device.ftl);
 	aftl_unquiesce_device(device.ftl);
-	CHECK(aftl_luns_in_gc(device.ftl));
-	for (i = 0; i < 1000000 && aftl_luns_in_gc(device.ftl); i++)
+	CHECK(aftl_count_luns_in_gc(device.ftl));
+	for (i = 0; i < 1000000 && aftl_count_luns_in_gc(device.ftl); i++)
 		if (!test_step(&device))
 			break;
-	CHECK(!aftl_luns_in_gc(device.ftl));
+	CHECK(!aftl_count_luns_in_gc(device.ftl));
 	CHECK_MSG(free_blocks(1) > before[1], "%u free blocks become %u", before[1],
 		  free_blocks(1));
 	CHECK_EQ(free_blocks(2), before[2]);
-	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
-	CHECK(!aftl_luns_in_gc(device.ftl));
-	CHECK_EQ(aftl_start_gc(device.ftl, 4), -EINVAL);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
+	CHECK(!aftl_count_luns_in_gc(device.ftl));
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 4), -EINVAL);
 }
 
 int main(void)

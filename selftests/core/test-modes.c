@@ -83,10 +83,10 @@ TAP_TEST(one_bit_blocks_use_only_the_first_page_of_each_word_line)
 
 static u64 read_ns(u32 unit)
 {
-	u64 before_ns = aftl_stats(device.ftl)->read_service.sum;
+	u64 before_ns = aftl_get_stats(device.ftl)->read_service.sum;
 
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
-	return aftl_stats(device.ftl)->read_service.sum - before_ns;
+	return aftl_get_stats(device.ftl)->read_service.sum - before_ns;
 }
 
 /* Read a unit from the SLC cache and again after it was folded. */

@@ -234,8 +234,8 @@ TAP_TEST(a_write_takes_the_time_and_energy_of_its_passes)
 	CHECK_EQ(test_counters(&device)->program_energy_pj,
 		 2 * (COARSE_NS * device.config.energy / 1000) +
 		 FINE_NS * device.config.energy / 1000);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY], 2 * LINE);
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_NORMAL], LINE);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY], 2 * LINE);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_NORMAL], LINE);
 }
 
 TAP_TEST(a_flush_waits_for_fine_passes)
@@ -299,10 +299,10 @@ TAP_TEST(draining_completes_pending_fine_passes)
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
-	aftl_set_draining(device.ftl, true);
-	CHECK(aftl_busy(device.ftl));
+	aftl_set_drain_mode(device.ftl, true);
+	CHECK(aftl_is_busy(device.ftl));
 	test_wait(&device, 100000000);
-	CHECK(!aftl_busy(device.ftl));
+	CHECK(!aftl_is_busy(device.ftl));
 	CHECK(on_flash(0, LINE));
 }
 
@@ -354,7 +354,7 @@ TAP_TEST(writes_and_discards_during_relocation_take_effect)
 	for (i = 0; i < 6 * WORD_LINES; i++)
 		do_op(AFTL_OP_WRITE, 100 + i % 11 * LINE, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 400 && !device.ftl->luns->fine_pending_moves; i++)
 		test_step(&device);
 	CHECK(device.ftl->luns->fine_pending_moves);
@@ -387,7 +387,7 @@ static const char *const more[] = {
 static void account_for_time(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
-	const u64 *pages = aftl_stats(device.ftl)->mode_pages;
+	const u64 *pages = aftl_get_stats(device.ftl)->mode_pages;
 	u32 step = aftl_geometry(device.ftl)->word_line_pages;
 
 	CHECK_EQ(pages[AFTL_MODE_FOGGY], (u64)coarse_passes * step);
@@ -431,7 +431,7 @@ TAP_TEST(a_fill_leaves_no_data_pending_the_fine_pass)
 		device.ops.array = watch_events;
 		test_device_open(&device, policies[policy],
 				 SHAPE " op=50% buffer=256KiB fill=random fill_overwrite=150%");
-		CHECK_EQ(aftl_fill(device.ftl), 0);
+		CHECK_EQ(aftl_precondition(device.ftl), 0);
 		take_over_fill();
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
@@ -513,11 +513,11 @@ TAP_TEST(writes_without_a_free_block_make_the_device_read_only)
 	store.full_disk = true;
 	stream.flush = 0;
 	stream.read = 0;
-	while (!aftl_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
+	while (!aftl_is_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
 		device.ftl->luns[0].out_of_blocks = true;
 		test_stream_step(&stream, &device);
 	}
-	CHECK(aftl_read_only(device.ftl));
+	CHECK(aftl_is_read_only(device.ftl));
 	do_op(AFTL_OP_READ, 0, LINE);
 }
 
@@ -696,6 +696,6 @@ TAP_TEST(sparse_blocks_take_one_pass)
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(coarse_passes, 0);
 	CHECK(on_flash(0, 5));
-	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
+	CHECK_EQ(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
 	CHECK_EQ(test_counters(&device)->array_program_ns, 5 * device.config.program_slc);
 }

@@ -36,7 +36,7 @@ static void write_as(u32 first, u32 units, u8 life, u8 id)
 
 static const struct aftl_handle_stats *stats_of(u32 handle)
 {
-	return &aftl_stats(device.ftl)->handles[handle];
+	return &aftl_get_stats(device.ftl)->handles[handle];
 }
 
 TAP_TEST(each_placement_id_has_its_own_blocks)

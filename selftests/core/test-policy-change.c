@@ -194,7 +194,7 @@ static void drive_changes(struct aftl_random *random, const struct aftl_policy_t
 		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 		change_policy(random, changes ? any_policy(random) : next);
 		shadow_compare(&store);
-		CHECK_MSG(!aftl_read_only(device.ftl), "%s is read-only after change %u",
+		CHECK_MSG(!aftl_is_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}
 }

@@ -419,7 +419,7 @@ TAP_TEST(sparse_blocks_take_host_writes_only)
 	survive_policy(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 300, U64_MAX);
-	CHECK_RANGE(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
+	CHECK_RANGE(aftl_get_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
 	test_device_close(&device);
 }
 

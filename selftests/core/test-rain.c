@@ -255,7 +255,7 @@ static void kill_die(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
 	test_audit(&device);
-	store.full_disk |= aftl_read_only(device.ftl);
+	store.full_disk |= aftl_is_read_only(device.ftl);
 }
 
 /* Wait until no more data of the dead die are rebuilt. */
@@ -307,7 +307,7 @@ static void a_die_dies(const char *policy, const char *params)
 	wait_for_rebuild(2);
 	CHECK_MSG(!valid_in(2) || is_full(2), "%u units are not rebuilt", valid_in(2));
 	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	aftl_reset_stats(device.ftl);
 	held = valid_in(2);
 	CHECK_EQ(check_reads(), 0);
@@ -337,7 +337,7 @@ static void each_die_gets_blocks_back(const char *policy)
 		wait_for_rebuild(2);
 		send_to_rain(3000);
 		CHECK_EQ(check_reads(), 0);
-		CHECK(!aftl_read_only(device.ftl));
+		CHECK(!aftl_is_read_only(device.ftl));
 	}
 	tap_end();
 }
@@ -708,11 +708,11 @@ TAP_TEST(a_read_only_device_becomes_idle)
 		send_to_rain(seed * 37 % 1000);
 		kill_die(seed % 4);
 		send_to_rain(200 + seed * 91 % 2500);
-		aftl_set_draining(device.ftl, true);
-		for (steps = 0; aftl_busy(device.ftl) && steps < 200000; steps++)
+		aftl_set_drain_mode(device.ftl, true);
+		for (steps = 0; aftl_is_busy(device.ftl) && steps < 200000; steps++)
 			test_step(&device);
 		CHECK_RANGE(steps, 0, 199999);
-		read_only += aftl_read_only(device.ftl);
+		read_only += aftl_is_read_only(device.ftl);
 	}
 	CHECK_RANGE(read_only, 3, 12);
 }
@@ -820,7 +820,7 @@ TAP_TEST(the_emptiest_superblock_is_collected)
 		if (is_full_superblock(i))
 			least = min(least, valid_beside(i));
 	aftl_unquiesce_device(device.ftl);
-	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 	victim = device.ftl->die_groups[0].victim;
 	CHECK(victim != AFTL_NIL && is_full_superblock(victim));
 	if (victim != AFTL_NIL)
@@ -891,7 +891,7 @@ static void selectors_rank_superblocks(const char *selector)
 		test_wait(&device, SECOND_NS);
 		if (device.ftl->die_groups[0].victim != AFTL_NIL)
 			continue;
-		CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
+		CHECK_EQ(aftl_start_lun_gc(device.ftl, 1), 0);
 		differed += check_victim(selector);
 	}
 	CHECK_MSG(differed > 3, "%u times not the emptiest superblock", differed);

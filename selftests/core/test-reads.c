@@ -376,7 +376,7 @@ TAP_TEST(each_extra_sensing_level_takes_time)
 		page = aftl_ppn_page(&device.ftl->media, ppn) % device.ftl->geo.pages;
 		seen_levels |= 1 << errors.levels;
 		CHECK_EQ(read_ns(unit), 60000 + 7000 * errors.levels);
-		CHECK_EQ(aftl_sense_valid(device.ftl, block, page, 0),
+		CHECK_EQ(aftl_sense_valid_data(device.ftl, block, page, 0),
 			 60000 + 7000 * errors.levels);
 	}
 	CHECK_MSG((seen_levels & (seen_levels - 1)) && seen_levels > 3, "levels %x", seen_levels);
@@ -458,7 +458,7 @@ static void check_in_flight(struct test_listener *self, struct test_request *req
 {
 	const struct aftl_media *media = &device.ftl->media;
 
-	if (read->source != AFTL_SOURCE_FLASH || !aftl_ppn_programming(device.ftl, read->ppn))
+	if (read->source != AFTL_SOURCE_FLASH || !aftl_ppn_is_programming(device.ftl, read->ppn))
 		return;
 	read_in_flight++;
 	flipped_in_flight += read->flips;

@@ -290,7 +290,7 @@ TAP_TEST(requested_gc_folds)
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, 5 * EACH);
 	CHECK_EQ(count_all(), 5);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	/* One forced collection per block, the first of which has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_wait(&device, 100 * device.config.idle);
@@ -460,7 +460,7 @@ static void drive_cache(struct aftl_random *random)
 	}
 	check_rest();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	folds += test_counters(&device)->fold_blocks;
 }
 

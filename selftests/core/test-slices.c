@@ -343,7 +343,7 @@ static void count_steps(void)
 {
 	u32 work = aftl_work(device->ftl);
 
-	while (aftl_busy(device->ftl) && test_step(device)) {
+	while (aftl_is_busy(device->ftl) && test_step(device)) {
 		count_call(work);
 		work = aftl_work(device->ftl);
 	}
@@ -412,16 +412,16 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	for (i = 0; i < 4096; i++) {
 		count_present();
 		work = aftl_work(device->ftl);
-		CHECK_EQ(aftl_start_gc(device->ftl, i), 0);
+		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
 		count_call(work);
 	}
-	for (i = 0; i < 40000 && aftl_luns_in_gc(device->ftl); i++) {
+	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
 		work = aftl_work(device->ftl);
 		test_step(device);
 		count_call(work);
 	}
 	CHECK(test_counters(device)->array_erases > 0);
-	CHECK_EQ(aftl_luns_in_gc(device->ftl), 0);
+	CHECK_EQ(aftl_count_luns_in_gc(device->ftl), 0);
 	expect_bounds(4096);
 }
 
@@ -507,9 +507,9 @@ static u64 reset_and_go_on(bool at_once)
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
 		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
 			    aftl_now(device->ftl));
-		aftl_set_draining(device->ftl, i % 2);
+		aftl_set_drain_mode(device->ftl, i % 2);
 	}
-	aftl_set_draining(device->ftl, true);
+	aftl_set_drain_mode(device->ftl, true);
 	count_steps();
 	CHECK_EQ(device->failed, 0);
 	test_audit(device);

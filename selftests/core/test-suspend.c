@@ -53,7 +53,7 @@ static void begin_erase(const char *params)
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
 	erased_ns = 0;
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK(is_erasing());
 }
 
@@ -218,7 +218,7 @@ static void begin_move(const char *params, u32 valid)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, valid, block_units - valid, 0, NULL), 0);
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
 }
 

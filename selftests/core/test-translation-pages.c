@@ -450,7 +450,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	lun = &device.ftl->luns[0];
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, AFTL_PRECISE, NULL), 0);
 	rest_until_idle();
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	for (i = 0; i < 100 && !lun->reloc.count; i++)
 		test_step(&device);
 	CHECK(lun->reloc.count);
@@ -458,7 +458,7 @@ TAP_TEST(gc_without_a_destination_erases_an_empty_block)
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(test_counters(&device)->array_erases, 1, U64_MAX);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 }
 
 /*
@@ -482,11 +482,11 @@ TAP_TEST(evictions_leave_the_last_free_block_to_gc)
 	stream.flush = 0;
 	stream.approx = 0;
 	stream.units_max = 8;
-	for (i = 0; i < 6000 && !aftl_read_only(device.ftl); i++)
+	for (i = 0; i < 6000 && !aftl_is_read_only(device.ftl); i++)
 		test_stream_step(&stream, &device);
 	test_drain(&device);
 	CHECK(test_counters(&device)->map_moved_units > 1000);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 	test_audit(&device);
 }
@@ -591,7 +591,7 @@ TAP_TEST(capacity_includes_the_translation_pages)
 			CHECK(device.ftl->luns[0].max_valid + device.ftl->luns[1].max_valid >=
 			      test_units(&device) + device.ftl->geo.trans_pages +
 				      2 * device.ftl->program_units);
-			CHECK_EQ(aftl_reserved_blocks(device.ftl),
+			CHECK_EQ(aftl_reserved_blocks_per_lun(device.ftl),
 				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);
 		}
 	}
@@ -690,7 +690,7 @@ static void drive_cmt(struct aftl_random *random)
 	}
 	rest_until_idle();
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting);
 	CHECK(device.ftl->cmt.cached - device.ftl->cmt.evicting <= device.ftl->cmt.capacity);
 }

@@ -348,10 +348,10 @@ static u32 first_cause(bool below_reserve)
 
 	lun->below_reserve = below_reserve;
 	lun->wear.due = 2;
-	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
+	CHECK_EQ(aftl_is_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;
-	aftl_reloc_cancel(device.ftl, lun);
+	aftl_reloc_cancel_task(device.ftl, lun);
 	lun->below_reserve = false;
 	return cause;
 }
@@ -378,7 +378,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	lun = device.ftl->luns;
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
-	aftl_block_wear_recount(device.ftl, lun);
+	aftl_lun_recount_wear(device.ftl, lun);
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
 	block = fullest_block();
@@ -509,7 +509,7 @@ TAP_TEST(policy_separated_keeps_relocated_data_in_their_own_blocks)
 	aftl_reset_stats(device.ftl);
 	for (i = 0; i < 2000; i++)
 		write_some(&random, 20, 1);
-	stats = aftl_stats(device.ftl);
+	stats = aftl_get_stats(device.ftl);
 	pages = device.ftl->geo.luns * device.ftl->geo.pages;
 	CHECK_RANGE(stats->kind_blocks[1], 100, U64_MAX);
 	CHECK_RANGE(stats->kind_pages[0] + pages, stats->counters.host_program_pages,

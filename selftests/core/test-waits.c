@@ -133,7 +133,7 @@ static void waits_for(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
 TAP_TEST(a_read_behind_an_erase_of_10_ms_waits_for_the_erase)
 {
 	open_one_die("");
-	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(device.ftl, 0), 0);
 	run_until_phase(AFTL_PHASE_ERASE);
 	aftl_advance(device.ftl, aftl_now(device.ftl) + ERASE_NS / 4);
 	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);

@@ -219,7 +219,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 			at++;
 		}
-	at = 12 - 3 - aftl_reserved_blocks(device.ftl);
+	at = 12 - 3 - aftl_reserved_blocks_per_lun(device.ftl);
 	for (i = 1; i < ZONES; i++)
 		expect_zone(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
 	expect_zone(0, AFTL_ZONE_FULL, ZONE);
@@ -233,7 +233,7 @@ TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 	for (i = 0; i < at; i++)
 		CHECK_EQ(write_at(i, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	/* Without spare blocks all zones become read-only. */
 	for (i = 0; i < 12; i++)
 		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE) {
@@ -296,7 +296,7 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);
 	for (i = 0; i < 18; i++)
-		expect_zone(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks(device.ftl) ?
+		expect_zone(i, i % 2 && i / 2 >= 9 - aftl_reserved_blocks_per_lun(device.ftl) ?
 			    AFTL_ZONE_OFFLINE : AFTL_ZONE_EMPTY, 0);
 }
 
@@ -537,7 +537,7 @@ TAP_TEST(collection_of_a_zoned_device_moves_translation_pages_only)
 	CHECK_RANGE(counters->gc_blocks, 20, 1000);
 	CHECK_RANGE(counters->map_moved_units, 1, U64_MAX);
 	CHECK_EQ(counters->programmed_gc_units, counters->map_moved_units);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	test_write_out(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
 }
@@ -752,7 +752,7 @@ static void drive_zones(struct aftl_random *random)
 		 test_counters(&device)->gc_valid_units);
 	CHECK_RANGE(test_counters(&device)->gc_valid_units, 0,
 		    test_counters(&device)->map_moved_units);
-	CHECK(!aftl_read_only(device.ftl));
+	CHECK(!aftl_is_read_only(device.ftl));
 	sum[0] += test_counters(&device)->zone_resets;
 	sum[1] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;

@@ -179,7 +179,7 @@ int fuzz_input(const u8 *data, size_t size)
 	run.ftl = create(&input);
 	if (!run.ftl)
 		return 0;
-	if (!aftl_fill(run.ftl))
+	if (!aftl_precondition(run.ftl))
 		while (input.left)
 			act_on_device(&input);
 	wait_for(0);
@@ -188,7 +188,7 @@ int fuzz_input(const u8 *data, size_t size)
 		fprintf(stderr, "audit: %s\n", error.text);
 		abort();
 	}
-	demand(!aftl_stats(run.ftl)->counters.policy_bugs);
+	demand(!aftl_get_stats(run.ftl)->counters.policy_bugs);
 	aftl_destroy(run.ftl);
 	return 0;
 }

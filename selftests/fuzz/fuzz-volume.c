@@ -189,8 +189,8 @@ static void make_volume(u32 kind)
 	demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
 		submit(i, kind ? 37 : 5);
-	demand(kind != 1 || aftl_stats(ftl)->counters.programmed_map_units);
-	demand(kind != 2 || aftl_stats(ftl)->counters.programmed_parity_units);
+	demand(kind != 1 || aftl_get_stats(ftl)->counters.programmed_map_units);
+	demand(kind != 2 || aftl_get_stats(ftl)->counters.programmed_parity_units);
 	demand(!aftl_volume_commit(volume));
 	demand(!aftl_volume_close(volume, ftl, &error));
 	demand(kind != 3 || !aftl_volume_state(volume)->closed);

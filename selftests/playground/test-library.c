@@ -109,7 +109,7 @@ static u32 check_different(const u8 *content, u8 byte, u32 bytes)
 
 static u64 check_counted_events(void)
 {
-	return aftl_stats(play.drive.ftl)->counters.read_flipped_bits;
+	return aftl_get_stats(play.drive.ftl)->counters.read_flipped_bits;
 }
 
 static void test_content(void)

@@ -191,7 +191,7 @@ static void write_units(u32 unit, u32 units)
 
 static u64 member_units(u32 member)
 {
-	return aftl_stats(array.members[member])->counters.host_write_units;
+	return aftl_get_stats(array.members[member])->counters.host_write_units;
 }
 
 static u64 all_member_units(void)
@@ -283,7 +283,7 @@ TAP_TEST(hints_reach_the_members)
 	drain_cache();
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++)
-			CHECK_EQ(aftl_stats(array.members[cell_member(&array.layout, 0, cell)])
+			CHECK_EQ(aftl_get_stats(array.members[cell_member(&array.layout, 0, cell)])
 					 ->stream_units[0][i] != 0, i == stream_of[cell]);
 	raid_array_release(&array);
 }

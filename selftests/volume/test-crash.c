@@ -474,7 +474,7 @@ static void check_health(struct life *life)
 
 	if (life->may_wear || !device->ftl)
 		return;
-	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	/* On zoned devices, requests that the zone state does not allow fail. */
 	CHECK_MSG(life->kind == ZONED || device->failed <= life->durable.uncorrectable,
 		  "%llu requests failed", (unsigned long long)device->failed);
@@ -547,7 +547,7 @@ static int check_zones(struct life *life)
 		return ret;
 	tally.cut += !!durable->volume->invalidated;
 	for (i = 0; i < ftl->geo.zones; i++)
-		active += aftl_zone_active(&ftl->zones.all[i]);
+		active += aftl_zone_is_active(&ftl->zones.all[i]);
 	CHECK_RANGE(active, 0, ftl->config.max_active_zones);
 	if (life->tight)
 		check_room(ftl);

@@ -50,7 +50,7 @@ static void check_counts(u32 least)
 	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
 	test_audit(&durable.device);
 	durable_check(&durable);
-	CHECK_RANGE(aftl_lost_units(durable.device.ftl), least, durable.lost_units);
+	CHECK_RANGE(aftl_count_lost_units(durable.device.ftl), least, durable.lost_units);
 }
 
 /* Relocate block @block of each LUN with its lost pages. */
@@ -62,7 +62,7 @@ static void move_block(u32 block)
 	for (i = block; i < geo->blocks; i += geo->blocks_per_lun)
 		CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	for (i = 0; i < geo->luns; i++)
-		CHECK_EQ(aftl_start_gc(durable.device.ftl, i), 0);
+		CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, i), 0);
 	aftl_advance(durable.device.ftl, aftl_now(durable.device.ftl) + 1000000000);
 	durable_settle(&durable);
 }
@@ -70,7 +70,7 @@ static void move_block(u32 block)
 static void start_again(const char *policy, bool scan)
 {
 	volume_must(durable_start(&durable, policy, scan), "start again");
-	CHECK_EQ(durable.recovery.lost_units, aftl_lost_units(durable.device.ftl));
+	CHECK_EQ(durable.recovery.lost_units, aftl_count_lost_units(durable.device.ftl));
 }
 
 static void write_everything(void)
@@ -87,7 +87,7 @@ static void write_everything(void)
 static u32 block_of_lost(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
-	u32 unit = aftl_find_lost(durable.device.ftl, 0, geo->units - 1, true);
+	u32 unit = aftl_find_lost_lpns(durable.device.ftl, 0, geo->units - 1, true);
 	u32 class;
 	aftl_ppn_t ppn = aftl_lookup(durable.device.ftl, to_lpn(unit), &class);
 
@@ -109,10 +109,10 @@ static void survive_unreadable(const char *policy, const char *shape, u64 seed)
 	check_counts(1);
 	move_block(block_of_lost());
 	check_counts(1);
-	lost = aftl_lost_units(durable.device.ftl);
+	lost = aftl_count_lost_units(durable.device.ftl);
 	volume_shut();
 	start_again(policy, seed % 2);
-	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
+	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
 	check_counts(lost);
 	work_late_and_settle(seed + 2, 100);
@@ -192,7 +192,7 @@ static void open_and_crash(u64 sector, struct aftl_random *random)
 	if (sector % 2)
 		work_late_and_settle(sector, 20);
 	crash_and_check(random);
-	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
+	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
 	durable.disk.unreadable[sector] = false;
 }
@@ -239,7 +239,7 @@ TAP_TEST(a_crashed_volume_survives_unreadable_metadata)
 	}
 	CHECK_RANGE(refused, 15, U32_MAX);
 	start_again("approxftl", false);
-	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
+	CHECK_EQ(aftl_count_lost_units(durable.device.ftl), 0);
 }
 
 /* Unwritable sectors */

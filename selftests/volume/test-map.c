@@ -126,7 +126,7 @@ static void crash_upon_crash(const char *policy)
 		CHECK(cmt_of_device()->cached > KEPT);
 		volume_work(i, i % 7);
 	}
-	CHECK(!aftl_read_only(durable.device.ftl));
+	CHECK(!aftl_is_read_only(durable.device.ftl));
 	CHECK_EQ(durable.device.failed, 0);
 }
 

@@ -198,7 +198,7 @@ static void check_health(const struct life *life)
 	const struct test_device *device = &life->durable.device;
 
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
-	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	CHECK_MSG(!aftl_is_read_only(device->ftl), "the device is read-only");
 	/* On zoned devices, requests that the zone state does not allow fail. */
 	if (!life->set->failing && !aftl_geometry(device->ftl)->zones)
 		CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",

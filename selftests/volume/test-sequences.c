@@ -370,8 +370,8 @@ static void collect_garbage(struct history *history)
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->luns; i++)
-		CHECK_EQ(aftl_start_gc(ftl, i), 0);
-	while (aftl_luns_in_gc(ftl) && test_step(&history->live.device))
+		CHECK_EQ(aftl_start_lun_gc(ftl, i), 0);
+	while (aftl_count_luns_in_gc(ftl) && test_step(&history->live.device))
 		;
 	tally.collected += test_counters(&history->live.device)->gc_blocks > 0;
 }

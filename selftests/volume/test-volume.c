@@ -1058,7 +1058,7 @@ static void fail_blocks(void)
 	drain_buffer();
 	/* Data whose relocation is being programmed are read from the controller, too. */
 	test_wait(&durable.device, 10000000000ULL);
-	CHECK(aftl_read_only(durable.device.ftl));
+	CHECK(aftl_is_read_only(durable.device.ftl));
 }
 
 /* Count the pages that are read from the buffer, and return the last one. */
@@ -1171,7 +1171,7 @@ static void take_what_is_free(struct aftl *ftl)
 
 static void move_somewhere(void)
 {
-	CHECK_EQ(aftl_start_gc(durable.device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_lun_gc(durable.device.ftl, 0), 0);
 	test_wait(&durable.device, 1000000000);
 	CHECK(test_counters(&durable.device)->programmed_gc_units);
 	CHECK(test_counters(&durable.device)->array_erases);

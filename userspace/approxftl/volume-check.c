@@ -240,15 +240,15 @@ static void record_loaded_device(struct checkup *checkup, const struct aftl *ftl
 static void list_lost_units(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 units = aftl_geometry(ftl)->units;
-	u32 unit = aftl_find_lost(ftl, 0, units, true);
+	u32 unit = aftl_find_lost_lpns(ftl, 0, units, true);
 
 	for (; unit < units && checkup->lost_runs < RUNS_LISTED; checkup->lost_runs++) {
 		u32 *run = checkup->lost[checkup->lost_runs];
 
 		run[0] = unit;
 		run[2] = aftl_volume_get_header(checkup->now.volume)->shard;
-		run[1] = aftl_find_lost(ftl, unit, units, false) - unit;
-		unit = aftl_find_lost(ftl, unit + run[1], units, true);
+		run[1] = aftl_find_lost_lpns(ftl, unit, units, false) - unit;
+		unit = aftl_find_lost_lpns(ftl, unit + run[1], units, true);
 	}
 }
 

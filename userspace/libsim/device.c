@@ -113,7 +113,7 @@ static int create_simlib_ftl(struct simlib_device *device, const struct sim_opti
 			  error);
 	if (ret)
 		return ret;
-	ret = aftl_fill(device->ftl);
+	ret = aftl_precondition(device->ftl);
 	if (ret == -EINTR)
 		return aftl_fail(error, ret, "stopped while the device was filled");
 	return ret ? sim_report_fill_failure(ret, error) : 0;
@@ -445,7 +445,7 @@ void simlib_device_counters(struct simlib_device *device, u64 *values)
 {
 	pthread_mutex_lock(&device->lock);
 	for (u32 i = 0; i < AFTL_COUNTERS; i++)
-		values[i] = aftl_counter_get(&aftl_stats(device->ftl)->counters, i);
+		values[i] = aftl_counter_get(&aftl_get_stats(device->ftl)->counters, i);
 	pthread_mutex_unlock(&device->lock);
 }
 

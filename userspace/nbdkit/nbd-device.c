@@ -288,7 +288,7 @@ static int submit_nbd_io(struct nbd_device *device, struct nbd_io *io)
 	}
 	io->job->pending++;
 	if (request->op == AFTL_OP_READ && device->line.scale == TARGET_TIMING_OFF &&
-	    aftl_try_idle_read(device->ftl, request))
+	    aftl_try_read_fastpath(device->ftl, request))
 		return 0;
 	if (!aftl_submit(device->ftl, request))
 		return 0;
@@ -441,7 +441,7 @@ static int open_device_in_memory(struct nbd_device *device, struct aftl_error *e
 
 	if (ret)
 		return ret;
-	ret = aftl_fill(device->ftl);
+	ret = aftl_precondition(device->ftl);
 	if (ret)
 		return aftl_fail(error, ret,
 				 "fill: policy %s ran out of free blocks; raise op, or fill less",

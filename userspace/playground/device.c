@@ -94,7 +94,7 @@ static int create_play_device(struct aftl_error *error)
 	if (ret)
 		return ret;
 	drive->geo = aftl_geometry(drive->ftl);
-	ret = aftl_fill(drive->ftl);
+	ret = aftl_precondition(drive->ftl);
 	return ret ? aftl_fail(error, ret,
 			       "the device ran out of free blocks while it was filled") : 0;
 }

@@ -109,7 +109,7 @@ static void write_block_counts_json(struct json_writer *json)
 int play_state(void)
 {
 	const struct aftl *ftl = play.drive.ftl;
-	const struct aftl_stats *stats = aftl_stats(ftl);
+	const struct aftl_stats *stats = aftl_get_stats(ftl);
 	struct json_writer json;
 
 	play_json_begin(&json);
@@ -119,7 +119,7 @@ int play_state(void)
 	json_u64(&json, "requests", play.drive.submitted);
 	json_u64(&json, "under_way", aftl_pending_requests(ftl));
 	json_bool(&json, "over", has_sim_drive_ended(&play.drive));
-	json_bool(&json, "read_only", aftl_read_only(ftl));
+	json_bool(&json, "read_only", aftl_is_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
 	write_block_counts_json(&json);
 	json_record(&json, "counters");

@@ -232,7 +232,7 @@ int sim_drive_save(struct sim_drive *drive,
 
 	/* In a zone, data that do not fill a page would stay in the buffer forever. */
 	if (drive->geo->zones)
-		aftl_set_draining(drive->ftl, true);
+		aftl_set_drain_mode(drive->ftl, true);
 	if (!ret)
 		ret = save(drive->ftl, to, error);
 	while (ret == -EBUSY && aftl_now(drive->ftl) - begin_ns < SIM_STUCK_NS) {
@@ -240,7 +240,7 @@ int sim_drive_save(struct sim_drive *drive,
 		if (!ret)
 			ret = save(drive->ftl, to, error);
 	}
-	aftl_set_draining(drive->ftl, false);
+	aftl_set_drain_mode(drive->ftl, false);
 	return ret;
 }
 

@@ -431,7 +431,7 @@ static int create_raid_member(struct raid_array *array, u32 index, const struct 
 	ret = aftl_create(&array->members[index], &own, policy, &host_ops, array, error);
 	if (ret)
 		return ret;
-	ret = aftl_fill(array->members[index]);
+	ret = aftl_precondition(array->members[index]);
 	if (ret)
 		return aftl_fail(error, ret,
 				 "a member ran out of free blocks while it was filled; raise op or lower fill_valid");

@@ -85,7 +85,7 @@ struct raid_array {
  * @config: configuration of each member; their seeds differ
  * @stripes: rows that the cache holds
  *
- * Return: 0, or the result of aftl_create() or aftl_fill(), with a message in @error.
+ * Return: 0, or the result of aftl_create() or aftl_precondition(), with a message in @error.
  */
 int raid_array_create(struct raid_array *array, const struct stripe_layout *layout,
 		      const struct aftl_config *config, const struct aftl_policy_type *policy,

@@ -175,8 +175,8 @@ static void collect_raid_result(const struct run *run, const struct aftl_policy_
 	for (u32 i = 0; i < run->array.layout.members; i++) {
 		const struct aftl *ftl = run->array.members[i];
 
-		result->raid.member_units[i] = aftl_stats(ftl)->counters.host_write_units;
-		result->raid.member_erases[i] = aftl_stats(ftl)->counters.array_erases;
+		result->raid.member_units[i] = aftl_get_stats(ftl)->counters.host_write_units;
+		result->raid.member_erases[i] = aftl_get_stats(ftl)->counters.array_erases;
 		result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
 		sim_add_device_statistics(result, ftl, i);
 	}

@@ -193,7 +193,7 @@ int sim_report_fill_failure(int ret, struct aftl_error *error)
 
 static enum exit_code precondition_run_device(struct run *run, struct aftl_error *error)
 {
-	int ret = aftl_fill(run->drive.ftl);
+	int ret = aftl_precondition(run->drive.ftl);
 
 	return ret ? sim_exit_code(sim_report_fill_failure(ret, error)) : EXIT_DONE;
 }
@@ -333,7 +333,7 @@ static void collect_device_result(struct run *run, struct sim_result *result)
 	result->geo = *run->drive.geo;
 	result->units = result->geo.units;
 	result->slots = result->geo.ppns;
-	result->stats = *aftl_stats(ftl);
+	result->stats = *aftl_get_stats(ftl);
 	memcpy(result->class_response, run->class_response, sizeof(result->class_response));
 	result->settling = run->settling;
 	result->notes = run->drive.stream->notes;
@@ -345,7 +345,7 @@ static void collect_device_result(struct run *run, struct sim_result *result)
 	result->hours = aftl_hours(ftl);
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
-	result->read_only = aftl_read_only(ftl);
+	result->read_only = aftl_is_read_only(ftl);
 	sim_collect_zones(ftl, result);
 	result->interrupted = interrupted();
 	sim_collect_blocks(ftl, result);

@@ -160,7 +160,7 @@ void sim_result_release(struct sim_result *result);
 /* Return the exit code for an error of aftl_create() and similar functions. */
 enum exit_code sim_exit_code(int ret);
 
-/* Set the error message for an error of aftl_fill() and return the error. */
+/* Set the error message for an error of aftl_precondition() and return the error. */
 int sim_report_fill_failure(int ret, struct aftl_error *error);
 
 /* Return the number of the request with which the last die fails; U64_MAX: never. */

@@ -213,7 +213,7 @@ int shard_create(struct shard *shard, const struct sim_options *options, u32 ind
 	ret = aftl_create(&shard->ftl, &own, policy, &host_ops, shard, error);
 	if (ret)
 		return ret;
-	ret = aftl_fill(shard->ftl);
+	ret = aftl_precondition(shard->ftl);
 	return ret ? sim_report_fill_failure(ret, error) : 0;
 }
 
@@ -253,7 +253,7 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 static int submit_request_part(struct shard *shard, const struct shard_work *work,
 			       struct aftl_error *error)
 {
-	const struct aftl_counters *counters = &aftl_stats(shard->ftl)->counters;
+	const struct aftl_counters *counters = &aftl_get_stats(shard->ftl)->counters;
 	u64 before = counters->unknown_placement_requests;
 	int ret = submit_to_shard(shard, work, error);
 

@@ -112,7 +112,7 @@ struct shard {
  * @policy: its policy
  * @error: receives the error message
  *
- * Return: the result of aftl_create() or aftl_fill()
+ * Return: the result of aftl_create() or aftl_precondition()
  */
 int __must_check shard_create(struct shard *shard, const struct sim_options *options, u32 index,
 			      const struct aftl_policy_type *policy, struct aftl_error *error);

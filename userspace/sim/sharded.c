@@ -481,7 +481,7 @@ static void collect_sharded_result(const struct run *run, struct sim_result *res
 	result->warmup_requests = min(run->submitted, options->warmup);
 	result->requests = run->submitted - result->warmup_requests;
 	result->end_ns = aftl_now(first);
-	result->stats.since_ns = aftl_stats(first)->since_ns;
+	result->stats.since_ns = aftl_get_stats(first)->since_ns;
 	result->elapsed_ns = result->end_ns - result->stats.since_ns;
 	result->hours = aftl_hours(first);
 	result->interrupted = interrupted();

@@ -18,12 +18,12 @@ void sim_add_device_statistics(struct sim_result *result, const struct aftl *ftl
 
 	if (!result->luns)
 		result->luns = memory_zeroed(result->geo.luns, sizeof(*result->luns));
-	aftl_stats_accumulate(&result->stats, aftl_stats(ftl));
+	aftl_stats_accumulate(&result->stats, aftl_get_stats(ftl));
 	for (u32 i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
 	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);
-	result->read_only |= aftl_read_only(ftl);
+	result->read_only |= aftl_is_read_only(ftl);
 	sim_collect_blocks(ftl, result);
 	sim_collect_zones(ftl, result);
 }

@@ -61,7 +61,7 @@ void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_blo
 /* Free blocks that are compared: few, so that the length of the list does not matter. */
 #define WEAR_CANDIDATES 16
 
-static bool policy_accepts_free(struct aftl *ftl, const struct aftl_block *block)
+static bool policy_accepts_free_block(struct aftl *ftl, const struct aftl_block *block)
 {
 	return !ftl->type->accept_free || ftl->type->accept_free(ftl->policy, block);
 }
@@ -83,7 +83,7 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 
 	for (index = lun->free_head; left && index != AFTL_NIL; index = block->next) {
 		block = block_by_index(ftl, index);
-		if (!policy_accepts_free(ftl, block))
+		if (!policy_accepts_free_block(ftl, block))
 			continue;
 		if (!best || block->erases < best->erases)
 			best = block;
@@ -95,9 +95,9 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 }
 
 /*
- * aftl_block_wear_recount() - find the highest erase count of @lun and a lower bound of the least
+ * aftl_lun_recount_wear() - find the highest erase count of @lun and a lower bound of the least
  */
-void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun)
+void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	size_t blocks = ftl->geo.blocks_per_lun;
 	const struct aftl_block *block = &ftl->media.blocks[lun->index * blocks];
@@ -166,18 +166,18 @@ void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 
 void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 {
-	if (block->order == AFTL_ORDER_FOGGY_FINE && aftl_fine_pending_close(ftl, block))
+	if (block->order == AFTL_ORDER_FOGGY_FINE && aftl_fine_pending_close_block(ftl, block))
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
 	if (ftl->handles)
-		aftl_handle_closed(ftl, block);
+		aftl_handle_count_closed_block(ftl, block);
 	if (likely(!aftl_is_slc_block(ftl, block) && !block->handle)) {
 		ftl->stats.kind_blocks[block->kind]++;
 		ftl->stats.kind_pages[block->kind] += block->programmed;
 	}
 	aftl_victim_list_add(ftl, aftl_block_lun(ftl, block), block);
 	if (ftl->geo.superblock_luns)
-		aftl_parity_queue_due(ftl, block);
+		aftl_parity_queue_if_due(ftl, block);
 }
 
 void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
@@ -188,7 +188,7 @@ void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aft
 	aftl_block_close(ftl, block);
 }
 
-void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_block_drop_valid_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
 		block->valid--;
@@ -200,7 +200,7 @@ void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_b
 	aftl_victim_list_add(ftl, lun, block);
 }
 
-static struct aftl_block *best_ranked_victim(struct aftl *ftl, struct aftl_lun *lun, u32 head)
+static struct aftl_block *find_best_ranked_victim(struct aftl *ftl, struct aftl_lun *lun, u32 head)
 {
 	struct aftl_block *best = block_by_index(ftl, head);
 	u32 best_rank = U32_MAX;
@@ -225,15 +225,15 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 		lun->min_valid++;
 	if (lun->min_valid > ftl->geo.block_ppns)
 		return NULL;
-	return best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
+	return find_best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
 }
 
 /*
- * aftl_victim_select_by_rule() - replace @victim by the choice of the policy or of the selector
+ * aftl_victim_apply_selector() - replace @victim by the choice of the policy or of the selector
  *
  * If neither chooses, or the policy's choice is not a candidate, @victim remains.
  */
-void aftl_victim_select_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
 				struct aftl_block **victim)
 {
 	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
@@ -265,7 +265,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 		return NULL;
 	/* Blocks of the reserve have failed: only the victim that frees most restores it. */
 	if (likely(!lun->below_reserve && lun->free_blocks >= aftl_gc_reserve(ftl)))
-		aftl_victim_select_by_rule(ftl, &closed, &victim);
+		aftl_victim_apply_selector(ftl, &closed, &victim);
 	return victim;
 }
 
@@ -273,9 +273,9 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
  * Host data must leave the blocks that the policy keeps open and the GC reserve alone. Of the other
  * blocks at least one then has few enough valid pages to be collected.
  */
-static void update_max_valid(struct aftl *ftl, struct aftl_lun *lun)
+static void update_max_valid_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 kept = aftl_reserved_blocks(ftl);
+	u32 kept = aftl_reserved_blocks_per_lun(ftl);
 
 	lun->max_valid = lun->good_blocks > kept ?
 			    (lun->good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
@@ -283,7 +283,7 @@ static void update_max_valid(struct aftl *ftl, struct aftl_lun *lun)
 	lun->max_valid -= min(lun->max_valid, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 
-static void check_read_only(struct aftl *ftl)
+static void enter_read_only_if_needed(struct aftl *ftl)
 {
 	u64 room = 0;
 	u32 i;
@@ -301,8 +301,8 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	block->state = AFTL_BLOCK_BAD;
 	ftl->stats.counters.retired_blocks++;
 	lun->good_blocks -= !block->parity;
-	update_max_valid(ftl, lun);
-	check_read_only(ftl);
+	update_max_valid_pages(ftl, lun);
+	enter_read_only_if_needed(ftl);
 }
 
 /* Turn an empty block into a parity block or back into a data block. */
@@ -320,7 +320,7 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
 	else
 		aftl_free_block_add(ftl, lun, block);
 	lun->good_blocks += parity ? -1 : 1;
-	update_max_valid(ftl, lun);
+	update_max_valid_pages(ftl, lun);
 }
 
 /*
@@ -330,7 +330,7 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
-	u32 parity_member = aftl_superblock_parity_member(ftl, group, number);
+	u32 parity_member = aftl_superblock_select_parity(ftl, group, number);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
@@ -346,7 +346,7 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_assign_parity_block(ftl, group, number);
-	check_read_only(ftl);
+	enter_read_only_if_needed(ftl);
 }
 
 static bool is_factory_bad(const struct aftl *ftl, u32 index)
@@ -356,7 +356,7 @@ static bool is_factory_bad(const struct aftl *ftl, u32 index)
 	return ftl->config.bad && aftl_scale_random(draw, 1000000000) * 1000 < ftl->config.bad;
 }
 
-static void clear_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
+static void reset_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -375,7 +375,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
 
-	clear_lun_blocks(ftl, lun);
+	reset_lun_blocks(ftl, lun);
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		if (is_factory_bad(ftl, i)) {
 			block_by_index(ftl, i)->state = AFTL_BLOCK_BAD;
@@ -386,8 +386,8 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_free_block_add(ftl, lun, block_by_index(ftl, i));
 		lun->good_blocks++;
 	}
-	aftl_block_wear_recount(ftl, lun);
-	update_max_valid(ftl, lun);
+	aftl_lun_recount_wear(ftl, lun);
+	update_max_valid_pages(ftl, lun);
 }
 
 void aftl_block_manager_init(struct aftl *ftl)
@@ -407,7 +407,7 @@ void aftl_block_manager_clear(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		clear_lun_blocks(ftl, &ftl->luns[i]);
+		reset_lun_blocks(ftl, &ftl->luns[i]);
 	for (i = 0; i < ftl->geo.blocks; i++) {
 		ftl->media.blocks[i].listed = 0;
 		ftl->media.blocks[i].parity = 0;
@@ -419,12 +419,12 @@ void aftl_block_manager_restored(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
-		aftl_block_wear_recount(ftl, &ftl->luns[i]);
-		update_max_valid(ftl, &ftl->luns[i]);
+		aftl_lun_recount_wear(ftl, &ftl->luns[i]);
+		update_max_valid_pages(ftl, &ftl->luns[i]);
 		if (!ftl->luns[i].good_blocks)
 			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
 	}
-	check_read_only(ftl);
+	enter_read_only_if_needed(ftl);
 }
 
 /*
@@ -443,7 +443,7 @@ bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
 }
 
 /* The data for the next fine pass are lost, but some of them were mapped before. */
-static bool fine_pass_half_stored(const struct aftl *ftl, const struct aftl_block *block)
+static bool fine_pass_is_half_stored(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 due = aftl_fine_pass_page(&ftl->media, block);
 
@@ -452,14 +452,14 @@ static bool fine_pass_half_stored(const struct aftl *ftl, const struct aftl_bloc
 }
 
 /* Return true if a closed block could take another program. */
-static bool block_can_continue(const struct aftl *ftl, struct aftl_block *block)
+static bool block_may_reopen(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
 	block->state = AFTL_BLOCK_OPEN;
 	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages;
 	block->state = AFTL_BLOCK_CLOSED;
-	return can && !(ftl->foggy_blocks && fine_pass_half_stored(ftl, block));
+	return can && !(ftl->foggy_blocks && fine_pass_is_half_stored(ftl, block));
 }
 
 static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun)
@@ -473,7 +473,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 
 		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
 		    (!best || block->programmed < best->programmed) &&
-		    block_can_continue(ftl, block))
+		    block_may_reopen(ftl, block))
 			best = block;
 	}
 	return best;
@@ -495,14 +495,14 @@ static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_fallback_take_open() - make an open block of the policy the fallback block of @lun
+ * aftl_fallback_adopt_open_block() - make an open block of the policy the fallback block of @lun
  *
  * Called if relocation has no free block, because blocks of the reserve have failed. The policy
  * may have opened the block for other data. Superblocks are filled by all LUNs of a group together.
  *
  * Return: false if there is no such block.
  */
-bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;

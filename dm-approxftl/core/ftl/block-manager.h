@@ -14,9 +14,9 @@ void aftl_block_manager_restored(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
-bool aftl_fallback_take_open(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_fallback_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun);
+void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
@@ -28,14 +28,14 @@ void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aft
 void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Account for one valid page less in @block. */
-void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_drop_valid_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 bool aftl_program_has_valid(const struct aftl *ftl, u32 first);
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Return the block in the victim lists with the fewest valid pages, or NULL. */
 struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_victim_select_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+void aftl_victim_apply_selector(struct aftl *ftl, struct aftl_victim_candidates *closed,
 				struct aftl_block **victim);
 
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */

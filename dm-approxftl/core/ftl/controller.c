@@ -67,7 +67,7 @@ static void free_page_arrays(struct aftl *ftl)
 	free_chunks(ftl, &ftl->l2p, aftl_mapped_lpns(geo), sizeof(u32));
 }
 
-static int alloc_media(struct aftl *ftl)
+static int alloc_flash_media(struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
 	struct aftl_media *media = &ftl->media;
@@ -81,7 +81,7 @@ static int alloc_media(struct aftl *ftl)
 	return alloc_page_arrays(ftl);
 }
 
-static int alloc_events(struct aftl *ftl)
+static int alloc_event_queue(struct aftl *ftl)
 {
 	struct aftl_events *events = &ftl->events;
 
@@ -164,7 +164,7 @@ static int alloc_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun_queues(ftl, i);
-	if (!aftl_handle_alloc(ftl) || !aftl_zone_alloc(ftl) || !aftl_cmt_alloc(ftl) ||
+	if (!aftl_handle_alloc_table(ftl) || !aftl_zone_alloc_states(ftl) || !aftl_cmt_alloc(ftl) ||
 	    !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
 		return -ENOMEM;
 	return alloc_foggy_blocks(ftl);
@@ -180,7 +180,7 @@ static u32 count_policy_streams(const struct aftl_policy_type *type)
 	return streams;
 }
 
-static u32 count_copy_passes(const struct aftl *ftl)
+static u32 count_relocation_passes(const struct aftl *ftl)
 {
 	if (ftl->type->relocate)
 		return ftl->type->copy_passes;
@@ -200,9 +200,9 @@ static u32 max_victim_valid(const struct aftl *ftl)
 }
 
 /* Open blocks outside of the policy: of translation pages, and of active zones or handles. */
-static u32 count_handles(const struct aftl *ftl)
+static u32 count_core_open_blocks(const struct aftl *ftl)
 {
-	return aftl_map_handles(ftl) + (u32)(ftl->geo.zones ? ftl->config.max_active_zones :
+	return aftl_count_map_handles(ftl) + (u32)(ftl->geo.zones ? ftl->config.max_active_zones :
 							      ftl->config.placement_handles);
 }
 
@@ -218,7 +218,7 @@ static void reset_queue_weights(struct aftl *ftl)
 	}
 }
 
-static void size_commands(struct aftl *ftl)
+static void count_needed_commands(struct aftl *ftl)
 {
 	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
 					  ftl->config.depth;
@@ -237,7 +237,7 @@ void aftl_apply_config(struct aftl *ftl)
 	const struct aftl_config *config = &ftl->config;
 
 	ftl->program_units = aftl_units_per_program(&ftl->geo);
-	size_commands(ftl);
+	count_needed_commands(ftl);
 	ftl->allocation.rule = aftl_lun_rule(ftl->type, config->allocate);
 	ftl->allocation.params = aftl_param_group_values(config, ftl->allocation.rule.params);
 	ftl->allocation.units = ftl->allocation.rule.fixed ? 1 : ftl->program_units;
@@ -249,14 +249,14 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_gc_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
-	ftl->copy_passes = count_copy_passes(ftl);
+	ftl->copy_passes = count_relocation_passes(ftl);
 	ftl->streams = count_policy_streams(ftl->type);
 	ftl->gc_max_valid = max_victim_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
-	ftl->handles = count_handles(ftl);
+	ftl->handles = count_core_open_blocks(ftl);
 	reset_queue_weights(ftl);
 	ftl->read_ahead.units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
-	aftl_slc_cache_configure(ftl);
+	aftl_slc_cache_size_from_config(ftl);
 	aftl_cmt_configure(ftl);
 	ftl->completion.queues[AFTL_COMPLETION_READ].delay_ns = config->controller;
 	ftl->completion.queues[AFTL_COMPLETION_ECC_READ].delay_ns =
@@ -310,24 +310,24 @@ static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 			 ftl->type->name, ftl->geo.trans_pages ? " with a cached map" :
 			 ftl->handles ? " with handles" :
 			 ftl->slc_max_blocks ? " with a cache" : "",
-			 aftl_reserved_blocks(ftl), ftl->geo.blocks_per_lun,
+			 aftl_reserved_blocks_per_lun(ftl), ftl->geo.blocks_per_lun,
 			 (unsigned long long)room, (unsigned long long)needed);
 }
 
-static int build_device(struct aftl *ftl, struct aftl_error *error)
+static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = alloc_media(ftl);
+	int ret = alloc_flash_media(ftl);
 
 	if (!ret)
 		ret = alloc_luns(ftl);
 	if (!ret)
-		ret = alloc_events(ftl);
+		ret = alloc_event_queue(ftl);
 	if (!ret)
 		ret = alloc_commands(ftl);
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory for %u mapping units",
 				 ftl->geo.ppns);
-	ret = aftl_wait_alloc(ftl);
+	ret = aftl_wait_alloc_stats(ftl);
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory for the reasons of waits");
 	ftl->reads_are_tracked = ftl->read_cache.count || ftl->config.rain || ftl->waits;
@@ -358,7 +358,7 @@ static int build_device(struct aftl *ftl, struct aftl_error *error)
 	if (!ftl->policy)
 		return aftl_fail(error, -ENOMEM, "not enough memory for policy %s",
 				 ftl->type->name);
-	aftl_refresh_set_clock(ftl);
+	aftl_refresh_set_daily_event(ftl);
 	return 0;
 }
 
@@ -378,7 +378,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->config = *config;
 	ftl->geo = geo;
 	ftl->media.geo = &ftl->geo;
-	ftl->allocation.turn = aftl_first_allocation_turn(&ftl->geo);
+	ftl->allocation.turn = aftl_first_allocation_position(&ftl->geo);
 	ftl->named_type = type;
 	ftl->type = aftl_ftl_policy_type(type, &ftl->ftl_type);
 	ftl->ops = ops;
@@ -386,7 +386,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->memory_bytes = sizeof(*ftl);
 	ftl->age_ns = config->age;
 	aftl_apply_config(ftl);
-	ret = build_device(ftl, error);
+	ret = build_ftl_device(ftl, error);
 	if (ret)
 		aftl_destroy(ftl);
 	else
@@ -399,7 +399,7 @@ void aftl_destroy(struct aftl *ftl)
 	if (!ftl)
 		return;
 	aftl_policy_instance_destroy(ftl->policy);
-	aftl_wait_free(ftl);
+	aftl_wait_free_stats(ftl);
 	aftl_memory_free(ftl, ftl->pending);
 	aftl_memory_free(ftl, ftl->commands);
 	aftl_memory_free(ftl, ftl->events.winner);

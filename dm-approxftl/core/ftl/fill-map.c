@@ -15,7 +15,7 @@
 #define SLICE_UNITS 65536U
 
 /* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
-static u32 inverse_step(u32 step, u32 units)
+static u32 invert_fill_step(u32 step, u32 units)
 {
 	s64 before = 0;
 	s64 inverse = 1;
@@ -37,7 +37,7 @@ static u32 inverse_step(u32 step, u32 units)
 struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order)
 {
 	struct aftl_fill_order inverse = {
-		.step = inverse_step(order->step, order->units),
+		.step = invert_fill_step(order->step, order->units),
 		.units = order->units,
 	};
 
@@ -66,14 +66,14 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 		aftl_fill_map_free(ftl, map);
 }
 
-u32 *aftl_fill_map_ppns(struct aftl_fill_map *map, u32 write)
+u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write)
 {
 	if (!map->ppns || write % map->round || map->size - map->used < map->round)
 		return NULL;
 	return map->ppns + map->used;
 }
 
-void aftl_fill_map_add(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
+void aftl_fill_map_add_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level)
 {
 	size_t bytes = map->round * sizeof(u32);
 	u32 *run = map->runs + write / map->round;
@@ -95,13 +95,13 @@ struct write_place {
 	u32 position;
 };
 
-static struct write_place write_place_at(const struct aftl_fill_map *map, u32 write)
+static struct write_place place_of_fill_write(const struct aftl_fill_map *map, u32 write)
 {
 	return (struct write_place){ write, write / map->round, write % map->round };
 }
 
 /* A step that wraps around; the round is negative, modulo 2^32. */
-static struct write_place step_back(const struct aftl_fill_map *map, u32 step)
+static struct write_place step_to_previous_place(const struct aftl_fill_map *map, u32 step)
 {
 	u32 distance = map->order.units - step;
 	u32 rounds = DIV_ROUND_UP(distance, map->round);
@@ -114,11 +114,11 @@ static struct write_place step_back(const struct aftl_fill_map *map, u32 step)
  * @map is a copy, so that the compiler knows that the stores do not change it.
  * Return: place of the write of the lpn after them.
  */
-static struct write_place store_entries(const struct aftl_fill_map map, struct write_place at,
-					u32 *entry, const u32 *end)
+static struct write_place store_l2p_entries(const struct aftl_fill_map map, struct write_place at,
+					    u32 *entry, const u32 *end)
 {
-	const struct write_place next = write_place_at(&map, map.order.step);
-	const struct write_place back = step_back(&map, map.order.step);
+	const struct write_place next = place_of_fill_write(&map, map.order.step);
+	const struct write_place back = step_to_previous_place(&map, map.order.step);
 
 	for (; entry < end; entry++) {
 		u32 run = map.runs[at.round];
@@ -146,12 +146,12 @@ int aftl_fill_map_finish(struct aftl *ftl, struct aftl_fill_map *map)
 	u32 lpn;
 
 	if (units)
-		at = write_place_at(map, map->order.at);
+		at = place_of_fill_write(map, map->order.at);
 	for (lpn = 0; !ret && lpn < units; lpn += SLICE_UNITS) {
 		u32 *entry = aftl_l2p_entry(ftl, lpn);
 
-		at = store_entries(*map, at, entry, entry + min(units - lpn, SLICE_UNITS));
-		ret = aftl_host_pause(ftl);
+		at = store_l2p_entries(*map, at, entry, entry + min(units - lpn, SLICE_UNITS));
+		ret = aftl_host_yield(ftl);
 	}
 	aftl_fill_map_free(ftl, map);
 	return ret;

@@ -51,16 +51,16 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 			const struct aftl_fill_order *order);
 
 /**
- * aftl_fill_map_ppns() - entries for the ppns of the next run
+ * aftl_fill_map_get_ppns() - entries for the ppns of the next run
  * @map: recording
  * @write: number of the first write of the run
  *
  * Return: an entry for each logical page of a round; NULL if the run is not recorded.
  */
-u32 *aftl_fill_map_ppns(struct aftl_fill_map *map, u32 write);
+u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write);
 
 /* Record @rounds rounds from the write number @write on; their ppns have been set. */
-void aftl_fill_map_add(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level);
+void aftl_fill_map_add_rounds(struct aftl_fill_map *map, u32 write, u32 rounds, u32 level);
 
 /**
  * aftl_fill_map_finish() - store the recorded entries and end the recording

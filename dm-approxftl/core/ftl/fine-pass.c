@@ -11,7 +11,7 @@
 #include "core/ftl/program.h"
 
 /* Pages overwritten or discarded between the passes are programmed all the same, as padding. */
-static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payload)
+static void drop_overwritten_lpns(const struct aftl *ftl, struct aftl_payload *payload)
 {
 	u32 i;
 
@@ -25,9 +25,9 @@ static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payloa
 	}
 }
 
-static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      const struct aftl_placement *placement)
+static void compute_fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
+				      const struct aftl_program_request *need,
+				      const struct aftl_placement *placement)
 {
 	struct aftl_program_command program = {
 		.block = placement->block,
@@ -41,7 +41,7 @@ static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_fine_pass_due() - get the data of the fine pass that is due in @lun
+ * aftl_fine_pass_get_due() - get the data of the fine pass that is due in @lun
  * @placement: takes the pages to program
  *
  * A due fine pass must be committed before any other program of the LUN. The fallback block may
@@ -49,8 +49,8 @@ static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
  *
  * Return: the pending data, or NULL if no fine pass is due.
  */
-struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
-					     struct aftl_placement *placement)
+struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_lun *lun,
+						 struct aftl_placement *placement)
 {
 	struct aftl_fine_pending *pending;
 	u32 page = ftl->geo.pages;
@@ -58,7 +58,7 @@ struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *
 
 	*placement = (struct aftl_placement){ .block = lun->fallback };
 	if (lun->fallback)
-		aftl_fine_pending_begin(ftl, lun, NULL, placement, NULL);
+		aftl_fine_pending_add_word_line(ftl, lun, NULL, placement, NULL);
 	for (i = 0; i < ftl->foggy_blocks && page == ftl->geo.pages; i++)
 		if (lun->foggy[i].block)
 			page = aftl_fine_pass_page(&ftl->media, lun->foggy[i].block);
@@ -70,14 +70,14 @@ struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *
 		.pages = ftl->geo.program_pages,
 		.mode = AFTL_MODE_NORMAL,
 	};
-	pending = aftl_fine_pending_at(ftl, &lun->foggy[i - 1], page);
-	drop_overwritten(ftl, &pending->payload);
-	fine_pass_outcome(ftl, lun, &pending->need, placement);
+	pending = aftl_fine_pending_of_page(ftl, &lun->foggy[i - 1], page);
+	drop_overwritten_lpns(ftl, &pending->payload);
+	compute_fine_pass_outcome(ftl, lun, &pending->need, placement);
 	return pending;
 }
 
 /*
- * aftl_fine_pass_commit() - commit the program that aftl_fine_pass_due() returned
+ * aftl_fine_pass_commit() - commit the program that aftl_fine_pass_get_due() returned
  */
 void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 			   struct aftl_fine_pending *pending,
@@ -86,10 +86,10 @@ void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_program_request need = pending->need;
 
 	aftl_program_commit(ftl, lun, &need, placement, &pending->payload);
-	aftl_fine_pending_end(ftl, lun, pending);
+	aftl_fine_pending_drop_word_line(ftl, lun, pending);
 }
 
-static bool has_fine_pending(const struct aftl_foggy_block *foggy, bool moves)
+static bool has_pending_fine_pass(const struct aftl_foggy_block *foggy, bool moves)
 {
 	u32 i;
 
@@ -116,7 +116,7 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 	struct aftl_block *block;
 	u32 i = 0;
 
-	while (i < ftl->foggy_blocks && !has_fine_pending(&lun->foggy[i], moves))
+	while (i < ftl->foggy_blocks && !has_pending_fine_pass(&lun->foggy[i], moves))
 		i++;
 	if (i == ftl->foggy_blocks)
 		return false;
@@ -127,7 +127,7 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 		.pages = ftl->geo.program_pages,
 		.mode = AFTL_MODE_FOGGY,
 	};
-	fine_pass_outcome(ftl, lun, &need, placement);
+	compute_fine_pass_outcome(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
 	/* The policy does not see padding, so tell it that the block is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
@@ -143,6 +143,6 @@ void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_placement placement;
 	struct aftl_fine_pending *pending;
 
-	while ((pending = aftl_fine_pass_due(ftl, lun, &placement)))
+	while ((pending = aftl_fine_pass_get_due(ftl, lun, &placement)))
 		aftl_fine_pass_commit(ftl, lun, pending, &placement);
 }

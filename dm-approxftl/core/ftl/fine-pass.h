@@ -10,8 +10,8 @@ struct aftl_fine_pending;
 struct aftl_lun;
 struct aftl_placement;
 
-struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
-					     struct aftl_placement *placement);
+struct aftl_fine_pending *aftl_fine_pass_get_due(struct aftl *ftl, struct aftl_lun *lun,
+						 struct aftl_placement *placement);
 void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
 			   struct aftl_fine_pending *pending,
 			   const struct aftl_placement *placement);

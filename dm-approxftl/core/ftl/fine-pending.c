@@ -23,12 +23,12 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
 }
 
 /*
- * aftl_fine_pending_room() - may @block have a word line between its passes?
+ * aftl_fine_pending_has_room() - may @block have a word line between its passes?
  *
  * One entry is always kept for the fallback block.
  */
-bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
-			    const struct aftl_block *block)
+bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
+				const struct aftl_block *block)
 {
 	bool kept = !lun->fallback || !find_foggy_block(ftl, lun, lun->fallback);
 	u32 room = 0;
@@ -41,8 +41,8 @@ bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
 	return room > kept;
 }
 
-struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl,
-					       struct aftl_foggy_block *foggy, u32 page)
+struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
+						    struct aftl_foggy_block *foggy, u32 page)
 {
 	return &foggy->held[aftl_word_line(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
 }
@@ -70,13 +70,13 @@ static void init_foggy_block(struct aftl_foggy_block *foggy, struct aftl_block *
 }
 
 /*
- * aftl_fine_pending_begin() - remember the data of a coarse pass
+ * aftl_fine_pending_add_word_line() - remember the data of a coarse pass
  * @payload: NULL for a coarse pass without data
  */
-void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     const struct aftl_placement *placement,
-			     const struct aftl_payload *payload)
+void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     const struct aftl_placement *placement,
+				     const struct aftl_payload *payload)
 {
 	struct aftl_foggy_block *foggy = find_foggy_block(ftl, lun, placement->block);
 	struct aftl_fine_pending *pending;
@@ -87,7 +87,7 @@ void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
 	}
 	if (!payload)
 		return;
-	pending = aftl_fine_pending_at(ftl, foggy, placement->page);
+	pending = aftl_fine_pending_of_page(ftl, foggy, placement->page);
 	pending->need = *need;
 	pending->payload = *payload;
 	if (payload->tag[0] != AFTL_NIL) {
@@ -98,10 +98,10 @@ void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_fine_pending_end() - drop the data of a word line
+ * aftl_fine_pending_drop_word_line() - drop the data of a word line
  */
-void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
-			   struct aftl_fine_pending *pending)
+void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fine_pending *pending)
 {
 	count_fine_pending(ftl, lun, pending, -1);
 	pending->need = (struct aftl_program_request){ 0 };
@@ -111,11 +111,11 @@ void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_fine_pending_close() - end the coarse passes of @block
+ * aftl_fine_pending_close_block() - end the coarse passes of @block
  *
  * Return: true if fine passes have to follow before the block can be closed.
  */
-bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block)
+bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block)
 {
 	struct aftl_foggy_block *foggy = find_foggy_block(ftl, aftl_block_lun(ftl, block), block);
 
@@ -129,11 +129,11 @@ bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block)
 }
 
 /*
- * aftl_fine_pending_drop_moves() - drop pending relocations of a cancelled task
+ * aftl_fine_pending_drop_relocs() - drop pending relocations of a cancelled task
  *
  * Their data are still valid in the source block.
  */
-void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -142,16 +142,16 @@ void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
 						  .held[i % AFTL_FOGGY_WORD_LINES];
 
 		if (pending->need.cause != AFTL_CAUSE_HOST)
-			aftl_fine_pending_end(ftl, lun, pending);
+			aftl_fine_pending_drop_word_line(ftl, lun, pending);
 	}
 }
 
 /*
- * aftl_fine_pending_give_up() - take pending host writes from a dead LUN
+ * aftl_fine_pending_take_writes() - take pending host writes from a dead LUN
  *
  * Return: a list of commands, AFTL_NIL if there are no more: to be called until then.
  */
-u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun)
+u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 commands = AFTL_NIL;
 	u32 i;
@@ -162,7 +162,7 @@ u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun)
 
 		commands = foggy->block ? pending->commands : AFTL_NIL;
 		if (commands != AFTL_NIL)
-			aftl_fine_pending_end(ftl, lun, pending);
+			aftl_fine_pending_drop_word_line(ftl, lun, pending);
 	}
 	if (commands == AFTL_NIL)
 		for (i = 0; i < ftl->foggy_blocks; i++)

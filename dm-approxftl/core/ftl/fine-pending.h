@@ -30,18 +30,18 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
-			    const struct aftl_block *block);
-struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl,
-					       struct aftl_foggy_block *foggy, u32 page);
-void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     const struct aftl_placement *placement,
-			     const struct aftl_payload *payload);
-void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
-			   struct aftl_fine_pending *pending);
-bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block);
-void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
-u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_fine_pending_has_room(const struct aftl *ftl, const struct aftl_lun *lun,
+				const struct aftl_block *block);
+struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,
+						    struct aftl_foggy_block *foggy, u32 page);
+void aftl_fine_pending_add_word_line(struct aftl *ftl, struct aftl_lun *lun,
+				     const struct aftl_program_request *need,
+				     const struct aftl_placement *placement,
+				     const struct aftl_payload *payload);
+void aftl_fine_pending_drop_word_line(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fine_pending *pending);
+bool aftl_fine_pending_close_block(struct aftl *ftl, struct aftl_block *block);
+void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_fine_pending_take_writes(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -19,7 +19,7 @@ static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 	aftl_events_set_time(&ftl->events, lun->index, when);
 }
 
-static void lun_set_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+static void lun_set_work_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
 	lun->work.end_ns = when;
 	lun_set_event(ftl, lun, when);
@@ -31,7 +31,7 @@ static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
 }
 
 /* The channel serves transfers in the order in which they become ready. */
-static u64 bus_transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
+static u64 reserve_bus(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
 	u64 ns = bus_transfer_ns(ftl, units);
 
@@ -41,7 +41,7 @@ static u64 bus_transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *
 	return *lun->bus_ns;
 }
 
-static u8 work_cause(const struct aftl_lun *lun)
+static u8 lun_work_cause(const struct aftl_lun *lun)
 {
 	switch (lun->work.kind) {
 	case AFTL_WORK_READ:
@@ -67,7 +67,7 @@ static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
 
 	event->lun = lun->index;
 	event->mode = aftl_page_mode(*aftl_page_attr_at(&ftl->media, page));
-	event->cause = work_cause(lun);
+	event->cause = lun_work_cause(lun);
 	ftl->ops->array(ftl->host, event);
 }
 
@@ -75,7 +75,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 				  struct aftl_array_event *event)
 {
 	if (ftl->waits)
-		aftl_wait_lun_busy(ftl, lun, 0, event->begin_ns + event->array_ns);
+		aftl_wait_count_lun_busy(ftl, lun, 0, event->begin_ns + event->array_ns);
 	if (ftl->ops->array)
 		trace_array_event(ftl, lun, event);
 }
@@ -83,7 +83,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 /* Time of the data transfers of the program that @lun begins. */
 static u64 program_bus_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u64 ns = bus_transfer_ns(ftl, aftl_placement_units(ftl, &lun->work.placement));
+	u64 ns = bus_transfer_ns(ftl, aftl_placement_capacity(ftl, &lun->work.placement));
 
 	if (lun->work.kind == AFTL_WORK_RELOC_COPY)
 		ns += bus_transfer_ns(ftl, ftl->geo.page_units);
@@ -97,12 +97,12 @@ static void account_array_work(struct aftl *ftl, const struct aftl_lun *lun,
 	u64 bus_ns = 0;
 
 	if (event->op == AFTL_ARRAY_SUSPEND) {
-		aftl_wait_lun_suspends(ftl, lun, ftl->now_ns + ftl->config.suspend_cost);
+		aftl_wait_count_lun_suspend(ftl, lun, ftl->now_ns + ftl->config.suspend_cost);
 		return;
 	}
 	if (event->op == AFTL_ARRAY_PROGRAM)
 		bus_ns = max(event->begin_ns - program_bus_ns(ftl, lun), ftl->now_ns);
-	aftl_wait_lun_busy(ftl, lun, bus_ns, end_ns);
+	aftl_wait_count_lun_busy(ftl, lun, bus_ns, end_ns);
 }
 
 static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page,
@@ -152,7 +152,7 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
  * transferred. The core decides on the next read at the end of the transfer, but nothing else has
  * used the array since: a read that was waiting began as soon as the array was free.
  */
-static u64 sense_begin_ns(const struct aftl *ftl, const struct aftl_lun *lun, u64 ready_ns)
+static u64 compute_sense_begin_ns(const struct aftl *ftl, const struct aftl_lun *lun, u64 ready_ns)
 {
 	if (!(ftl->config.cache_commands & AFTL_CACHE_COMMANDS_READ) ||
 	    lun->data_out_end_ns != ftl->now_ns)
@@ -165,7 +165,7 @@ static u64 array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 			     u64 sense_ns, u32 units, u64 ready_ns)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
-	u64 begin_ns = sense_begin_ns(ftl, lun, ready_ns);
+	u64 begin_ns = compute_sense_begin_ns(ftl, lun, ready_ns);
 	u64 left_ns = sense_ns - min(sense_ns, ftl->now_ns - begin_ns);
 
 	lun->work.kind = kind;
@@ -203,18 +203,18 @@ void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_p
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
-	trace_array_read(ftl, lun, device_page, sense_begin_ns(ftl, lun, ready_ns), 0);
+	trace_array_read(ftl, lun, device_page, compute_sense_begin_ns(ftl, lun, ready_ns), 0);
 }
 
 /* Begin the transfer of what has been sensed to the controller. Return: its end. */
-static inline u64 lun_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
+static inline u64 lun_begin_transfer_out(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_work *work = &lun->work;
 
 	if (work->phase == AFTL_PHASE_SENSE)
 		lun->sensed_ns = ftl->now_ns;
 	work->phase = AFTL_PHASE_DATA_OUT;
-	lun->data_out_end_ns = bus_transfer(ftl, lun, work->units, &work->service_ns);
+	lun->data_out_end_ns = reserve_bus(ftl, lun, work->units, &work->service_ns);
 	return lun->data_out_end_ns;
 }
 
@@ -237,7 +237,7 @@ bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_
 		return false;
 	}
 	ftl->now_ns = sensed_ns;
-	ftl->now_ns = lun_transfer_out(ftl, lun);
+	ftl->now_ns = lun_begin_transfer_out(ftl, lun);
 	return true;
 }
 
@@ -254,14 +254,14 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->suspends = 0;
 	work->placement = *placement;
 	work->array_ns =
-		bus_transfer(ftl, lun, aftl_placement_units(ftl, placement), &work->service_ns);
+		reserve_bus(ftl, lun, aftl_placement_capacity(ftl, placement), &work->service_ns);
 	if (done_ns) {
 		*lun->bus_ns -= done_ns;
 		work->array_ns = max(*lun->bus_ns, ftl->now_ns + ftl->config.cache_busy);
 		work->service_ns = work->array_ns - ftl->now_ns;
 	}
 	work->service_ns += lun->outcome.ns;
-	lun_set_end(ftl, lun, work->array_ns + lun->outcome.ns);
+	lun_set_work_end(ftl, lun, work->array_ns + lun->outcome.ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
@@ -292,7 +292,7 @@ static noinline u64 cached_data_in_ns(struct aftl *ftl, const struct aftl_lun *l
 	if (begin_ns >= ftl->now_ns)
 		return 0;
 	ftl->stats.counters.cache_programs++;
-	return min(bus_transfer_ns(ftl, aftl_placement_units(ftl, placement)),
+	return min(bus_transfer_ns(ftl, aftl_placement_capacity(ftl, placement)),
 		   ftl->now_ns - begin_ns);
 }
 
@@ -310,16 +310,16 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 }
 
 /* Relocation reads and programs through the controller, so that ECC corrects the data. */
-void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
-		     const struct aftl_placement *placement)
+void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement)
 {
-	bus_transfer(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
+	reserve_bus(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
 	array_begin_program(ftl, lun, placement, 0);
 }
 
 static inline void array_begin_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun_set_event(ftl, lun, lun_transfer_out(ftl, lun));
+	lun_set_event(ftl, lun, lun_begin_transfer_out(ftl, lun));
 }
 
 static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
@@ -327,13 +327,13 @@ static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
 	u64 begin_ns = max(*lun->bus_ns, ftl->now_ns);
 
 	if (ftl->waits)
-		aftl_wait_lun_busy(ftl, lun, begin_ns,
-				   begin_ns + bus_transfer_ns(ftl, lun->work.units));
+		aftl_wait_count_lun_busy(ftl, lun, begin_ns,
+					 begin_ns + bus_transfer_ns(ftl, lun->work.units));
 	array_begin_data_out(ftl, lun);
 }
 
 /* Start the transfer of the sensed page to the controller. */
-void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_start_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->array_is_observed)
 		observe_data_out(ftl, lun);
@@ -353,7 +353,7 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 		.service_ns = ns,
 		.array_ns = ftl->now_ns,
 	};
-	lun_set_end(ftl, lun, ftl->now_ns + ns);
+	lun_set_work_end(ftl, lun, ftl->now_ns + ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
@@ -361,12 +361,12 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
 	struct aftl_block *from = lun->reloc.from;
-	u32 in_block = aftl_reloc_page(ftl, lun);
+	u32 in_block = aftl_reloc_cursor_page(ftl, lun);
 	u32 page = aftl_block_device_page(&ftl->media, from, in_block);
-	u64 hour = aftl_hour(ftl);
+	u64 hour = aftl_device_hour(ftl);
 	u64 move_ns = ftl->config.read_move;
 	u64 once_ns = move_ns ? aftl_read_sense_ns(&ftl->sense, from, in_block, hour) : 0;
-	u64 ns = aftl_sense_valid(ftl, from, in_block, hour) - once_ns + move_ns;
+	u64 ns = aftl_sense_valid_data(ftl, from, in_block, hour) - once_ns + move_ns;
 
 	aftl_prefetch_relocation(ftl, page);
 	/* A task that reads page after page could have begun the next one at any time. */
@@ -378,7 +378,7 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page)
 {
-	u64 ns = aftl_sense_valid(ftl, block, page, aftl_hour(ftl));
+	u64 ns = aftl_sense_valid_data(ftl, block, page, aftl_device_hour(ftl));
 
 	ftl->stats.counters.stripe_reads++;
 	aftl_array_sense(ftl, lun, AFTL_WORK_STRIPE_READ,
@@ -391,17 +391,17 @@ void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 {
 	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	u32 page = aftl_ppn_page(&ftl->media, ppn);
-	u64 ns = aftl_sense_valid(ftl, block, page % ftl->geo.pages, aftl_hour(ftl));
+	u64 ns = aftl_sense_valid_data(ftl, block, page % ftl->geo.pages, aftl_device_hour(ftl));
 
 	aftl_array_sense(ftl, lun, kind, page, ns, 1, ftl->now_ns);
 }
 
-void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->work = lun->suspended;
 	lun->work.array_ns = ftl->now_ns;
 	lun->suspended.kind = AFTL_WORK_NONE;
-	lun_set_end(ftl, lun, ftl->now_ns + lun->suspended_ns);
+	lun_set_work_end(ftl, lun, ftl->now_ns + lun->suspended_ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
 }
 
@@ -409,7 +409,7 @@ void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
  * May a read, or with @write a write, suspend @work? Not a switch: meanwhile neither the cells nor
  * the controller would have the data of the page that its word line stores already.
  */
-static bool suspend_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
+static bool suspend_is_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
 	if (work->phase == AFTL_PHASE_PROGRAM)
 		return !write && work->placement.mode != AFTL_MODE_SWITCHED &&
@@ -422,7 +422,7 @@ static bool suspend_allowed(const struct aftl *ftl, const struct aftl_work *work
 /*
  * Suspending does not pay near the end of an operation, and is impossible during the data transfer.
  */
-static bool suspend_pays(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
+static bool suspend_is_worthwhile(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;
 
@@ -432,7 +432,7 @@ static bool suspend_pays(const struct aftl *ftl, const struct aftl_lun *lun, u64
 }
 
 /* Next time at which the operation can be suspended (parameter "suspend_step"). */
-static u64 next_suspend_point(const struct aftl *ftl, const struct aftl_work *work)
+static u64 find_next_suspend_point(const struct aftl *ftl, const struct aftl_work *work)
 {
 	u64 step = ftl->config.suspend_step;
 
@@ -477,19 +477,19 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.service_ns = 0;
 	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;
 	if (latency_ns)
-		lun_set_end(ftl, lun, ftl->now_ns + latency_ns);
+		lun_set_work_end(ftl, lun, ftl->now_ns + latency_ns);
 }
 
 /*
- * aftl_array_suspend_for() - suspend a busy array for a read, or with @write for a write
+ * aftl_array_suspend_for_command() - suspend a busy array for a read, or with @write for a write
  *
  * If the array can be suspended later only, schedule the LUN's event for that time.
  */
-void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write)
+void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {
-	u64 when = next_suspend_point(ftl, &lun->work);
+	u64 when = find_next_suspend_point(ftl, &lun->work);
 
-	if (!suspend_allowed(ftl, &lun->work, write) || !suspend_pays(ftl, lun, when))
+	if (!suspend_is_allowed(ftl, &lun->work, write) || !suspend_is_worthwhile(ftl, lun, when))
 		return;
 	if (when == ftl->now_ns)
 		aftl_array_suspend(ftl, lun);

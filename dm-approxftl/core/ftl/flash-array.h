@@ -19,14 +19,14 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page);
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
-void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_start_data_out(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);
-void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
-		     const struct aftl_placement *placement);
+void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement);
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write);
-void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool write);
+void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -204,7 +204,7 @@ enum aftl_zone_state {
  * the mapping, see volume.h.
  */
 struct aftl_host_ops {
-	/* Return zeroed memory, or NULL. Called in aftl_create() and aftl_fill() only. */
+	/* Return zeroed memory, or NULL. Called in aftl_create() and aftl_precondition() only. */
 	void *(*alloc)(void *host, size_t bytes);
 	/*
 	 * As alloc(), but called at any time, and must not return NULL. Without it the device
@@ -214,8 +214,9 @@ struct aftl_host_ops {
 	void (*free)(void *host, void *memory, size_t bytes);
 
 	/*
-	 * Called between two slices of aftl_fill(), aftl_audit(), aftl_digest(), aftl_save() and
-	 * aftl_load(), with the device in a consistent state. May sleep; must not call the device.
+	 * Called between two slices of aftl_precondition(), aftl_audit(), aftl_digest(),
+	 * aftl_save() and aftl_load(), with the device in a consistent state. May sleep; must not
+	 * call the device.
 	 * Return: 0, or an error code with which the call ends.
 	 */
 	int (*pause)(void *host);
@@ -312,7 +313,7 @@ int __must_check aftl_create(struct aftl **out, const struct aftl_config *config
 void aftl_destroy(struct aftl *ftl);
 
 /**
- * aftl_fill() - precondition the device as configured
+ * aftl_precondition() - precondition the device as configured
  * @ftl: device
  *
  * Runs the FTL without advancing time, then resets the statistics. Call it once, before the first
@@ -322,7 +323,7 @@ void aftl_destroy(struct aftl *ftl);
  * Return: 0; -ENOSPC if the policy ran out of blocks; or the error code of the host's pause().
  *	After an error only aftl_destroy() may be called.
  */
-int __must_check aftl_fill(struct aftl *ftl);
+int __must_check aftl_precondition(struct aftl *ftl);
 
 /**
  * aftl_submit() - submit a request
@@ -339,7 +340,7 @@ int __must_check aftl_fill(struct aftl *ftl);
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_try_idle_read() - submit and complete a read of an otherwise idle device
+ * aftl_try_read_fastpath() - submit and complete a read of an otherwise idle device
  * @ftl: device
  * @request: as for aftl_submit()
  *
@@ -349,7 +350,7 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
  *
  * Return: false if other events are due or the request is no such read; nothing has changed then.
  */
-bool __must_check aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request);
+bool __must_check aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request);
 
 /**
  * aftl_prefetch_l2p_entry() - prefetch the L2P entry of a logical page
@@ -377,8 +378,8 @@ u64 aftl_next_event(const struct aftl *ftl);
  *
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
  * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_age(),
- * aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(),
- * aftl_set_draining(), aftl_park_step() or aftl_unpark(), if complete() submits nothing.
+ * aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(), aftl_start_lun_gc(),
+ * aftl_set_drain_mode(), aftl_park_step() or aftl_unpark(), if complete() submits nothing.
  * aftl_advance() is one aftl_step() for each event. Each zone request in flight adds
  * AFTL_ZONE_HOST_CALLS, because one call may execute all that wait.
  */
@@ -434,20 +435,20 @@ u64 aftl_now(const struct aftl *ftl);
 u32 aftl_pending_requests(const struct aftl *ftl);
 
 /**
- * aftl_set_draining() - start or stop draining the write buffer
+ * aftl_set_drain_mode() - start or stop draining the write buffer
  * @ftl: device
  * @draining: true: program buffered writes without waiting for a full page
  */
-void aftl_set_draining(struct aftl *ftl, bool draining);
+void aftl_set_drain_mode(struct aftl *ftl, bool draining);
 
 /*
  * Return true if requests are in flight, buffered writes are being drained, or work of the present
  * is left.
  */
-bool aftl_busy(const struct aftl *ftl);
+bool aftl_is_busy(const struct aftl *ftl);
 
-/* Advance device time until aftl_busy() is false or there is no event left. */
-void aftl_drain(struct aftl *ftl);
+/* Advance device time until aftl_is_busy() is false or there is no event left. */
+void aftl_drain_requests(struct aftl *ftl);
 
 /* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_tag_count(const struct aftl *ftl);
@@ -614,39 +615,39 @@ u32 aftl_faults(const struct aftl *ftl, const struct aftl_fault **all);
 void aftl_count_unreadable(struct aftl *ftl);
 
 /* Number of logical pages marked by aftl_mark_unit_lost() or aftl_fail_unit(). */
-u32 aftl_lost_units(const struct aftl *ftl);
+u32 aftl_count_lost_units(const struct aftl *ftl);
 
 /* Return true if @lpn is marked as lost. */
-bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_lpn_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /* Find the first logical page in [@unit, @end) whose lost state is @lost; @end if there is none. */
-u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost);
+u32 aftl_find_lost_lpns(const struct aftl *ftl, u32 unit, u32 end, bool lost);
 
 /**
- * aftl_start_gc() - collect garbage of @lun until no block is worth it
+ * aftl_start_lun_gc() - collect garbage of @lun until no block is worth it
  * @ftl: device
  * @lun: number of the LUN
  *
  * Works as GC of an idle LUN does, but whatever the number of free blocks. Takes device time.
  */
-int __must_check aftl_start_gc(struct aftl *ftl, u32 lun);
+int __must_check aftl_start_lun_gc(struct aftl *ftl, u32 lun);
 
-/* Number of LUNs in which aftl_start_gc() has not finished. */
-u32 aftl_luns_in_gc(const struct aftl *ftl);
+/* Number of LUNs in which aftl_start_lun_gc() has not finished. */
+u32 aftl_count_luns_in_gc(const struct aftl *ftl);
 
 /**
- * aftl_read_only() - return true if the device ran out of good blocks and refuses writes
+ * aftl_is_read_only() - return true if the device ran out of good blocks and refuses writes
  * @ftl: device
  */
-bool aftl_read_only(const struct aftl *ftl);
+bool aftl_is_read_only(const struct aftl *ftl);
 
 /**
- * aftl_buffer_lost() - return true if buffered writes could not be programmed
+ * aftl_buffer_is_lost() - return true if buffered writes could not be programmed
  * @ftl: device
  *
  * Every later flush fails, because it would have to cover them.
  */
-bool aftl_buffer_lost(const struct aftl *ftl);
+bool aftl_buffer_is_lost(const struct aftl *ftl);
 
 /* Report the loss of buffered writes of before a restart: the next flush fails. */
 void aftl_mark_buffer_lost(struct aftl *ftl);
@@ -675,13 +676,13 @@ u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
 
 /**
- * aftl_unit_fails() - would a read of @lpn fail now?
+ * aftl_lpn_is_unreadable() - would a read of @lpn fail now?
  * @ftl: device
  * @lpn: logical page
  *
  * It fails if the data are lost, the LUN has died, or ECC cannot correct the errors.
  */
-bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
  * aftl_zone_state() - get the state of a zone
@@ -694,7 +695,7 @@ enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *writ
 void aftl_reset_stats(struct aftl *ftl);
 
 /**
- * aftl_carry_stats() - add the statistics of a device whose data @ftl has taken over
+ * aftl_restore_stats() - add the statistics of a device whose data @ftl has taken over
  * @ftl: device
  * @before: statistics of the device before
  * @now_ns: time of that device
@@ -702,9 +703,9 @@ void aftl_reset_stats(struct aftl *ftl);
  *
  * The last reset was as long ago as for the device before, or when the time of @ftl began.
  */
-void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
-		      bool same_policy);
-const struct aftl_stats *aftl_stats(const struct aftl *ftl);
+void aftl_restore_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+			bool same_policy);
+const struct aftl_stats *aftl_get_stats(const struct aftl *ftl);
 const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
 const struct aftl_media *aftl_media(const struct aftl *ftl);
 const struct aftl_cell *aftl_cell(const struct aftl *ftl);

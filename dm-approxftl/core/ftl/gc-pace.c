@@ -25,11 +25,11 @@ static bool is_paced_reloc(const struct aftl_reloc *reloc)
 }
 
 /*
- * aftl_gc_pace_due() - may @lun do the next step of paced GC before a host write?
+ * aftl_paced_gc_is_due() - may @lun do the next step of paced GC before a host write?
  *
  * Not after a relocation found no free page: only emergency GC helps then.
  */
-bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
+bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (ftl->geo.zones || lun->out_of_blocks || lun->below_reserve)
 		return false;
@@ -40,12 +40,12 @@ bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * aftl_gc_pace_begin() - set the rate and the initial credit for a new victim
+ * aftl_gc_pace_init_victim() - set the rate and the initial credit for a new victim
  *
  * The initial credit suffices for the first page, or for the erase of an empty block. Blocks
  * emptied for another reason than GC are relocated page for page with host writes.
  */
-void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
+void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 valid = lun->reloc.from->valid;
 	u32 free = max(ftl->geo.block_ppns - min(ftl->geo.block_ppns, valid), 1U);
@@ -56,17 +56,17 @@ void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_gc_pace_earn() - add credit for @units pages programmed by the host
+ * aftl_gc_pace_add_credit() - add credit for @units pages programmed by the host
  */
-void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units)
+void aftl_gc_pace_add_credit(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit += (s64)units * lun->pace.rate;
 }
 
 /*
- * aftl_gc_pace_spend() - charge @units pages read from the victim
+ * aftl_gc_pace_charge_credit() - charge @units pages read from the victim
  */
-void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units)
+void aftl_gc_pace_charge_credit(struct aftl_lun *lun, u32 units)
 {
 	lun->pace.credit -= (s64)units << RATE_SHIFT;
 }

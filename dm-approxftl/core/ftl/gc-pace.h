@@ -8,9 +8,9 @@
 struct aftl;
 struct aftl_lun;
 
-bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun);
-void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units);
-void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
+bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_gc_pace_init_victim(const struct aftl *ftl, struct aftl_lun *lun);
+void aftl_gc_pace_add_credit(struct aftl_lun *lun, u32 units);
+void aftl_gc_pace_charge_credit(struct aftl_lun *lun, u32 units);
 
 #endif

@@ -20,7 +20,7 @@ static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct a
 }
 
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */
-static inline bool aftl_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
 }
@@ -59,7 +59,7 @@ static inline u32 aftl_zone_reserved_blocks(const struct aftl *ftl, u32 luns)
 }
 
 /* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
-static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
+static inline u32 aftl_reserved_blocks_per_lun(const struct aftl *ftl)
 {
 	if (ftl->geo.zones)
 		return aftl_zone_reserved_blocks(ftl, ftl->geo.luns);

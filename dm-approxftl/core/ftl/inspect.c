@@ -40,17 +40,17 @@ bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn
 	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_SUPERSEDED));
 }
 
-u32 aftl_luns_in_gc(const struct aftl *ftl)
+u32 aftl_count_luns_in_gc(const struct aftl *ftl)
 {
 	return ftl->collecting;
 }
 
-bool aftl_read_only(const struct aftl *ftl)
+bool aftl_is_read_only(const struct aftl *ftl)
 {
 	return ftl->read_only;
 }
 
-bool aftl_buffer_lost(const struct aftl *ftl)
+bool aftl_buffer_is_lost(const struct aftl *ftl)
 {
 	return ftl->buffer_lost;
 }
@@ -70,12 +70,12 @@ u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn)
 	return from_lpn(lpn) < ftl->geo.units ? aftl_l2p_level(ftl, lpn) : AFTL_PRECISE;
 }
 
-u32 aftl_lost_units(const struct aftl *ftl)
+u32 aftl_count_lost_units(const struct aftl *ftl)
 {
 	return ftl->lost_units;
 }
 
-bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_lpn_is_lost(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	aftl_ppn_t ppn;
 
@@ -83,9 +83,9 @@ bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn)
 	       aftl_ppn_is_marked_lost(&ftl->media, ppn);
 }
 
-u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost)
+u32 aftl_find_lost_lpns(const struct aftl *ftl, u32 unit, u32 end, bool lost)
 {
-	while (unit < end && aftl_is_lost(ftl, to_lpn(unit)) != lost)
+	while (unit < end && aftl_lpn_is_lost(ftl, to_lpn(unit)) != lost)
 		unit++;
 	return unit;
 }
@@ -95,7 +95,7 @@ bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors 
 	const struct aftl_read_cache_entry *recent;
 	aftl_ppn_t ppn;
 
-	*errors = (struct aftl_errors){ .lost = aftl_is_lost(ftl, lpn) };
+	*errors = (struct aftl_errors){ .lost = aftl_lpn_is_lost(ftl, lpn) };
 	if (errors->lost)
 		return true;
 	if (!aftl_has_error_model(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
@@ -112,7 +112,7 @@ bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors 
 	return true;
 }
 
-bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_errors errors;
 	aftl_ppn_t ppn;
@@ -125,7 +125,7 @@ bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
 	       !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
 }
 
-const struct aftl_stats *aftl_stats(const struct aftl *ftl)
+const struct aftl_stats *aftl_get_stats(const struct aftl *ftl)
 {
 	return &ftl->stats;
 }
@@ -140,8 +140,8 @@ void aftl_reset_stats(struct aftl *ftl)
 		ftl->luns[i].busy_ns = 0;
 }
 
-void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
-		      bool same_policy)
+void aftl_restore_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+			bool same_policy)
 {
 	struct aftl_stats *stats = &ftl->stats;
 	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
@@ -199,11 +199,11 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 	info->free_blocks = lun->free_blocks;
 	info->cached_blocks = lun->slc_blocks;
 	info->valid_units = lun->valid;
-	info->queued = aftl_lun_queued(lun);
+	info->queued = aftl_count_queued_commands(lun);
 }
 
 /* Hash four attributes at a time: each hash depends on the one before. */
-static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
+static u64 digest_page_attrs(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;
 	u64 four = 0;
@@ -220,7 +220,7 @@ static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 
 	return digest;
 }
 
-static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, u64 digest)
+static u64 digest_block(const struct aftl *ftl, const struct aftl_block *block, u64 digest)
 {
 	digest = aftl_hash64_pair(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_hash64_pair(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
@@ -228,15 +228,15 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 						  aftl_block_first_colour(block));
 	if (!block->programmed)
 		return digest;
-	return attr_digest(&ftl->media, aftl_block_device_page(&ftl->media, block, 0),
-			   ftl->geo.pages, digest);
+	return digest_page_attrs(&ftl->media, aftl_block_device_page(&ftl->media, block, 0),
+				 ftl->geo.pages, digest);
 }
 
 /*
  * The sum of a hash for each entry, so that the order does not matter. The host may use the pauses
  * to schedule other work; its request to stop is ignored, for there is no way to return it.
  */
-static u64 map_digest(const struct aftl *ftl)
+static u64 digest_l2p_table(const struct aftl *ftl)
 {
 	u64 digest = 0;
 	u32 i;
@@ -245,36 +245,36 @@ static u64 map_digest(const struct aftl *ftl)
 		if (*aftl_l2p_entry(ftl, i))
 			digest += aftl_hash64((u64)i << 32 | *aftl_l2p_entry(ftl, i));
 		if (i % SLICE_UNITS == 0)
-			aftl_host_pause(ftl);
+			aftl_host_yield(ftl);
 	}
 	return digest;
 }
 
 u64 aftl_digest(const struct aftl *ftl)
 {
-	u64 digest = aftl_hash64_pair(map_digest(ftl), ftl->geo.ppns);
+	u64 digest = aftl_hash64_pair(digest_l2p_table(ftl), ftl->geo.ppns);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.blocks; i++) {
-		digest = block_digest(ftl, &ftl->media.blocks[i], digest);
-		aftl_host_pause(ftl);
+		digest = digest_block(ftl, &ftl->media.blocks[i], digest);
+		aftl_host_yield(ftl);
 	}
 	return digest;
 }
 
 /* The audit. The first violation ends it. */
 
-static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
+static int yield_during_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = aftl_host_pause(ftl);
+	int ret = aftl_host_yield(ftl);
 
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
 /* Translation pages and data must not share blocks. */
-static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
+static bool audit_block_is_mixed(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
-	bool of_map = aftl_block_has_map(ftl, aftl_block_of_ppn(&ftl->media, ppn));
+	bool of_map = aftl_block_has_trans_pages(ftl, aftl_block_of_ppn(&ftl->media, ppn));
 	bool is_tp = unit >= ftl->geo.units;
 
 	return ftl->geo.trans_pages && of_map != is_tp;
@@ -285,9 +285,9 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 	u16 attr;
 
 	if (ftl->geo.zones && i < ftl->geo.units &&
-	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
+	    i % ftl->geo.zone_units >= aftl_zone_of_lpn(ftl, to_lpn(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
-	if (audit_mixed_block(ftl, ppn, i))
+	if (audit_block_is_mixed(ftl, ppn, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a translation page share a block",
 				 i);
 	attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -316,16 +316,17 @@ static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *
 	return audit_lpn(ftl, unit, ppn, error);
 }
 
-static bool audit_ppn_valid(const struct aftl *ftl, u32 slot)
+static bool audit_ppn_is_valid(const struct aftl *ftl, u32 slot)
 {
 	return slot < ftl->geo.ppns && aftl_ppn_is_valid(&ftl->media, to_ppn(slot));
 }
 
 /* Prefetch the entry of the L2P table that the audit of @slot will read. */
-static void audit_prefetch(const struct aftl *ftl, u32 slot)
+static void audit_prefetch_l2p_entry(const struct aftl *ftl, u32 slot)
 {
-	u32 unit = audit_ppn_valid(ftl, slot) ? from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :
-						U32_MAX;
+	u32 unit = audit_ppn_is_valid(ftl, slot) ?
+			   from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :
+			   U32_MAX;
 
 	if (unit < aftl_mapped_lpns(&ftl->geo))
 		prefetch(aftl_l2p_entry(ftl, unit));
@@ -337,16 +338,16 @@ static int audit_ppns(const struct aftl *ftl, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; !ret && i < ftl->geo.ppns; i++) {
-		audit_prefetch(ftl, i + AHEAD);
-		if (audit_ppn_valid(ftl, i))
+		audit_prefetch_l2p_entry(ftl, i + AHEAD);
+		if (audit_ppn_is_valid(ftl, i))
 			ret = audit_ppn(ftl, to_ppn(i), error);
 		if (!ret && i % SLICE_UNITS == 0)
-			ret = pause_audit(ftl, error);
+			ret = yield_during_audit(ftl, error);
 	}
 	return ret;
 }
 
-static u32 audit_count_lost(const struct aftl_media *media, u32 slots)
+static u32 audit_count_lost_ppns(const struct aftl_media *media, u32 slots)
 {
 	u32 lost = 0;
 	u32 i;
@@ -362,7 +363,7 @@ struct block_census {
 	u32 programmed;
 };
 
-static void audit_count_page(const struct aftl *ftl, u32 page, struct block_census *census)
+static void audit_count_page_units(const struct aftl *ftl, u32 page, struct block_census *census)
 {
 	u16 attr = *aftl_page_attr_at(&ftl->media, page);
 	u32 valid = 0;
@@ -382,7 +383,7 @@ static struct block_census audit_count_block(const struct aftl *ftl, const struc
 	u32 page;
 
 	for (page = first; page < first + ftl->geo.pages; page++)
-		audit_count_page(ftl, page, &census);
+		audit_count_page_units(ftl, page, &census);
 	return census;
 }
 
@@ -407,8 +408,8 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 	return 0;
 }
 
-static int audit_victims(const struct aftl *ftl, const struct aftl_lun *lun,
-			 struct aftl_error *error)
+static int audit_victim_lists(const struct aftl *ftl, const struct aftl_lun *lun,
+			      struct aftl_error *error)
 {
 	u32 valid;
 	u32 index;
@@ -441,7 +442,7 @@ static int audit_lun(const struct aftl *ftl, const struct aftl_lun *lun, struct 
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		ret = audit_block(ftl, i, &valid, &free, error);
 		if (!ret)
-			ret = pause_audit(ftl, error);
+			ret = yield_during_audit(ftl, error);
 		if (ret)
 			return ret;
 	}
@@ -449,20 +450,20 @@ static int audit_lun(const struct aftl *ftl, const struct aftl_lun *lun, struct 
 		return aftl_fail(error, -EUCLEAN,
 				 "LUN %u has %u valid units and %u free blocks, it counts %u and %u",
 				 lun->index, valid, free, lun->valid, lun->free_blocks);
-	return audit_victims(ftl, lun, error);
+	return audit_victim_lists(ftl, lun, error);
 }
 
-static int audit_total(const struct aftl *ftl, struct aftl_error *error)
+static int audit_device_totals(const struct aftl *ftl, struct aftl_error *error)
 {
 	u64 mapped = 0;
 	u64 valid = 0;
-	u32 lost = audit_count_lost(&ftl->media, ftl->geo.ppns);
+	u32 lost = audit_count_lost_ppns(&ftl->media, ftl->geo.ppns);
 	u32 i;
 	int ret;
 
 	for (i = 0; i < aftl_mapped_lpns(&ftl->geo); i++) {
 		mapped += *aftl_l2p_entry(ftl, i) != 0;
-		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
+		ret = i % SLICE_UNITS ? 0 : yield_during_audit(ftl, error);
 		if (ret)
 			return ret;
 	}
@@ -479,7 +480,7 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 
 int aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error)
 {
-	int ret = audit_total(ftl, error);
+	int ret = audit_device_totals(ftl, error);
 	u32 i;
 
 	if (!ret)

@@ -21,7 +21,7 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 	aftl_ppn_clear_valid(&ftl->media, ppn);
 	block->valid_approx -= level != AFTL_PRECISE;
 	lun->valid--;
-	aftl_block_invalidate(ftl, lun, block);
+	aftl_block_drop_valid_page(ftl, lun, block);
 	if (ftl->type->invalidated)
 		ftl->type->invalidated(ftl->policy, block,
 				       aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages);
@@ -38,7 +38,7 @@ static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 	lun->valid++;
 }
 
-static bool l2p_invalidate_old(struct aftl *ftl, aftl_lpn_t lpn)
+static bool l2p_invalidate_old_ppn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_block *block;
 	aftl_ppn_t former;
@@ -54,7 +54,7 @@ static bool l2p_invalidate_old(struct aftl *ftl, aftl_lpn_t lpn)
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		     aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
 {
-	l2p_invalidate_old(ftl, lpn);
+	l2p_invalidate_old_ppn(ftl, lpn);
 	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
 }
 
@@ -66,15 +66,15 @@ void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
 }
 
-bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_l2p_unmap_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	if (!l2p_invalidate_old(ftl, lpn))
+	if (!l2p_invalidate_old_ppn(ftl, lpn))
 		return false;
 	*aftl_l2p_entry(ftl, from_lpn(lpn)) = 0;
 	return true;
 }
 
-void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn)
+void aftl_l2p_mark_ppn_lost(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	ftl->lost_units += !aftl_ppn_is_marked_lost(&ftl->media, ppn);
 	aftl_ppn_set_lost(&ftl->media, ppn);

@@ -38,9 +38,9 @@ void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		       u32 level);
 
 /* Return true if @lpn was mapped. */
-bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_l2p_unmap_lpn(struct aftl *ftl, aftl_lpn_t lpn);
 
 /* Mark a valid page as lost: reads fail until its logical page is written again. */
-void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn);
+void aftl_l2p_mark_ppn_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
 #endif

@@ -17,7 +17,7 @@ static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 block = aftl_block_index(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn));
 
-	return aftl_lun_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
+	return aftl_lun_is_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
 }
 
 #endif

@@ -36,7 +36,7 @@ struct aftl_allocation {
 };
 
 /* Position of the first LUN in the allocation order, with or without preconditioning. */
-static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
+static inline u32 aftl_first_allocation_position(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;
 }

@@ -142,7 +142,7 @@ struct aftl_lun {
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
 
 /* Return true if the die has failed; the data in it are lost. */
-static inline bool aftl_lun_dead(const struct aftl_lun *lun)
+static inline bool aftl_lun_is_dead(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_DEAD;
 }

@@ -9,8 +9,8 @@ struct allocation {
 	u64 reserved[7];
 };
 
-static void *memory_alloc_with(struct aftl *ftl, size_t count, size_t size,
-			       void *(*alloc)(void *host, size_t bytes))
+static void *memory_alloc_by_callback(struct aftl *ftl, size_t count, size_t size,
+				      void *(*alloc)(void *host, size_t bytes))
 {
 	u64 bytes = (u64)count * size + sizeof(struct allocation);
 	struct allocation *memory = alloc(ftl->host, bytes);
@@ -24,12 +24,12 @@ static void *memory_alloc_with(struct aftl *ftl, size_t count, size_t size,
 
 void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size)
 {
-	return memory_alloc_with(ftl, count, size, ftl->ops->alloc);
+	return memory_alloc_by_callback(ftl, count, size, ftl->ops->alloc);
 }
 
 void *aftl_memory_alloc_runtime(struct aftl *ftl, size_t count, size_t size)
 {
-	return memory_alloc_with(ftl, count, size, ftl->ops->alloc_later);
+	return memory_alloc_by_callback(ftl, count, size, ftl->ops->alloc_later);
 }
 
 void aftl_memory_free(struct aftl *ftl, void *memory)

@@ -16,19 +16,19 @@ static size_t oob_extra_bytes(const struct aftl *ftl)
 	return ftl->media.oob_layout.extra * sizeof(u16);
 }
 
-static u32 blocks_per_extra_chunk(const struct aftl *ftl)
+static u32 blocks_per_oob_extra_chunk(const struct aftl *ftl)
 {
 	return max_t(u32, 1, EXTRA_CHUNK_BYTES / max_t(u32, 1, oob_extra_bytes(ftl)));
 }
 
-static u32 count_extra_chunks(const struct aftl *ftl)
+static u32 count_oob_extra_chunks(const struct aftl *ftl)
 {
-	return DIV_ROUND_UP(ftl->geo.blocks, blocks_per_extra_chunk(ftl));
+	return DIV_ROUND_UP(ftl->geo.blocks, blocks_per_oob_extra_chunk(ftl));
 }
 
-static int alloc_extra_chunk(struct aftl *ftl, u32 first)
+static int alloc_oob_extra_chunk(struct aftl *ftl, u32 first)
 {
-	u32 blocks = min(blocks_per_extra_chunk(ftl), ftl->geo.blocks - first);
+	u32 blocks = min(blocks_per_oob_extra_chunk(ftl), ftl->geo.blocks - first);
 	u16 *chunk = aftl_memory_alloc(ftl, blocks, oob_extra_bytes(ftl));
 	u32 i;
 
@@ -46,22 +46,22 @@ int aftl_oob_extra_alloc(struct aftl *ftl)
 
 	if (ftl->ops->alloc_later || !ftl->media.oob_layout.extra)
 		return 0;
-	for (i = 0; i < count_extra_chunks(ftl); i++)
-		if (alloc_extra_chunk(ftl, i * blocks_per_extra_chunk(ftl)))
+	for (i = 0; i < count_oob_extra_chunks(ftl); i++)
+		if (alloc_oob_extra_chunk(ftl, i * blocks_per_oob_extra_chunk(ftl)))
 			return -ENOMEM;
 	return 0;
 }
 
 void aftl_oob_extra_free(struct aftl *ftl)
 {
-	u32 step = ftl->ops->alloc_later ? 1 : blocks_per_extra_chunk(ftl);
+	u32 step = ftl->ops->alloc_later ? 1 : blocks_per_oob_extra_chunk(ftl);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.blocks; i += step)
 		aftl_memory_free(ftl, ftl->media.blocks[i].extra);
 }
 
-void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block)
+void aftl_oob_extra_alloc_for_block(struct aftl *ftl, struct aftl_block *block)
 {
 	if (!block->extra)
 		block->extra = aftl_memory_alloc_runtime(ftl, 1, oob_extra_bytes(ftl));
@@ -79,7 +79,7 @@ static void clear_oob_extra(struct aftl *ftl, struct aftl_block *block)
 	block->extra = NULL;
 }
 
-void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
+void aftl_oob_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
 {
 	aftl_block_clear_oob(&ftl->media, block);
 	if (block->extra_used)

@@ -12,10 +12,10 @@ int __must_check aftl_oob_extra_alloc(struct aftl *ftl);
 void aftl_oob_extra_free(struct aftl *ftl);
 
 /* Allocate the metadata of @block before a non-zero age or inherited error is stored in it. */
-void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block);
+void aftl_oob_extra_alloc_for_block(struct aftl *ftl, struct aftl_block *block);
 
 /* Reset the state of an erased block, including its extra OOB metadata. */
-void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
+void aftl_oob_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 
 static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
 					 struct aftl_origin origin)
@@ -25,20 +25,20 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 	if (!aftl_has_error_model(&ftl->media))
 		return;
 	if (origin.inherited)
-		aftl_oob_extra_need(ftl, block);
+		aftl_oob_extra_alloc_for_block(ftl, block);
 	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
 	inherited = aftl_inherited_errors_ptr(&ftl->media, block, ppn);
 	if (inherited)
 		*inherited = origin.inherited;
 }
 
-static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
-				      u16 hours)
+static inline void aftl_oob_set_page_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
+					   u16 hours)
 {
 	u16 *at;
 
 	if (hours && !ftl->media.oob_layout.hours)
-		aftl_oob_extra_need(ftl, block);
+		aftl_oob_extra_alloc_for_block(ftl, block);
 	at = aftl_hours_at(&ftl->media, block, page);
 	if (at)
 		*at = hours;

@@ -14,7 +14,7 @@
  */
 int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 {
-	u32 most = AFTL_STREAMS - ftl->streams - aftl_map_handles(ftl);
+	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_map_handles(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;
 
 	if (!handles)
@@ -27,9 +27,9 @@ int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_handle_alloc() - allocate the table of open blocks of handles
+ * aftl_handle_alloc_table() - allocate the table of open blocks of handles
  */
-bool aftl_handle_alloc(struct aftl *ftl)
+bool aftl_handle_alloc_table(struct aftl *ftl)
 {
 	u32 zone_slc = ftl->geo.zones && ftl->slc_max_blocks ? ftl->handles : 0;
 	u32 each = ftl->handles + zone_slc;
@@ -66,17 +66,18 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 	ftl->stats.handles[id].host_units += request->units;
 	if (!id)
 		return false;
-	request->stream = (u8)(ftl->streams + aftl_map_handles(ftl) + id - 1);
+	request->stream = (u8)(ftl->streams + aftl_count_map_handles(ftl) + id - 1);
 	return true;
 }
 
 /*
- * aftl_handle_place() - place a program in the open block of its handle
+ * aftl_handle_place_program() - place a program in the open block of its handle
  *
  * Return: 0, or -ENOSPC.
  */
-int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
-		      const struct aftl_program_request *need, struct aftl_placement *placement)
+int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement)
 {
 	u32 handle = aftl_stream_handle(ftl, need->stream);
 	int ret;
@@ -90,22 +91,22 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_handle_closed() - count a reclaim unit that has been closed
+ * aftl_handle_count_closed_block() - count a reclaim unit that has been closed
  */
-void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
+void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block)
 {
-	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_placement(ftl, block)];
+	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_block_host_handle(ftl, block)];
 
 	stats->changed_blocks++;
 	stats->partial_blocks += !aftl_block_is_full(&ftl->geo, block);
 }
 
 /*
- * aftl_handle_adopt() - continue with a block that was open when the device was saved
+ * aftl_handle_adopt_open_block() - continue with a block that was open when the device was saved
  *
  * Return: false if the block has to be closed.
  */
-bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	struct aftl_block **blocks = block->bits ? lun->zone_slc_blocks : lun->handle_blocks;
 

@@ -18,27 +18,28 @@ static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
 }
 
 /* Number of open blocks for translation pages: 0 or 1. */
-static inline u32 aftl_map_handles(const struct aftl *ftl)
+static inline u32 aftl_count_map_handles(const struct aftl *ftl)
 {
 	return ftl->geo.trans_pages > 0;
 }
 
-static inline bool aftl_block_has_map(const struct aftl *ftl, const struct aftl_block *block)
+static inline bool aftl_block_has_trans_pages(const struct aftl *ftl,
+					      const struct aftl_block *block)
 {
-	return unlikely(block->handle) && block->handle <= aftl_map_handles(ftl);
+	return unlikely(block->handle) && block->handle <= aftl_count_map_handles(ftl);
 }
 
-static inline bool aftl_stream_is_map(const struct aftl *ftl, u32 stream)
+static inline bool aftl_stream_is_trans_pages(const struct aftl *ftl, u32 stream)
 {
 	return ftl->geo.trans_pages && stream == ftl->streams;
 }
 
 /* Placement handle of @block; 0, the default one, also for translation pages and zones. */
-static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_block_host_handle(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->geo.zones)
 		return 0;
-	return block->handle - min_t(u32, block->handle, aftl_map_handles(ftl));
+	return block->handle - min_t(u32, block->handle, aftl_count_map_handles(ftl));
 }
 
 /*
@@ -48,19 +49,20 @@ static inline u32 aftl_block_placement(const struct aftl *ftl, const struct aftl
 static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (likely(!block->handle) ||
-	    !(ftl->config.placement_isolation || aftl_block_has_map(ftl, block) ||
+	    !(ftl->config.placement_isolation || aftl_block_has_trans_pages(ftl, block) ||
 	      (ftl->geo.zones && block->bits)))
 		return 0;
 	return ftl->streams + block->handle - 1;
 }
 
 int __must_check aftl_handle_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_handle_alloc(struct aftl *ftl);
+bool aftl_handle_alloc_table(struct aftl *ftl);
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request);
-int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
-		      const struct aftl_program_request *need, struct aftl_placement *placement);
-void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement);
+void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
 
 #endif

@@ -115,8 +115,8 @@ struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl)
 	return create_policy(ftl, ftl->type);
 }
 
-struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
-					     const struct aftl_policy_type *type)
+struct aftl_policy *aftl_policy_instance_add_part(struct aftl_policy *whole,
+						  const struct aftl_policy_type *type)
 {
 	struct aftl_policy *last = whole;
 
@@ -145,8 +145,8 @@ struct word_position {
 	u32 count;
 };
 
-static bool find_word_in_array(const struct aftl_policy *policy, u32 i, u64 *index,
-			       struct word_position *at)
+static bool find_policy_array_word(const struct aftl_policy *policy, u32 i, u64 *index,
+				   struct word_position *at)
 {
 	const struct aftl_policy_array *array = &policy->type->arrays[i];
 	u64 numbers = policy->arrays[i] ? policy_array_length(policy, array) : 0;
@@ -170,12 +170,12 @@ static bool find_state_word(const struct aftl_policy *policy, u64 index, struct 
 
 	for (; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			if (find_word_in_array(policy, i, &index, at))
+			if (find_policy_array_word(policy, i, &index, at))
 				return true;
 	return false;
 }
 
-static u64 read_state_number(const struct word_position *at, u32 i)
+static u64 read_policy_state_number(const struct word_position *at, u32 i)
 {
 	switch (at->width) {
 	case 1:
@@ -189,7 +189,7 @@ static u64 read_state_number(const struct word_position *at, u32 i)
 	}
 }
 
-static void write_state_number(const struct word_position *at, u32 i, u64 value)
+static void write_policy_state_number(const struct word_position *at, u32 i, u64 value)
 {
 	switch (at->width) {
 	case 1:
@@ -215,7 +215,7 @@ bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 
 		return false;
 	*word = 0;
 	for (i = 0; i < at.count; i++)
-		*word |= read_state_number(&at, i) << (8 * at.width * i);
+		*word |= read_policy_state_number(&at, i) << (8 * at.width * i);
 	return true;
 }
 
@@ -227,7 +227,7 @@ void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 wor
 	if (!find_state_word(policy, index, &at))
 		return;
 	for (i = 0; i < at.count; i++)
-		write_state_number(&at, i, word >> (8 * at.width * i));
+		write_policy_state_number(&at, i, word >> (8 * at.width * i));
 }
 
 void aftl_policy_instance_restored(struct aftl_policy *policy)

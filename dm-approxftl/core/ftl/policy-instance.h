@@ -13,8 +13,8 @@ int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
 struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
 
 /* Add a policy as a part of another one: see aftl_policy_part(). */
-struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
-					     const struct aftl_policy_type *type);
+struct aftl_policy *aftl_policy_instance_add_part(struct aftl_policy *whole,
+						  const struct aftl_policy_type *type);
 void aftl_policy_instance_destroy(struct aftl_policy *policy);
 
 /* Get word @index of the state of the policy and its parts. Return: false past the end. */
@@ -35,7 +35,7 @@ static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
 	return 0;
 }
 
-static inline u32 aftl_stored_class(const struct aftl *ftl, u32 class)
+static inline u32 aftl_policy_stored_class(const struct aftl *ftl, u32 class)
 {
 	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
 }

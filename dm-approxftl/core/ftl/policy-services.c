@@ -11,7 +11,7 @@
 #include "core/ftl/superblock.h"
 #include "core/base/random.h"
 
-u32 aftl_lun_queued(const struct aftl_lun *lun)
+u32 aftl_count_queued_commands(const struct aftl_lun *lun)
 {
 	u32 queued = lun->reads.count;
 	u32 lane;
@@ -23,7 +23,7 @@ u32 aftl_lun_queued(const struct aftl_lun *lun)
 
 static bool lun_has_free_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return !aftl_gc_urgent(ftl, lun);
+	return !aftl_gc_is_urgent(ftl, lun);
 }
 
 static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
@@ -65,10 +65,10 @@ static bool lun_index_has_room(const struct aftl *ftl, u32 lun, u32 units)
 
 static bool lun_is_alive(const struct aftl *ftl, u32 lun)
 {
-	return !aftl_lun_dead(&ftl->luns[lun]);
+	return !aftl_lun_is_dead(&ftl->luns[lun]);
 }
 
-static u32 lun_pending_work(const struct aftl *ftl, u32 index)
+static u32 count_lun_pending_work(const struct aftl *ftl, u32 index)
 {
 	const struct aftl_lun *lun = &ftl->luns[index];
 
@@ -79,30 +79,30 @@ static u32 lun_pending_work(const struct aftl *ftl, u32 index)
 /*
  * Changes with each erase: the erased block becomes the last free block, with a higher erase count.
  */
-static u64 erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
+static u64 hash_lun_erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 last = lun->free_tail;
 
 	return last == AFTL_NIL ? last : (u64)last << 32 | ftl->media.blocks[last].erases;
 }
 
-static u64 history_seed(const struct aftl *ftl, const struct aftl_lun *lun)
+static u64 make_policy_random_seed(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return aftl_hash64_pair(ftl->seq, erase_history(ftl, lun));
+	return aftl_hash64_pair(ftl->seq, hash_lun_erase_history(ftl, lun));
 }
 
 static const struct aftl_policy_services services = {
-	.part = aftl_policy_instance_add,
+	.part = aftl_policy_instance_add_part,
 	.spare = lun_has_free_block,
 	.open = policy_open_block,
 	.close = policy_close_block,
 	.find = aftl_l2p_lookup,
 	.hours = aftl_hours,
-	.queued = aftl_lun_queued,
+	.queued = aftl_count_queued_commands,
 	.room = lun_index_has_room,
 	.works = lun_is_alive,
-	.work = lun_pending_work,
-	.command_seq = history_seed,
+	.work = count_lun_pending_work,
+	.command_seq = make_policy_random_seed,
 };
 
 void aftl_policy_services_init(struct aftl *ftl)

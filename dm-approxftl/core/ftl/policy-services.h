@@ -11,6 +11,6 @@ struct aftl_lun;
 void aftl_policy_services_init(struct aftl *ftl);
 
 /* Number of host commands that wait for @lun. */
-u32 aftl_lun_queued(const struct aftl_lun *lun);
+u32 aftl_count_queued_commands(const struct aftl_lun *lun);
 
 #endif

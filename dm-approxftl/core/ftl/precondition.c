@@ -17,20 +17,20 @@
 #include "core/base/random.h"
 #include "core/policy/ftl-policy.h"
 
-static bool untimed_reloc_program(struct aftl *ftl, struct aftl_lun *lun)
+static bool program_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
 	int units = aftl_reloc_commit(ftl, lun, &placement);
 
 	if (units > 0)
-		aftl_reloc_programmed(ftl, lun, &placement);
+		aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
 	return units >= 0;
 }
 
-static void untimed_foggy_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+static void pad_foggy_pass_untimed(struct aftl *ftl, struct aftl_lun *lun, bool moves)
 {
 	struct aftl_placement placement;
 
@@ -39,18 +39,18 @@ static void untimed_foggy_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves
 }
 
 /* Program the parity that is due in the die group of @lun. */
-static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
+static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		struct aftl_lun *parity_lun =
-			aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i);
+			aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i);
 
 		while (aftl_parity_next_program(ftl, parity_lun, &placement)) {
 			aftl_program_parity(ftl, parity_lun, &placement);
-			aftl_parity_programmed(ftl, parity_lun);
+			aftl_parity_program_done(ftl, parity_lun);
 		}
 	}
 }
@@ -58,50 +58,50 @@ static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
 /* Prefetch distance, in pages, of relocation reads and first writes. */
 #define PREFETCH_DISTANCE 8U
 
-static void untimed_reloc_read(struct aftl *ftl, struct aftl_lun *lun)
+static void read_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_reloc_page(ftl, lun);
+	u32 page = aftl_reloc_cursor_page(ftl, lun);
 
 	if (page + PREFETCH_DISTANCE < ftl->geo.pages)
 		aftl_prefetch_relocation(ftl, aftl_block_device_page(&ftl->media, lun->reloc.from,
 								     page) +
 						      PREFETCH_DISTANCE);
-	aftl_reloc_gather(ftl, lun);
+	aftl_reloc_gather_pages(ftl, lun);
 }
 
-static bool untimed_reloc(struct aftl *ftl, struct aftl_lun *lun)
+static bool step_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	for (;;) {
 		switch (aftl_reloc_next_step(ftl, lun, true)) {
 		case AFTL_STEP_NONE:
 			return false;
 		case AFTL_STEP_COPY:
-			untimed_reloc_read(ftl, lun);
-			if (!untimed_reloc_program(ftl, lun))
+			read_reloc_untimed(ftl, lun);
+			if (!program_reloc_untimed(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_READ:
-			untimed_reloc_read(ftl, lun);
+			read_reloc_untimed(ftl, lun);
 			break;
 		case AFTL_STEP_PROGRAM:
-			if (!untimed_reloc_program(ftl, lun))
+			if (!program_reloc_untimed(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_FINISH:
-			untimed_foggy_pad(ftl, lun, true);
+			pad_foggy_pass_untimed(ftl, lun, true);
 			break;
 		case AFTL_STEP_ERASE:
 			aftl_erase_begin(ftl, lun, lun->reloc.from);
-			aftl_reloc_erased(ftl, lun);
+			aftl_reloc_erase_done(ftl, lun);
 			return true;
 		}
 	}
 }
 
 /* Empty the victim in all members of the group, then erase it in all members. */
-static bool untimed_superblock_gc(struct aftl *ftl, const struct aftl_lun *lun)
+static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	const u32 *collected = &ftl->die_groups[group].collected;
 	u32 before = *collected;
 	u32 round;
@@ -109,16 +109,16 @@ static bool untimed_superblock_gc(struct aftl *ftl, const struct aftl_lun *lun)
 
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < ftl->geo.superblock_luns && *collected == before; i++)
-			untimed_reloc(ftl, aftl_die_group_lun(ftl, group, i));
-	untimed_parity(ftl, lun);
+			step_reloc_untimed(ftl, aftl_lun_of_die_group(ftl, group, i));
+	program_parity_untimed(ftl, lun);
 	return *collected != before;
 }
 
 static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (likely(!ftl->geo.superblock_luns))
-		return untimed_reloc(ftl, lun);
-	return untimed_superblock_gc(ftl, lun);
+		return step_reloc_untimed(ftl, lun);
+	return run_superblock_gc_untimed(ftl, lun);
 }
 
 /**
@@ -163,31 +163,32 @@ static int fill_store_recorded(struct aftl *ftl, struct filler *filler)
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
 		aftl_ftl_number_first_writes(ftl->policy, to_lpn(lpn),
 					     min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
-		ret = aftl_host_pause(ftl);
+		ret = aftl_host_yield(ftl);
 	}
 	return ret;
 }
 
 /* Relocation needs all L2P entries. Return: 1 if a block was collected, 0 or an error code. */
-static int fill_relocate(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
+static int fill_collect_block(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	int ret = fill_store_recorded(ftl, filler);
 
 	return ret ? ret : run_reloc_untimed(ftl, lun);
 }
 
-static int place_after_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+static int fill_place_after_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	for (;;) {
 		int ret = 1;
 
-		while (ret > 0 && aftl_gc_urgent(ftl, lun))
-			ret = fill_relocate(ftl, filler, lun);
+		while (ret > 0 && aftl_gc_is_urgent(ftl, lun))
+			ret = fill_collect_block(ftl, filler, lun);
 		if (ret >= 0 && !aftl_program_place(ftl, lun, need, placement))
 			return 0;
 		if (ret >= 0)
-			ret = fill_relocate(ftl, filler, lun);
+			ret = fill_collect_block(ftl, filler, lun);
 		if (ret <= 0)
 			return ret ? ret : -ENOSPC;
 	}
@@ -215,11 +216,11 @@ static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *fi
 
 	return run->left && run->class == filler->need.class &&
 	       run->stream == filler->need.stream &&
-	       filler->payload.count == ftl->program_units && !aftl_gc_urgent(ftl, lun);
+	       filler->payload.count == ftl->program_units && !aftl_gc_is_urgent(ftl, lun);
 }
 
 /* Followers and normal programs are allowed anywhere. */
-static bool is_plain_placement(const struct aftl_placement *placement)
+static bool is_single_page_placement(const struct aftl_placement *placement)
 {
 	return (placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_FOLLOWER) &&
 	       !placement->piggybacked && !placement->block->bits &&
@@ -236,7 +237,7 @@ static void start_fill_run(struct aftl *ftl, const struct filler *filler, struct
 	struct aftl_fill_run *run = &filler->runs[lun->index];
 
 	if (filler->asks_always || block->state != AFTL_BLOCK_OPEN ||
-	    !is_plain_placement(placement))
+	    !is_single_page_placement(placement))
 		return;
 	*run = (struct aftl_fill_run){
 		.block = block,
@@ -263,18 +264,18 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
-	int ret = place_after_gc(ftl, filler, lun, &need, &placement);
+	int ret = fill_place_after_gc(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
 	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
-	aftl_reloc_programmed(ftl, lun, &placement);
+	aftl_reloc_program_done(ftl, lun, &placement);
 	return 0;
 }
 
 /* Program the evictions of each LUN that has at least @least translation pages queued. */
-static int untimed_cmt_evictions(struct aftl *ftl, struct filler *filler, u32 least)
+static int program_cmt_evictions_untimed(struct aftl *ftl, struct filler *filler, u32 least)
 {
 	int ret = 0;
 	u32 i;
@@ -296,23 +297,23 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
 	filler->runs[lun->index].left = 0;
-	ret = place_after_gc(ftl, filler, lun, &filler->need, &placement);
+	ret = fill_place_after_gc(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
-	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
+	filler->payload.count = min(gathered, aftl_placement_capacity(ftl, &placement));
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
-	aftl_reloc_programmed(ftl, lun, &placement);
+	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_fine_pass_run_untimed(ftl, lun);
-	if (aftl_reloc_repeat_due(ftl, lun))
-		ret = fill_relocate(ftl, filler, lun);
+	if (aftl_is_repeat_due(ftl, lun))
+		ret = fill_collect_block(ftl, filler, lun);
 	else
 		start_fill_run(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
-		untimed_parity(ftl, lun);
+		program_parity_untimed(ftl, lun);
 	payload_drop_programmed(&filler->payload, gathered);
 	if (ret >= 0 && aftl_cmt_evictions_full(ftl))
-		return untimed_cmt_evictions(ftl, filler, ftl->program_units);
+		return program_cmt_evictions_untimed(ftl, filler, ftl->program_units);
 	return min(ret, 0);
 }
 
@@ -330,16 +331,16 @@ static int fill_program_next(struct aftl *ftl, struct filler *filler)
 	return 0;
 }
 
-static int fill_flush(struct aftl *ftl, struct filler *filler)
+static int fill_flush_gathered(struct aftl *ftl, struct filler *filler)
 {
 	int ret = 0;
 
 	while (!ret && filler->payload.count)
 		ret = fill_program_next(ftl, filler);
-	return ret ? ret : aftl_host_pause(ftl);
+	return ret ? ret : aftl_host_yield(ftl);
 }
 
-static void fill_gather(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
+static void fill_gather_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
 {
 	struct aftl_payload *payload = &filler->payload;
 	u32 i = payload->count++;
@@ -360,7 +361,7 @@ static void fill_init_payload(struct aftl_payload *payload)
 }
 
 /* One program must not contain two writes of a logical page, or valid counts would be wrong. */
-static bool already_gathered(const struct filler *filler, aftl_lpn_t lpn)
+static bool lpn_is_gathered(const struct filler *filler, aftl_lpn_t lpn)
 {
 	u32 i;
 
@@ -374,7 +375,7 @@ static u32 draw_class(struct aftl *ftl, struct filler *filler)
 {
 	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
 
-	return aftl_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+	return aftl_policy_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static int fill_add_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
@@ -386,18 +387,18 @@ static int fill_add_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn,
 	int ret = 0;
 
 	if (filler->need.class != class || filler->need.stream != stream ||
-	    already_gathered(filler, lpn))
-		ret = fill_flush(ftl, filler);
+	    lpn_is_gathered(filler, lpn))
+		ret = fill_flush_gathered(ftl, filler);
 	if (ret)
 		return ret;
 	filler->need.class = class;
 	filler->need.stream = stream;
-	fill_gather(ftl, filler, lpn);
-	return filler->payload.count == ftl->program_units ? fill_flush(ftl, filler) : 0;
+	fill_gather_lpn(ftl, filler, lpn);
+	return filler->payload.count == ftl->program_units ? fill_flush_gathered(ftl, filler) : 0;
 }
 
 /* A step that is coprime to @n visits every number below @n once. */
-static u32 coprime_step(u32 n, struct aftl_random *random)
+static u32 draw_coprime_step(u32 n, struct aftl_random *random)
 {
 	u32 step = (u32)aftl_random_below(random, n) | 1;
 	u32 a;
@@ -421,7 +422,7 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
  */
 #define ROUNDS_UNITS 16384U
 
-static bool luns_take_turns(const struct aftl *ftl)
+static bool lun_choice_rotates(const struct aftl *ftl)
 {
 	return ftl->allocation.rule.in_turn &&
 	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
@@ -437,16 +438,16 @@ static bool fill_has_one_class(const struct aftl *ftl)
 static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_class(ftl) && !ftl->ops->programmed &&
-	       luns_take_turns(ftl);
+	       lun_choice_rotates(ftl);
 }
 
 /* Programs of @lun that may follow the previous one without asking the policy. */
-static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler,
-			   const struct aftl_lun *lun)
+static u32 fill_count_steps_left(const struct aftl *ftl, const struct filler *filler,
+				 const struct aftl_lun *lun)
 {
 	u32 used = lun->valid + lun->in_flight;
 
-	if (aftl_gc_urgent(ftl, lun) || used > lun->max_valid)
+	if (aftl_gc_is_urgent(ftl, lun) || used > lun->max_valid)
 		return 0;
 	return min(filler->runs[lun->index].left, (lun->max_valid - used) / ftl->program_units);
 }
@@ -455,8 +456,8 @@ static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler,
  * Rounds possible with @units logical pages. They start at a multiple, where a fixed LUN rule is at
  * its first LUN and the L2P entries can be recorded.
  */
-static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
-			    const struct aftl_fill_order *order, u32 units)
+static u32 fill_count_rounds_left(const struct aftl *ftl, const struct filler *filler,
+				  const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
@@ -466,7 +467,7 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
-		rounds = min(rounds, fill_steps_left(ftl, filler, &ftl->luns[i]));
+		rounds = min(rounds, fill_count_steps_left(ftl, filler, &ftl->luns[i]));
 	return rounds;
 }
 
@@ -480,7 +481,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
 						ftl->allocation.turn;
-	u32 *ppns = aftl_fill_map_ppns(&filler->map, write);
+	u32 *ppns = aftl_fill_map_get_ppns(&filler->map, write);
 	u32 before = write / filler->round * ftl->program_units;
 	u32 units = rounds * filler->round;
 	u32 i;
@@ -495,10 +496,10 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 		for (k = 0; ppns && k < ftl->program_units; k++)
 			ppns[i * ftl->program_units + k] = from_ppn(first) + k - before;
 		aftl_program_fill_rounds(ftl, lun, run, order, rounds, !ppns);
-		aftl_fill_order_skip(&order, ftl->program_units);
+		aftl_fill_order_skip_writes(&order, ftl->program_units);
 	}
 	if (ppns)
-		aftl_fill_map_add(&filler->map, write, rounds, filler->need.class);
+		aftl_fill_map_add_rounds(&filler->map, write, rounds, filler->need.class);
 	if (filler->numbers.units)
 		aftl_ftl_count_first_writes(ftl->policy, units);
 	ftl->seq += units;
@@ -510,31 +511,31 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fill_order *order,
 			u32 *units)
 {
-	u32 rounds = fill_rounds_left(ftl, filler, order, *units);
+	u32 rounds = fill_count_rounds_left(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
 	order->seq = ftl->seq;
 	if (rounds) {
 		done = fill_run_rounds(ftl, filler, *order, order->units - *units, rounds);
-		ret = aftl_host_pause(ftl);
+		ret = aftl_host_yield(ftl);
 	} else {
 		aftl_prefetch_l2p_entry(ftl, aftl_fill_order_next(order, order->at, filler->ahead));
 		ret = fill_add_lpn(ftl, filler, to_lpn(order->at), draw_class(ftl, filler));
 	}
-	aftl_fill_order_skip(order, done);
+	aftl_fill_order_skip_writes(order, done);
 	*units -= done;
 	return ret;
 }
 
-static int fill_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
+static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
 	struct aftl_fill_order order = { .units = units, .step = 1 };
 	int ret = 0;
 
 	if (shuffled) {
-		order.step = coprime_step(units, &filler->random);
+		order.step = draw_coprime_step(units, &filler->random);
 		order.at = (u32)aftl_random_below(&filler->random, units);
 		if (filler->round)
 			aftl_fill_map_init(ftl, &filler->map, &order);
@@ -581,7 +582,7 @@ static u64 fill_overwrites(const struct aftl *ftl, u32 units)
 	return div64_u64(units * ftl->config.fill_overwrite, 10000);
 }
 
-static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 units)
+static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	u64 writes = fill_overwrites(ftl, units);
 	u64 write_ns = fill_write_ns(ftl);
@@ -603,24 +604,24 @@ static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 uni
 }
 
 /* No word line is between its passes at the start. */
-static void finish_fine_passes(struct aftl *ftl)
+static void fill_finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		while (ftl->luns[i].fine_pending_writes)
-			untimed_foggy_pad(ftl, &ftl->luns[i], false);
+			pad_foggy_pass_untimed(ftl, &ftl->luns[i], false);
 }
 
 /* Program all dirty translation pages. */
-static int finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
+static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 {
 	if (ftl->geo.trans_pages)
-		aftl_cmt_flush(ftl);
-	return untimed_cmt_evictions(ftl, filler, 1);
+		aftl_cmt_queue_dirty_pages(ftl);
+	return program_cmt_evictions_untimed(ftl, filler, 1);
 }
 
-int aftl_fill(struct aftl *ftl)
+int aftl_precondition(struct aftl *ftl)
 {
 	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
 	struct filler filler = { .random = { aftl_hash64(ftl->config.seed ^ 0xf111) } };
@@ -642,20 +643,20 @@ int aftl_fill(struct aftl *ftl)
 	/* The clock stands still, but blocks need ages, by which some selectors choose. */
 	ftl->fill_left_ns = fill_overwrites(ftl, units) * fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
-	ret = fill_every_lpn(ftl, &filler, units);
+	ret = fill_write_every_lpn(ftl, &filler, units);
 	if (!ret)
-		ret = fill_overwrite_units(ftl, &filler, units);
+		ret = fill_write_overwrites(ftl, &filler, units);
 	if (!ret)
-		ret = fill_flush(ftl, &filler);
+		ret = fill_flush_gathered(ftl, &filler);
 	if (!ret) {
-		finish_fine_passes(ftl);
-		ret = finish_cmt_evictions(ftl, &filler);
+		fill_finish_fine_passes(ftl);
+		ret = fill_finish_cmt_evictions(ftl, &filler);
 	}
 	aftl_fill_map_free(ftl, &filler.map);
 	aftl_memory_free(ftl, filler.runs);
 	ftl->filling = false;
 	ftl->fill_left_ns = 0;
-	ftl->allocation.turn = aftl_first_allocation_turn(&ftl->geo);
+	ftl->allocation.turn = aftl_first_allocation_position(&ftl->geo);
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;

@@ -36,9 +36,9 @@ static bool lun_has_block(const struct aftl *ftl, const struct aftl_lun *lun,
  * A policy may relocate pages within a host program, but not from blocks of handles, zones or
  * translation pages, and no precise data into approximate pages.
  */
-static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   const struct aftl_piggyback *carry)
+static bool may_piggyback_page(const struct aftl *ftl, const struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       const struct aftl_piggyback *carry)
 {
 	u16 attr;
 
@@ -50,7 +50,7 @@ static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
 	       (need->class == AFTL_PRECISE || aftl_page_class(attr) == AFTL_APPROX);
 }
 
-static bool carry_is_duplicate(const struct aftl_piggyback *carry, u32 i)
+static bool piggyback_is_duplicate(const struct aftl_piggyback *carry, u32 i)
 {
 	u32 j;
 
@@ -60,9 +60,9 @@ static bool carry_is_duplicate(const struct aftl_piggyback *carry, u32 i)
 	return false;
 }
 
-static bool carry_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     const struct aftl_placement *placement)
+static bool piggyback_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_placement *placement)
 {
 	u32 i;
 
@@ -72,14 +72,14 @@ static bool carry_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
 	    placement->pages > ftl->geo.program_pages)
 		return false;
 	for (i = 0; i < placement->piggybacked; i++)
-		if (!may_carry_page(ftl, lun, need, &placement->piggyback[i]) ||
-		    carry_is_duplicate(placement->piggyback, i))
+		if (!may_piggyback_page(ftl, lun, need, &placement->piggyback[i]) ||
+		    piggyback_is_duplicate(placement->piggyback, i))
 			return false;
 	return true;
 }
 
-static struct aftl_program_command program_command(const struct aftl_program_request *need,
-						   const struct aftl_placement *placement)
+static struct aftl_program_command make_program_command(const struct aftl_program_request *need,
+							const struct aftl_placement *placement)
 {
 	return (struct aftl_program_command){
 		.block = placement->block,
@@ -110,8 +110,8 @@ static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_
  * Return true if only the program order can forbid this program: neither neighbouring word lines
  * nor the previous content of the page matter.
  */
-static bool only_order_matters(const struct aftl_program_request *need,
-			       const struct aftl_placement *placement)
+static bool program_order_suffices(const struct aftl_program_request *need,
+				   const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 
@@ -122,15 +122,15 @@ static bool only_order_matters(const struct aftl_program_request *need,
 }
 
 /* Ask the chip model. The result of the program is stored in lun->outcome. */
-static bool chip_accepts(struct aftl *ftl, struct aftl_lun *lun,
-			 const struct aftl_program_request *need,
-			 const struct aftl_placement *placement)
+static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_placement *placement)
 {
-	struct aftl_program_command program = program_command(need, placement);
+	struct aftl_program_command program = make_program_command(need, placement);
 
 	if (placement->block->order == AFTL_ORDER_FOGGY_FINE &&
 	    (placement->mode != AFTL_MODE_FOGGY || placement->piggybacked ||
-	     !aftl_fine_pending_room(ftl, lun, placement->block)))
+	     !aftl_fine_pending_has_room(ftl, lun, placement->block)))
 		return false;
 	if (!aftl_chip_allows(&ftl->chip, &program))
 		return false;
@@ -145,17 +145,17 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
 	const struct aftl_block *block = placement->block;
 	struct aftl_program_command program;
 
-	if (!lun_has_block(ftl, lun, block) || !carry_is_allowed(ftl, lun, need, placement))
+	if (!lun_has_block(ftl, lun, block) || !piggyback_is_allowed(ftl, lun, need, placement))
 		return false;
 	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;
 	if (block->bits || !has_usual_latency(ftl, need, placement))
-		return chip_accepts(ftl, lun, need, placement);
+		return chip_accepts_program(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
-	if (likely(only_order_matters(need, placement)))
+	if (likely(program_order_suffices(need, placement)))
 		return aftl_order_allows(&ftl->media, block, placement->page, placement->pages);
-	program = program_command(need, placement);
+	program = make_program_command(need, placement);
 	return aftl_chip_allows(&ftl->chip, &program);
 }
 
@@ -163,9 +163,9 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
  * Place the data in the fallback block, in the program order with which it was opened. If it was
  * opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
  */
-static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun,
-			     const struct aftl_program_request *need,
-			     struct aftl_placement *placement)
+static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
+				   const struct aftl_program_request *need,
+				   struct aftl_placement *placement)
 {
 	struct aftl_program_command program;
 
@@ -182,7 +182,7 @@ static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun,
 	};
 	if (!aftl_order_allows(&ftl->media, lun->fallback, placement->page, placement->pages))
 		return -ENOSPC;
-	program = program_command(need, placement);
+	program = make_program_command(need, placement);
 	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
 	return 0;
 }
@@ -197,7 +197,7 @@ static bool policy_placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Translation pages never share a block with data, and wait for free blocks as host writes do. */
-static bool need_frees_blocks(const struct aftl_program_request *need)
+static bool program_frees_blocks(const struct aftl_program_request *need)
 {
 	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
 }
@@ -216,14 +216,14 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
-	if (ret && !lun->free_blocks && need_frees_blocks(need) &&
-	    (lun->fallback || aftl_fallback_take_open(ftl, lun)))
-		return place_in_fallback(ftl, lun, need, placement);
+	if (ret && !lun->free_blocks && program_frees_blocks(need) &&
+	    (lun->fallback || aftl_fallback_adopt_open_block(ftl, lun)))
+		return place_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_accepted(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
 	ftl->stats.counters.policy_bugs++;
-	return place_in_fallback(ftl, lun, need, placement);
+	return place_in_fallback_block(ftl, lun, need, placement);
 }
 
 /* Every chip accepts sequential programs in the normal mode. */
@@ -231,7 +231,7 @@ static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
 {
-	int ret = aftl_handle_place(ftl, lun, need, placement);
+	int ret = aftl_handle_place_program(ftl, lun, need, placement);
 
 	if (ret || likely(placement_accepted(ftl, lun, need, placement)))
 		return ret;
@@ -249,21 +249,21 @@ static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun
 	bool fold = need->cause == AFTL_CAUSE_FOLD;
 	struct aftl_program_request zone = *need;
 
-	if (fold && aftl_zone_fold_stream(ftl, need->lpn, &zone.stream))
+	if (fold && aftl_zone_find_fold_stream(ftl, need->lpn, &zone.stream))
 		return place_by_handle(ftl, lun, &zone, placement);
 	aftl_zone_fallback_block(ftl, lun, need->lpn, fold);
-	return place_in_fallback(ftl, lun, need, placement);
+	return place_in_fallback_block(ftl, lun, need, placement);
 }
 
 /* Time to read the pages that the policy relocates within the host program. */
-static u64 carry_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
+static u64 piggyback_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
 	u64 ns = 0;
 	u32 i;
 
 	for (i = 0; i < placement->piggybacked; i++)
-		ns += aftl_sense_valid(ftl, placement->piggyback[i].from,
-				       placement->piggyback[i].page, aftl_hour(ftl));
+		ns += aftl_sense_valid_data(ftl, placement->piggyback[i].from,
+					    placement->piggyback[i].page, aftl_device_hour(ftl));
 	return ns;
 }
 
@@ -274,13 +274,13 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 
 	ftl->placing_cause = need->cause;
 	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
-	    !aftl_stream_is_map(ftl, need->stream)) {
+	    !aftl_stream_is_trans_pages(ftl, need->stream)) {
 		ret = place_zone_relocation(ftl, lun, need, placement);
-	} else if (lun->below_reserve && need_frees_blocks(need)) {
-		ret = place_in_fallback(ftl, lun, need, placement);
+	} else if (lun->below_reserve && program_frees_blocks(need)) {
+		ret = place_in_fallback_block(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
 		   (ftl->geo.zones || !aftl_stream_handle(ftl, need->stream)) &&
-		   aftl_slc_cache_place(ftl, lun, need, placement) &&
+		   aftl_slc_cache_place_write(ftl, lun, need, placement) &&
 		   placement_accepted(ftl, lun, need, placement)) {
 		ret = 0;
 	} else if (aftl_stream_handle(ftl, need->stream)) {
@@ -289,12 +289,12 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		ret = place_by_policy(ftl, lun, need, placement);
 	}
 	if (!ret && placement->piggybacked)
-		lun->outcome.ns += carry_read_ns(ftl, placement);
+		lun->outcome.ns += piggyback_read_ns(ftl, placement);
 	return ret;
 }
 
 /* OOB metadata of a relocated page. Current errors are inherited, unless ECC corrects them. */
-static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
+static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	struct aftl_origin origin = { 0 };
@@ -305,7 +305,7 @@ static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 	origin = aftl_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
 	if (aftl_cell_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_hour(ftl));
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_hour(ftl));
 	if (aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, &errors))
 		ftl->stats.counters.moved_recovered_units++;
 	if (errors.lost) {
@@ -319,33 +319,33 @@ static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * aftl_payload_add_move() - add the content of a valid page to a program
+ * aftl_payload_add_relocation() - add the content of a valid page to a program
  */
-void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn)
+void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn)
 {
 	u32 i = payload->count++;
 
 	payload->lpn[i] = aftl_ppn_lpn(&ftl->media, ppn);
 	payload->from[i] = ppn;
-	payload->origin[i] = inherited_origin(ftl, ppn);
+	payload->origin[i] = get_inherited_origin(ftl, ppn);
 	payload->tag[i] = AFTL_NIL;
 	payload->stale[i] = false;
 }
 
-static void payload_add_carried_page(struct aftl *ftl, const struct aftl_piggyback *carry,
-				     struct aftl_payload *payload)
+static void payload_add_piggyback_page(struct aftl *ftl, const struct aftl_piggyback *carry,
+				       struct aftl_payload *payload)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, carry->from, carry->page));
 	u32 end = slot + ftl->geo.page_units;
 
 	for (; slot < end; slot++)
 		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
-			aftl_payload_add_move(ftl, payload, to_ppn(slot));
+			aftl_payload_add_relocation(ftl, payload, to_ppn(slot));
 	ftl->stats.counters.carried_reads++;
 }
 
-void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
-			      struct aftl_payload *payload)
+void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *placement,
+				struct aftl_payload *payload)
 {
 	u32 i;
 
@@ -353,13 +353,13 @@ void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *pla
 	payload->promoted = 0;
 	payload->dropped = 0;
 	for (i = 0; i < placement->piggybacked; i++)
-		payload_add_carried_page(ftl, &placement->piggyback[i], payload);
+		payload_add_piggyback_page(ftl, &placement->piggyback[i], payload);
 	payload->piggybacked = payload->count;
 }
 
 static u32 hours_since_open(struct aftl *ftl, const struct aftl_block *block)
 {
-	u64 hours = aftl_hour(ftl) - block->first_hour;
+	u64 hours = aftl_device_hour(ftl) - block->first_hour;
 
 	return min_t(u64, hours, 0xffff);
 }
@@ -383,7 +383,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
 	}
 	for (page = 0; page < placement->pages; page++) {
 		*aftl_page_attr_at(&ftl->media, first + page) = attr;
-		aftl_oob_set_hours(ftl, block, placement->page + page, hours);
+		aftl_oob_set_page_hours(ftl, block, placement->page + page, hours);
 	}
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
@@ -434,7 +434,7 @@ static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct 
 	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
 
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_block_placement(ftl, from)].reallocated_units++;
+		ftl->stats.handles[aftl_block_host_handle(ftl, from)].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
@@ -457,9 +457,9 @@ static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
 	else if (!payload->stale[i])
 		aftl_l2p_update(ftl, lun, block, lpn, ppn, level);
 	if (ftl->geo.trans_pages && !payload->stale[i])
-		aftl_cmt_mark_dirty(ftl, lpn);
+		aftl_cmt_mark_entry_dirty(ftl, lpn);
 	if (lost)
-		aftl_l2p_mark_lost(ftl, ppn);
+		aftl_l2p_mark_ppn_lost(ftl, ppn);
 }
 
 /* Tell the host that pages are complete. */
@@ -477,7 +477,7 @@ static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun,
 				  const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
-	u32 end = first + aftl_placement_units(ftl, placement);
+	u32 end = first + aftl_placement_capacity(ftl, placement);
 	u32 i;
 
 	for (i = 0; i < payload->count; i++)
@@ -487,9 +487,9 @@ static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun,
 	notify_host_programmed(ftl, first, end);
 }
 
-static void account_array_program(struct aftl *ftl, const struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_placement *placement)
+static void account_program_work(struct aftl *ftl, const struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 const struct aftl_placement *placement)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = lun->outcome.ns;
@@ -502,9 +502,9 @@ static void account_array_program(struct aftl *ftl, const struct aftl_lun *lun,
 	ftl->stats.mode_pages[placement->mode] += placement->pages;
 }
 
-static void account_program(struct aftl *ftl, const struct aftl_program_request *need,
-			    const struct aftl_placement *placement,
-			    const struct aftl_payload *payload)
+static void count_program(struct aftl *ftl, const struct aftl_program_request *need,
+			  const struct aftl_placement *placement,
+			  const struct aftl_payload *payload)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	bool moved = need->cause != AFTL_CAUSE_HOST;
@@ -515,14 +515,14 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 		count - payload->promoted - payload->piggybacked;
 	counters->programmed_rewrite_units += payload->piggybacked;
 	counters->programmed_promotion_units += payload->promoted;
-	counters->padded_units += aftl_placement_units(ftl, placement) - count;
+	counters->padded_units += aftl_placement_capacity(ftl, placement) - count;
 	if (!moved)
 		counters->host_program_pages += placement->pages;
 	if (placement->mode == AFTL_MODE_SLC)
 		counters->cached_host_units += count - payload->piggybacked;
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_block_placement(ftl, placement->block)].media_units +=
-			aftl_placement_units(ftl, placement);
+		ftl->stats.handles[aftl_block_host_handle(ftl, placement->block)].media_units +=
+			aftl_placement_capacity(ftl, placement);
 		stream = min(stream, AFTL_STREAMS - 1U);
 	}
 	ftl->stats.stream_units[moved][stream] += count - payload->piggybacked;
@@ -546,7 +546,7 @@ static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lu
 					   const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
-	u32 end = first + aftl_placement_units(ftl, placement);
+	u32 end = first + aftl_placement_capacity(ftl, placement);
 	u32 i;
 
 	for (i = first; i < end; i++)
@@ -555,7 +555,7 @@ static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lu
 	if (need->cause == AFTL_CAUSE_PARITY)
 		ftl->stats.counters.programmed_parity_units += end - first;
 	else
-		aftl_fine_pending_begin(ftl, lun, need, placement, payload);
+		aftl_fine_pending_add_word_line(ftl, lun, need, placement, payload);
 }
 
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
@@ -564,17 +564,17 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 {
 	struct aftl_block *block = placement->block;
 
-	account_array_program(ftl, lun, need, placement);
+	account_program_work(ftl, lun, need, placement);
 	program_mark_pages(ftl, lun, need, placement);
 	if (placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY) {
 		program_without_units(ftl, lun, need, placement, payload);
 		return;
 	}
-	account_program(ftl, need, placement, payload);
+	count_program(ftl, need, placement, payload);
 	program_store_payload(ftl, lun, need, placement, payload);
 	if (!block_is_finished(ftl, lun, block)) {
 		if (ftl->geo.superblock_luns)
-			aftl_parity_queue_due(ftl, block);
+			aftl_parity_queue_if_due(ftl, block);
 		return;
 	}
 	aftl_forget_core_block(lun, block);
@@ -602,7 +602,7 @@ static void fill_advance_block(struct aftl *ftl, struct aftl_fill_run *run, u32 
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
-		aftl_oob_set_hours(ftl, block, run->page + i, hours);
+		aftl_oob_set_page_hours(ftl, block, run->page + i, hours);
 	if (run->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;
@@ -689,8 +689,8 @@ static __always_inline void store_first_writes(struct aftl_media media, struct f
 }
 
 /* Map the logical pages of first writes; @units are those of a program. */
-static __always_inline void map_first_writes(struct aftl_chunks l2p, struct first_writes new,
-					     u32 entry, u32 units)
+static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct first_writes new,
+						 u32 entry, u32 units)
 {
 	for (; new.page < new.end; new.page += new.program_pages) {
 		u32 end = entry + units;
@@ -734,8 +734,8 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aft
 	else
 		store_first_writes(ftl->media, new, ftl->geo.page_units, new.program_pages);
 	if (map)
-		map_first_writes(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
-				 ftl->program_units);
+		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
+				     ftl->program_units);
 	fill_advance_block(ftl, run, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
@@ -755,7 +755,7 @@ static bool block_is_worn_out(const struct aftl *ftl, const struct aftl_block *b
 	return ftl->config.endurance && block->wear >= ftl->config.endurance * AFTL_FULL_WEAR;
 }
 
-static void account_erase(struct aftl *ftl, const struct aftl_erase_result *erased)
+static void count_block_erase(struct aftl *ftl, const struct aftl_erase_result *erased)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -769,15 +769,15 @@ static void account_erase(struct aftl *ftl, const struct aftl_erase_result *eras
 
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	account_erase(ftl, &lun->erased);
+	count_block_erase(ftl, &lun->erased);
 	if (ftl->handles)
-		ftl->stats.handles[aftl_block_placement(ftl, block)].erased_units +=
+		ftl->stats.handles[aftl_block_host_handle(ftl, block)].erased_units +=
 			ftl->geo.block_ppns;
 	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
 	if (block->listed)
 		aftl_victim_list_remove(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
-	aftl_reset_erased_block(ftl, block);
+	aftl_oob_reset_erased_block(ftl, block);
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_ppn(&ftl->media, block, 0),
 				ftl->geo.block_ppns);

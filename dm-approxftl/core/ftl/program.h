@@ -67,11 +67,11 @@ void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aft
 			      struct aftl_fill_order order, u32 rounds, bool map);
 
 /* Add the content of a valid page to a payload. */
-void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
+void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
 /* Start the payload of a host program with the pages that the policy relocates in it. */
-void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
-			      struct aftl_payload *payload);
+void aftl_payload_add_piggyback(struct aftl *ftl, const struct aftl_placement *placement,
+				struct aftl_payload *payload);
 
 /* Commit a program of parity, which maps no logical page. */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,

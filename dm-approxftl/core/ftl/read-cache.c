@@ -47,22 +47,22 @@ bool aftl_read_cache_alloc(struct aftl *ftl)
 	return true;
 }
 
-static u32 *read_cache_chain(const struct aftl *ftl, aftl_lpn_t lpn)
+static u32 *read_cache_hash_chain(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return &ftl->read_cache.chains[aftl_hash64(from_lpn(lpn)) & ftl->read_cache.mask];
 }
 
 /* Index of the entry of @lpn, or AFTL_NIL. */
-static u32 read_cache_index(const struct aftl *ftl, aftl_lpn_t lpn)
+static u32 read_cache_find_index(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 number = *read_cache_chain(ftl, lpn);
+	u32 number = *read_cache_hash_chain(ftl, lpn);
 
 	while (number != AFTL_NIL && ftl->read_cache.all[number].lpn != lpn)
 		number = ftl->read_cache.all[number].next;
 	return number;
 }
 
-static u16 ppn_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
+static u16 get_ppn_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_ppn_attr(&ftl->media, ppn);
 }
@@ -75,7 +75,7 @@ static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read
 	return aftl_l2p_lookup(ftl, entry->lpn, &ppn) && ppn == entry->ppn &&
 	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
 	       aftl_block_of_ppn(&ftl->media, ppn)->erases == entry->erases &&
-	       aftl_page_reprograms(ppn_page_attr(ftl, ppn)) == entry->again;
+	       aftl_page_reprograms(get_ppn_page_attr(ftl, ppn)) == entry->again;
 }
 
 /*
@@ -83,7 +83,7 @@ static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read
  */
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 number = ftl->read_cache.count ? read_cache_index(ftl, lpn) : AFTL_NIL;
+	u32 number = ftl->read_cache.count ? read_cache_find_index(ftl, lpn) : AFTL_NIL;
 
 	if (number == AFTL_NIL || !read_cache_is_current(ftl, &ftl->read_cache.all[number]))
 		return NULL;
@@ -100,15 +100,15 @@ static u32 *read_cache_older_link(struct aftl_read_cache *cache, u32 number)
 	return number == AFTL_NIL ? &cache->youngest : &cache->all[number].older;
 }
 
-static void read_cache_unlink(struct aftl_read_cache *cache,
-			      const struct aftl_read_cache_entry *entry)
+static void read_cache_remove_from_lru(struct aftl_read_cache *cache,
+				       const struct aftl_read_cache_entry *entry)
 {
 	*read_cache_younger_link(cache, entry->older) = entry->younger;
 	*read_cache_older_link(cache, entry->younger) = entry->older;
 }
 
-static void read_cache_link_youngest(struct aftl_read_cache *cache,
-				     struct aftl_read_cache_entry *entry)
+static void read_cache_add_to_lru(struct aftl_read_cache *cache,
+				  struct aftl_read_cache_entry *entry)
 {
 	u32 number = (u32)(entry - cache->all);
 
@@ -119,12 +119,12 @@ static void read_cache_link_youngest(struct aftl_read_cache *cache,
 }
 
 /*
- * aftl_read_cache_touch() - make an entry the most recently used one
+ * aftl_read_cache_mark_used() - make an entry the most recently used one
  */
-void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *entry)
+void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *entry)
 {
-	read_cache_unlink(&ftl->read_cache, entry);
-	read_cache_link_youngest(&ftl->read_cache, entry);
+	read_cache_remove_from_lru(&ftl->read_cache, entry);
+	read_cache_add_to_lru(&ftl->read_cache, entry);
 }
 
 static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
@@ -133,10 +133,10 @@ static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache
 		ftl->stats.counters.read_ahead_vain_units++;
 }
 
-static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
+static void read_cache_remove_from_hash(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
 {
 	u32 number = (u32)(entry - ftl->read_cache.all);
-	u32 *link = read_cache_chain(ftl, entry->lpn);
+	u32 *link = read_cache_hash_chain(ftl, entry->lpn);
 
 	while (*link != number)
 		link = &ftl->read_cache.all[*link].next;
@@ -144,7 +144,7 @@ static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_en
 }
 
 /* Return an unused entry, or evict the least recently used one. */
-static struct aftl_read_cache_entry *read_cache_evict(struct aftl *ftl)
+static struct aftl_read_cache_entry *read_cache_take_entry(struct aftl *ftl)
 {
 	struct aftl_read_cache *cache = &ftl->read_cache;
 	struct aftl_read_cache_entry *entry;
@@ -152,28 +152,28 @@ static struct aftl_read_cache_entry *read_cache_evict(struct aftl *ftl)
 	if (cache->used < cache->count)
 		return &cache->all[cache->used++];
 	entry = &cache->all[cache->oldest];
-	read_cache_unlink(cache, entry);
-	read_cache_unchain(ftl, entry);
+	read_cache_remove_from_lru(cache, entry);
+	read_cache_remove_from_hash(ftl, entry);
 	count_unused_prefetch(ftl, entry);
 	return entry;
 }
 
 static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 number = read_cache_index(ftl, lpn);
+	u32 number = read_cache_find_index(ftl, lpn);
 	struct aftl_read_cache_entry *entry;
 
 	if (number != AFTL_NIL) {
 		entry = &ftl->read_cache.all[number];
 		count_unused_prefetch(ftl, entry);
-		aftl_read_cache_touch(ftl, entry);
+		aftl_read_cache_mark_used(ftl, entry);
 		return entry;
 	}
-	entry = read_cache_evict(ftl);
+	entry = read_cache_take_entry(ftl);
 	entry->lpn = lpn;
-	entry->next = *read_cache_chain(ftl, lpn);
-	*read_cache_chain(ftl, lpn) = (u32)(entry - ftl->read_cache.all);
-	read_cache_link_youngest(&ftl->read_cache, entry);
+	entry->next = *read_cache_hash_chain(ftl, lpn);
+	*read_cache_hash_chain(ftl, lpn) = (u32)(entry - ftl->read_cache.all);
+	read_cache_add_to_lru(&ftl->read_cache, entry);
 	return entry;
 }
 
@@ -188,7 +188,7 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
 
 	entry->ppn = ppn;
 	entry->erases = aftl_block_of_ppn(&ftl->media, ppn)->erases;
-	entry->again = aftl_page_reprograms(ppn_page_attr(ftl, ppn));
+	entry->again = aftl_page_reprograms(get_ppn_page_attr(ftl, ppn));
 	entry->flags = 0;
 	return entry;
 }

@@ -19,7 +19,7 @@
 #define EMPTY_PAGES 16
 
 /* Age in hours at which a page is relocated; 0: never. */
-static u32 page_retention_hours(const struct aftl *ftl, u16 attr)
+static u32 page_retention_limit_hours(const struct aftl *ftl, u16 attr)
 {
 	u32 class = aftl_page_class(attr);
 
@@ -42,7 +42,7 @@ bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *bloc
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
 		return false;
-	limit = page_retention_hours(ftl, attr);
+	limit = page_retention_limit_hours(ftl, attr);
 	return limit && aftl_hours(ftl) >=
 	       (u64)block->first_hour + aftl_page_hours_since(&ftl->media, block, page) + limit;
 }
@@ -71,7 +71,7 @@ static struct aftl_block *refresh_next_block(struct aftl *ftl, const struct aftl
 static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->refresh_block < ftl->geo.blocks_per_lun && !lun->refresh_due &&
-	       !aftl_lun_dead(lun);
+	       !aftl_lun_is_dead(lun);
 }
 
 /* Next LUN to scan; NULL if all are complete or wait until a found block is taken. */
@@ -88,7 +88,7 @@ static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 	return NULL;
 }
 
-static void refresh_set_timer(struct aftl *ftl)
+static void refresh_set_slice_timer(struct aftl *ftl)
 {
 	u64 slice_ns = refresh_next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
 
@@ -97,21 +97,21 @@ static void refresh_set_timer(struct aftl *ftl)
 }
 
 /**
- * aftl_refresh_set_clock() - set the event of the next day after a change of age or limits
+ * aftl_refresh_set_daily_event() - set the event of the next day after a change of age or limits
  * @ftl: device
  */
-void aftl_refresh_set_clock(struct aftl *ftl)
+void aftl_refresh_set_daily_event(struct aftl *ftl)
 {
 	u64 into_day = (ftl->age_ns + ftl->now_ns) % AFTL_DAY_NS;
 	bool counts = ftl->config.refresh || ftl->type->retention_hours;
 
 	ftl->refresh.next_day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
-	refresh_set_timer(ftl);
+	refresh_set_slice_timer(ftl);
 }
 
 /**
  * aftl_refresh_restart_scan() - start a new scan of all blocks
- * @ftl: device; the caller calls aftl_refresh_set_clock() afterwards
+ * @ftl: device; the caller calls aftl_refresh_set_daily_event() afterwards
  */
 void aftl_refresh_restart_scan(struct aftl *ftl)
 {
@@ -123,7 +123,7 @@ void aftl_refresh_restart_scan(struct aftl *ftl)
 	}
 }
 
-static void refresh_scan_slice(struct aftl *ftl, struct aftl_lun *lun)
+static void refresh_scan_next_blocks(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 pages = 0;
 
@@ -151,14 +151,14 @@ void aftl_refresh_scan_event(struct aftl *ftl)
 
 	if (lun) {
 		ftl->refresh.lun = (lun->index + 1) % ftl->geo.luns;
-		refresh_scan_slice(ftl, lun);
+		refresh_scan_next_blocks(ftl, lun);
 	}
 	if (ftl->now_ns < ftl->refresh.next_day_ns) {
-		refresh_set_timer(ftl);
+		refresh_set_slice_timer(ftl);
 		return;
 	}
 	aftl_refresh_restart_scan(ftl);
-	aftl_refresh_set_clock(ftl);
+	aftl_refresh_set_daily_event(ftl);
 }
 
 /**

@@ -9,7 +9,7 @@ struct aftl;
 struct aftl_block;
 struct aftl_lun;
 
-void aftl_refresh_set_clock(struct aftl *ftl);
+void aftl_refresh_set_daily_event(struct aftl *ftl);
 void aftl_refresh_restart_scan(struct aftl *ftl);
 void aftl_refresh_scan_event(struct aftl *ftl);
 void aftl_refresh_suspend(struct aftl *ftl);

@@ -28,8 +28,8 @@
 #include "core/ftl/wear-level.h"
 #include "core/ftl/write-buffer.h"
 
-static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
-			struct aftl_block *from)
+static void reloc_begin_task(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
+			     struct aftl_block *from)
 {
 	lun->reloc.kind = kind;
 	lun->reloc.cause = cause;
@@ -44,19 +44,19 @@ static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 ca
 }
 
 /* Relocate all valid pages of @block; erase it afterwards if it is closed. */
-static void reloc_begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-			      struct aftl_block *block)
+static void reloc_begin_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+				       struct aftl_block *block)
 {
-	reloc_begin(ftl, lun, AFTL_RELOC_EMPTY, cause, block);
+	reloc_begin_task(ftl, lun, AFTL_RELOC_EMPTY, cause, block);
 	lun->reloc.erase = block->state == AFTL_BLOCK_CLOSED;
-	aftl_gc_pace_begin(ftl, lun);
+	aftl_gc_pace_init_victim(ftl, lun);
 	if (block->listed && likely(!ftl->geo.superblock_luns))
 		aftl_victim_list_remove(ftl, lun, block);
 }
 
 static struct aftl_die_group *reloc_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return &ftl->die_groups[aftl_die_group_of(ftl, lun)];
+	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
 }
 
 static bool superblock_gc_active(const struct aftl *ftl, const struct aftl_lun *lun)
@@ -66,7 +66,7 @@ static bool superblock_gc_active(const struct aftl *ftl, const struct aftl_lun *
 
 static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	reloc_begin(ftl, lun, AFTL_RELOC_REBUILD, AFTL_CAUSE_REBUILD, block);
+	reloc_begin_task(ftl, lun, AFTL_RELOC_REBUILD, AFTL_CAUSE_REBUILD, block);
 	lun->reloc.erase = true;
 }
 
@@ -76,7 +76,7 @@ static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i));
+		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i));
 }
 
 /* The last free blocks are reserved for relocations that free others. */
@@ -85,7 +85,7 @@ static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *l
 	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
 }
 
-static bool pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
+static bool reloc_pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 {
 	struct aftl_block *block;
 
@@ -103,25 +103,25 @@ static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
 
 	if (block) {
-		reloc_begin_empty(ftl, lun, reloc_die_group(ftl, lun)->cause, block);
+		reloc_begin_emptying_block(ftl, lun, reloc_die_group(ftl, lun)->cause, block);
 		lun->reloc.erase = true;
 		return true;
 	}
-	return pick_rebuild(ftl, lun, false);
+	return reloc_pick_rebuild(ftl, lun, false);
 }
 
 /* Empty a closed block, or the superblock that it belongs to. */
-static bool reloc_start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-			      struct aftl_block *block)
+static bool reloc_start_emptying_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+				       struct aftl_block *block)
 {
 	if (likely(!ftl->geo.superblock_luns)) {
-		reloc_begin_empty(ftl, lun, cause, block);
+		reloc_begin_emptying_block(ftl, lun, cause, block);
 		return true;
 	}
 	return aftl_superblock_gc_start_block(ftl, block, cause) && pick_superblock_share(ftl, lun);
 }
 
-static struct aftl_repeat pop_repeat(struct aftl_lun *lun)
+static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
 {
 	struct aftl_repeat first = lun->repeats[0];
 
@@ -130,14 +130,14 @@ static struct aftl_repeat pop_repeat(struct aftl_lun *lun)
 	return first;
 }
 
-static bool pick_repeat(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_repeat(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (aftl_repeat_allowed(ftl, lun)) {
-		struct aftl_repeat redo = pop_repeat(lun);
+	while (aftl_may_repeat_program(ftl, lun)) {
+		struct aftl_repeat redo = reloc_pop_repeat(lun);
 
 		if (redo.block->erases != redo.erases)
 			continue;
-		reloc_begin(ftl, lun, AFTL_RELOC_REPEAT, AFTL_CAUSE_REWRITE, redo.block);
+		reloc_begin_task(ftl, lun, AFTL_RELOC_REPEAT, AFTL_CAUSE_REWRITE, redo.block);
 		lun->reloc.begin = redo.begin;
 		lun->reloc.cursor = redo.begin;
 		lun->reloc.end = redo.end;
@@ -151,7 +151,7 @@ static struct aftl_block *reloc_lun_block(struct aftl *ftl, const struct aftl_lu
 	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + i];
 }
 
-static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_failing_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
 
@@ -162,15 +162,15 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block->failing && (block->state == AFTL_BLOCK_CLOSED || block->parity) &&
 		    !((lun->out_of_blocks || lun->below_reserve) && block->valid) &&
-		    reloc_start_empty(ftl, lun, AFTL_CAUSE_RETIRE, block))
+		    reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_RETIRE, block))
 			return true;
 	}
 	return false;
 }
 
-static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static bool reloc_start_slc_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_FOLD, block))
+	if (!block || !reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_FOLD, block))
 		return false;
 	ftl->stats.counters.fold_blocks +=
 		max((u32)ftl->geo.superblock_luns, 1U) - (u32)ftl->config.rain;
@@ -179,7 +179,7 @@ static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 
 static void reloc_begin_gc(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *victim)
 {
-	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
+	reloc_begin_emptying_block(ftl, lun, AFTL_CAUSE_GC, victim);
 	ftl->stats.counters.gc_blocks++;
 	ftl->stats.counters.gc_valid_units += victim->valid;
 	ftl->stats.counters.gc_empty_blocks += !victim->valid;
@@ -194,7 +194,7 @@ static struct aftl_block *select_map_victim(struct aftl *ftl, const struct aftl_
 	for (valid = lun->min_valid; valid <= ftl->gc_max_valid; valid++)
 		for (index = lun->victims[valid]; index != AFTL_NIL;
 		     index = ftl->media.blocks[index].next)
-			if (aftl_block_has_map(ftl, &ftl->media.blocks[index]))
+			if (aftl_block_has_trans_pages(ftl, &ftl->media.blocks[index]))
 				return &ftl->media.blocks[index];
 	return NULL;
 }
@@ -203,16 +203,16 @@ static struct aftl_block *select_map_victim(struct aftl *ftl, const struct aftl_
  * With zones there is no GC of data: the blocks of a reset zone are erased. The SLC cache is folded
  * and translation pages are collected when free blocks run out.
  */
-static bool pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
 
-	aftl_set_collect(ftl, lun, 0);
+	aftl_set_forced_gc_blocks(ftl, lun, 0);
 	if (block && !block->valid) {
-		reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
+		reloc_begin_emptying_block(ftl, lun, AFTL_CAUSE_GC, block);
 		return true;
 	}
-	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent)))
+	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent)))
 		return true;
 	if (!urgent || lun->out_of_blocks || !ftl->geo.trans_pages)
 		return false;
@@ -223,61 +223,61 @@ static bool pick_zoned_block(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 }
 
 /* Return true if only a free block is missing to rebuild the data of a dead LUN. */
-static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
+static bool reloc_lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->geo.superblock_luns && !lun_has_spare_block(ftl, lun) &&
 	       !lun->out_of_blocks && !lun->below_reserve &&
 	       aftl_superblock_gc_rebuild_block(ftl, lun, true);
 }
 
-static bool pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
+static bool reloc_pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	if (!aftl_superblock_gc_start(ftl, lun, AFTL_CAUSE_GC, limit)) {
-		aftl_set_collect(ftl, lun, 0);
+		aftl_set_forced_gc_blocks(ftl, lun, 0);
 		return false;
 	}
-	aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	return pick_superblock_share(ftl, lun);
 }
 
 /* Start GC of a victim with at most @limit valid pages in each block. */
-static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
+static bool reloc_start_gc_of_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	struct aftl_block *victim;
 
 	if (ftl->geo.superblock_luns)
-		return pick_superblock_victim(ftl, lun, limit);
+		return reloc_pick_superblock_victim(ftl, lun, limit);
 	victim = aftl_gc_select_victim(ftl, lun, limit);
 	if (!victim) {
-		aftl_set_collect(ftl, lun, 0);
+		aftl_set_forced_gc_blocks(ftl, lun, 0);
 		return false;
 	}
-	aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+	aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	reloc_begin_gc(ftl, lun, victim);
 	return true;
 }
 
-static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_gc_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
 
 	if (ftl->geo.zones)
-		return pick_zoned_block(ftl, lun, urgent);
-	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
-		aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
+		return reloc_pick_zoned_block(ftl, lun, urgent);
+	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
+		aftl_set_forced_gc_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
 	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc &&
-	    !lacks_rebuild_block(ftl, lun))
+	    !reloc_lacks_rebuild_block(ftl, lun))
 		return false;
-	return reloc_start_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
+	return reloc_start_gc_of_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
 }
 
-static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_wear_select_cold(ftl, lun);
 
-	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
+	if (!block || !reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
 	lun->wear.due = 0;
 	ftl->stats.counters.wear_blocks++;
@@ -295,23 +295,23 @@ bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (superblock_gc_active(ftl, lun))
 		return pick_superblock_share(ftl, lun);
-	return pick_failing(ftl, lun) || pick_wear_levelling(ftl, lun) ||
-	       reloc_start_victim(ftl, lun, ftl->gc_max_valid);
+	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
+	       reloc_start_gc_of_victim(ftl, lun, ftl->gc_max_valid);
 }
 
-static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_refresh_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_refresh_take_block(ftl, lun);
 
 	if (!block)
 		return false;
-	reloc_begin(ftl, lun, AFTL_RELOC_REFRESH, AFTL_CAUSE_REFRESH, block);
+	reloc_begin_task(ftl, lun, AFTL_RELOC_REFRESH, AFTL_CAUSE_REFRESH, block);
 	ftl->stats.counters.refresh_blocks++;
 	return true;
 }
 
 /* Relocate the data of a block that has reached the read-disturb limit. */
-static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_disturbed_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->disturbed;
 
@@ -320,42 +320,43 @@ static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
 	lun->disturbed = NULL;
 	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->max_block_reads)
 		return false;
-	if (!reloc_start_empty(ftl, lun, AFTL_CAUSE_REFRESH, block))
+	if (!reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_REFRESH, block))
 		return false;
 	ftl->stats.counters.disturbed_blocks++;
 	return true;
 }
 
-static bool pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
-	if (pick_failing(ftl, lun))
+	if (reloc_pick_failing_block(ftl, lun))
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
-		return pick_gc(ftl, lun, urgent);
-	return pick_repeat(ftl, lun) || pick_wear_levelling(ftl, lun) ||
-	       pick_gc(ftl, lun, urgent) ||
-	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
+		return reloc_pick_gc_victim(ftl, lun, urgent);
+	return reloc_pick_repeat(ftl, lun) || reloc_pick_wear_levelling(ftl, lun) ||
+	       reloc_pick_gc_victim(ftl, lun, urgent) ||
+	       (!urgent &&
+		(reloc_pick_disturbed_block(ftl, lun) || reloc_pick_refresh_block(ftl, lun)));
 }
 
 /* Superblock GC goes first, then the LUN's own tasks, then the rebuild of data of a dead LUN. */
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_active(ftl, lun))
-		return pick_superblock_share(ftl, lun) || pick_repeat(ftl, lun);
-	return pick_lun_task(ftl, lun, urgent) ||
+		return pick_superblock_share(ftl, lun) || reloc_pick_repeat(ftl, lun);
+	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
-		pick_rebuild(ftl, lun, true));
+		reloc_pick_rebuild(ftl, lun, true));
 }
 
-static bool pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool reloc_pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (ftl->geo.superblock_luns)
 		return pick_group_task(ftl, lun, urgent);
-	return pick_lun_task(ftl, lun, urgent);
+	return reloc_pick_lun_task(ftl, lun, urgent);
 }
 
 /* Move the cursor to the next valid page. Return: false if there is none. */
-static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *reloc)
+static bool reloc_seek_valid_page(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 first = aftl_block_index(&ftl->media, reloc->from) * ftl->geo.block_ppns;
 	u32 slot = first + reloc->cursor;
@@ -372,7 +373,7 @@ static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *reloc)
 	return slot < end;
 }
 
-u32 aftl_reloc_page(const struct aftl *ftl, const struct aftl_lun *lun)
+u32 aftl_reloc_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.cursor / ftl->geo.page_units;
 }
@@ -382,7 +383,7 @@ u32 aftl_reloc_page(const struct aftl *ftl, const struct aftl_lun *lun)
  * declares. If a policy mixes streams in a pass or leaves valid pages behind, it is not asked any
  * more: all valid pages are relocated as one stream.
  */
-static void stop_asking_policy(struct aftl *ftl)
+static void reloc_stop_asking_policy(struct aftl *ftl)
 {
 	ftl->stats.counters.policy_bugs += !ftl->ignore_policy_copy;
 	ftl->ignore_policy_copy = true;
@@ -407,10 +408,10 @@ static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *r
 	return aftl_refresh_page_due(ftl, reloc->from, page);
 }
 
-static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
+static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
-	u32 page = aftl_reloc_page(ftl, lun);
+	u32 page = aftl_reloc_cursor_page(ftl, lun);
 	u16 attr = aftl_block_page_attr(&ftl->media, reloc->from, page);
 	struct aftl_relocation move = {
 		.from = reloc->from,
@@ -446,20 +447,20 @@ static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class,
 
 static void reloc_skip_page(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->reloc.cursor = (aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units;
+	lun->reloc.cursor = (aftl_reloc_cursor_page(ftl, lun) + 1) * ftl->geo.page_units;
 }
 
-static bool reloc_seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
+static bool reloc_seek_page_of_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
-	while (reloc_seek_valid(ftl, &lun->reloc)) {
-		if (reloc_wants_page(ftl, lun, class, stream))
+	while (reloc_seek_valid_page(ftl, &lun->reloc)) {
+		if (page_is_in_reloc_pass(ftl, lun, class, stream))
 			return true;
 		reloc_skip_page(ftl, lun);
 	}
 	return false;
 }
 
-static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
+static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	reloc->cursor = reloc->begin;
 	reloc->begun = false;
@@ -469,7 +470,7 @@ static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 	if (reloc->pass > ftl->copy_passes || !reloc->erase || !reloc->from->valid)
 		return false;
 	if (ftl->type->relocate && likely(reloc->kind != AFTL_RELOC_REBUILD))
-		stop_asking_policy(ftl);
+		reloc_stop_asking_policy(ftl);
 	return true;
 }
 
@@ -485,7 +486,7 @@ static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *
  * A single page can stay in the LUN's register. Larger programs are gathered in the controller, and
  * RAIN needs the data there for the parity.
  */
-static enum aftl_step reloc_read_step(const struct aftl *ftl)
+static enum aftl_step reloc_select_read_step(const struct aftl *ftl)
 {
 	return ftl->program_units == 1 && !ftl->config.rain ? AFTL_STEP_COPY : AFTL_STEP_READ;
 }
@@ -493,16 +494,16 @@ static enum aftl_step reloc_read_step(const struct aftl *ftl)
 /*
  * No page is left to relocate, or none that can be: erase the block if that is wanted and possible.
  */
-static enum aftl_step reloc_last_step(struct aftl *ftl, struct aftl_lun *lun)
+static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 
 	if (likely(!ftl->geo.superblock_luns))
 		return reloc->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
 	if (reloc->kind == AFTL_RELOC_REBUILD)
-		aftl_superblock_rebuilt(ftl, reloc->from);
+		aftl_superblock_rebuild_done(ftl, reloc->from);
 	if (!reloc->erase || !superblock_gc_active(ftl, lun) ||
-	    !aftl_superblock_gc_emptied(ftl, aftl_die_group_of(ftl, lun)))
+	    !aftl_superblock_gc_is_empty(ftl, aftl_lun_die_group(ftl, lun)))
 		return AFTL_STEP_NONE;
 	if (!reloc_die_group(ftl, lun)->erased)
 		wake_die_group(ftl, lun);
@@ -510,7 +511,7 @@ static enum aftl_step reloc_last_step(struct aftl *ftl, struct aftl_lun *lun)
 								    AFTL_STEP_NONE;
 }
 
-static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
+static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 	u32 class;
@@ -519,25 +520,25 @@ static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
 	for (;;) {
 		if (reloc->count >= ftl->program_units)
 			return AFTL_STEP_PROGRAM;
-		if (reloc_seek_page(ftl, lun, &class, &stream)) {
+		if (reloc_seek_page_of_pass(ftl, lun, &class, &stream)) {
 			if (likely(!pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
-			stop_asking_policy(ftl);
+			reloc_stop_asking_policy(ftl);
 			continue;
 		}
 		if (reloc->count)
 			return AFTL_STEP_PROGRAM;
 		if (lun->fine_pending_moves)
 			return AFTL_STEP_FINISH;
-		if (!reloc_next_pass(ftl, reloc))
-			return reloc_last_step(ftl, lun);
+		if (!reloc_begin_next_pass(ftl, reloc))
+			return reloc_select_last_step(ftl, lun);
 	}
 	if (reloc->count && (class != reloc->class || stream != reloc->stream))
 		return AFTL_STEP_PROGRAM;
 	reloc->class = class;
 	reloc->stream = stream;
 	reloc->begun = true;
-	return reloc_read_step(ftl);
+	return reloc_select_read_step(ftl);
 }
 
 /*
@@ -551,9 +552,9 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 	enum aftl_step step;
 
 	for (;;) {
-		if (lun->reloc.kind == AFTL_RELOC_NONE && !pick_task(ftl, lun, urgent))
+		if (lun->reloc.kind == AFTL_RELOC_NONE && !reloc_pick_task(ftl, lun, urgent))
 			return AFTL_STEP_NONE;
-		step = reloc_continue(ftl, lun);
+		step = reloc_continue_task(ftl, lun);
 		if (step != AFTL_STEP_NONE)
 			return step;
 		lun->reloc.kind = AFTL_RELOC_NONE;
@@ -573,29 +574,30 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
 }
 
 /*
- * aftl_reloc_gather() - take the valid pages that the array has read at the cursor
+ * aftl_reloc_gather_pages() - take the valid pages that the array has read at the cursor
  */
-void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
-	u32 end = min((aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
+	u32 end = min((aftl_reloc_cursor_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
 	u32 before = reloc->count;
 
 	for (; reloc->cursor < end; reloc->cursor++)
 		if (aftl_ppn_is_valid(&ftl->media, to_ppn(first + reloc->cursor)))
 			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
-	aftl_gc_pace_spend(lun, reloc->count - before);
+	aftl_gc_pace_charge_credit(lun, reloc->count - before);
 	if (reloc->kind == AFTL_RELOC_REBUILD)
 		reloc_drop_lost(ftl, reloc);
 }
 
 /*
- * aftl_reloc_needs_stripe() - did ECC fail for the page read, and can RAIN reconstruct it?
+ * aftl_reloc_needs_reconstruct() - did ECC fail for the page read, and can RAIN reconstruct it?
  */
-bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from, aftl_reloc_page(ftl, lun));
+	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from,
+					  aftl_reloc_cursor_page(ftl, lun));
 	u32 first = page * ftl->geo.page_units;
 	u32 slot;
 
@@ -607,7 +609,7 @@ bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (!aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 			continue;
-		errors = aftl_cell_read_errors(&ftl->cell, to_ppn(slot), aftl_hour(ftl));
+		errors = aftl_cell_read_errors(&ftl->cell, to_ppn(slot), aftl_device_hour(ftl));
 		if (errors.lost && aftl_stripe_reconstruct(ftl, to_ppn(slot), &errors))
 			return true;
 	}
@@ -627,7 +629,8 @@ static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *reloc)
 }
 
 /* Relocations by GC that make approximate data precise are counted as promotions. */
-static bool is_promoted(const struct aftl *ftl, const struct aftl_reloc *reloc, aftl_ppn_t ppn)
+static bool reloc_is_promotion(const struct aftl *ftl, const struct aftl_reloc *reloc,
+			       aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 
@@ -644,8 +647,8 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 	while (payload->count < min(units, reloc->count)) {
 		aftl_ppn_t ppn = reloc->slots[payload->count];
 
-		payload->promoted += is_promoted(ftl, reloc, ppn);
-		aftl_payload_add_move(ftl, payload, ppn);
+		payload->promoted += reloc_is_promotion(ftl, reloc, ppn);
+		aftl_payload_add_relocation(ftl, payload, ppn);
 	}
 	reloc->count -= payload->count;
 	memmove(reloc->slots, reloc->slots + payload->count, reloc->count * sizeof(*reloc->slots));
@@ -677,7 +680,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 		.stream = reloc->stream,
 		.cause = reloc->cause,
 		.from = reloc->from,
-		.buffer_use = aftl_buffer_use(ftl),
+		.buffer_use = aftl_buffer_fill_level(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
 		ret = lun->out_of_blocks ? -ENOSPC : 0;
@@ -686,22 +689,22 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 			reloc_die_group(ftl, lun)->victim = AFTL_NIL;
 			wake_die_group(ftl, lun);
 		}
-		aftl_reloc_cancel(ftl, lun);
+		aftl_reloc_cancel_task(ftl, lun);
 		return ret;
 	}
-	reloc_fill_payload(ftl, reloc, aftl_placement_units(ftl, placement), &payload);
+	reloc_fill_payload(ftl, reloc, aftl_placement_capacity(ftl, placement), &payload);
 	aftl_program_commit(ftl, lun, &need, placement, &payload);
 	return (int)payload.count;
 }
 
 /*
- * aftl_reloc_cancel() - cancel the task; gathered pages are still valid in their block
+ * aftl_reloc_cancel_task() - cancel the task; gathered pages are still valid in their block
  */
-void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reloc_cancel_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 
-	aftl_fine_pending_drop_moves(ftl, lun);
+	aftl_fine_pending_drop_relocs(ftl, lun);
 	if (ftl->geo.superblock_luns && lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC)
 		aftl_reconstruct_cancel(ftl, lun);
 	if (reloc->kind == AFTL_RELOC_EMPTY && reloc->erase && likely(!ftl->geo.superblock_luns))
@@ -710,13 +713,13 @@ void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 	reloc->count = 0;
 }
 
-void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->reloc.from;
 
 	lun->reloc.kind = AFTL_RELOC_NONE;
 	if (ftl->geo.superblock_luns) {
-		aftl_superblock_gc_erased(ftl, lun);
+		aftl_superblock_gc_member_erased(ftl, lun);
 		return;
 	}
 	lun->failing_blocks -= block->failing;
@@ -724,7 +727,7 @@ void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Entry of @block, or the entry after the last one. */
-static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
+static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	struct aftl_repeat *redo = lun->repeats;
 
@@ -739,12 +742,12 @@ static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_b
  * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
  * entry is dropped.
  */
-static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
-		       const struct aftl_placement *placement)
+static void reloc_add_repeat(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
-	u32 end = first + aftl_placement_units(ftl, placement);
-	struct aftl_repeat *redo = find_repeat(lun, placement->block);
+	u32 end = first + aftl_placement_capacity(ftl, placement);
+	struct aftl_repeat *redo = reloc_find_repeat(lun, placement->block);
 
 	ftl->stats.counters.repeated_programs++;
 	if (redo < lun->repeats + lun->repeat_blocks) {
@@ -753,7 +756,7 @@ static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
 		return;
 	}
 	if (lun->repeat_blocks == AFTL_REPEAT_BLOCKS)
-		pop_repeat(lun);
+		reloc_pop_repeat(lun);
 	lun->repeats[lun->repeat_blocks++] = (struct aftl_repeat){
 		.block = placement->block,
 		.erases = placement->block->erases,
@@ -763,49 +766,49 @@ static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_reloc_programmed() - ask the policy whether a completed program has to be repeated
+ * aftl_reloc_program_done() - ask the policy whether a completed program has to be repeated
  */
-void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
-			   const struct aftl_placement *placement)
+void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_placement *placement)
 {
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    !placement->block->parity &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
-		add_repeat(ftl, lun, placement);
+		reloc_add_repeat(ftl, lun, placement);
 }
 
 /*
- * aftl_reloc_idle_wanted() - should this idle LUN look for an idle-time task?
+ * aftl_idle_task_is_wanted() - should this idle LUN look for an idle-time task?
  */
-bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
+bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ((ftl->type->idle_task && !ftl->geo.zones) || lun->slc_blocks) &&
 	       !lun->idle_exhausted && lun->reloc.kind == AFTL_RELOC_NONE;
 }
 
-static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
+static void reloc_start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	struct aftl_block *block;
 	aftl_ppn_t ppn;
 
-	if (aftl_gc_urgent(ftl, lun) || from_lpn(lpn) >= ftl->geo.units ||
+	if (aftl_gc_is_urgent(ftl, lun) || from_lpn(lpn) >= ftl->geo.units ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return;
 	block = aftl_block_of_ppn(&ftl->media, ppn);
 	if (aftl_block_lun(ftl, block) != lun)
 		return;
-	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, block);
+	reloc_begin_task(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, block);
 	lun->reloc.begin = from_ppn(ppn) % ftl->geo.block_ppns;
 	lun->reloc.cursor = lun->reloc.begin;
 	lun->reloc.end = lun->reloc.begin + 1;
 }
 
-static void start_policy_move(struct aftl *ftl, struct aftl_lun *lun,
-			      const struct aftl_idle_task *task)
+static void reloc_start_policy_move(struct aftl *ftl, struct aftl_lun *lun,
+				    const struct aftl_idle_task *task)
 {
 	if (task->page >= ftl->geo.pages || task->pages > ftl->geo.pages - task->page)
 		return;
-	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, task->block);
+	reloc_begin_task(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, task->block);
 	lun->reloc.begin = task->page * ftl->geo.page_units;
 	lun->reloc.cursor = lun->reloc.begin;
 	lun->reloc.end = lun->reloc.begin + task->pages * ftl->geo.page_units;
@@ -819,31 +822,31 @@ static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
 }
 
-static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (aftl_gc_urgent(ftl, lun) ||
-	    !reloc_start_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
+	if (aftl_gc_is_urgent(ftl, lun) ||
+	    !reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
 		return false;
 	ftl->stats.counters.fold_idle_blocks++;
 	return true;
 }
 
 /*
- * aftl_reloc_start_idle() - start an idle-time task: fold the SLC cache, or ask the policy
+ * aftl_reloc_start_idle_task() - start an idle-time task: fold the SLC cache, or ask the policy
  */
-void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 
-	if (!aftl_reloc_idle_wanted(ftl, lun) || start_idle_fold(ftl, lun))
+	if (!aftl_idle_task_is_wanted(ftl, lun) || reloc_start_idle_fold(ftl, lun))
 		return;
 	if (ftl->type->idle_task && !ftl->geo.zones)
 		ftl->type->idle_task(ftl->policy, lun, &task);
 	if (task.kind == AFTL_IDLE_TASK_REWRITE)
-		start_policy_rewrite(ftl, lun, task.lpn);
+		reloc_start_policy_rewrite(ftl, lun, task.lpn);
 	else if (task.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, task.block))
-		reloc_start_empty(ftl, lun, AFTL_CAUSE_GC, task.block);
+		reloc_start_emptying_block(ftl, lun, AFTL_CAUSE_GC, task.block);
 	else if (task.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, task.block))
-		start_policy_move(ftl, lun, &task);
+		reloc_start_policy_move(ftl, lun, &task);
 	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
 }

@@ -19,12 +19,12 @@ static inline bool aftl_dispatch_pending(const struct aftl *ftl)
 #define AFTL_SLICE_WORK 256
 
 /* Has enough been done since ftl->work was @begin? */
-static inline bool aftl_slice_over(const struct aftl *ftl, u32 begin)
+static inline bool aftl_slice_is_over(const struct aftl *ftl, u32 begin)
 {
 	return ftl->work - begin >= AFTL_SLICE_WORK;
 }
 
-static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_mark_lun_runnable(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->runnable)
 		return;
@@ -44,25 +44,25 @@ static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
 static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
-		aftl_mark_runnable(ftl, lun);
+		aftl_mark_lun_runnable(ftl, lun);
 }
 
 /* Make @lun runnable for a write, which may suspend an erase. */
-static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_wake_lun_for_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE ||
 	    (ftl->config.suspend_for_write && lun->work.phase == AFTL_PHASE_ERASE))
-		aftl_mark_runnable(ftl, lun);
+		aftl_mark_lun_runnable(ftl, lun);
 }
 
 /* Make @lun runnable for a read, which may suspend a program or an erase. */
-static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_wake_lun_for_read(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_dead(lun))
-		aftl_mark_runnable(ftl, lun);
+	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_is_dead(lun))
+		aftl_mark_lun_runnable(ftl, lun);
 }
 
-static inline void aftl_set_collect(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
+static inline void aftl_set_forced_gc_blocks(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
 {
 	ftl->collecting += (blocks != 0) - (lun->forced_gc != 0);
 	lun->forced_gc = blocks;
@@ -74,16 +74,16 @@ static inline void aftl_set_collect(struct aftl *ftl, struct aftl_lun *lun, u32 
 /* Most LUNs that are looked through at once. */
 #define AFTL_SLICE_LUNS 1024
 
-static inline void aftl_wake_lun_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
+static inline void aftl_wake_lun_of_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
 {
 	if (kinds & AFTL_WAKE_IDLE)
 		aftl_wake_lun(ftl, lun);
 	if (kinds & AFTL_WAKE_WRITES && (lun->pending_write_lanes || lun->fine_pending_writes))
-		aftl_wake_for_write(ftl, lun);
+		aftl_wake_lun_for_write(ftl, lun);
 }
 
 /* Wake all LUNs of @kind; where there are many, the scheduler does it before it looks at one. */
-static inline void aftl_wake_luns(struct aftl *ftl, u32 kind)
+static inline void aftl_wake_luns_of_kind(struct aftl *ftl, u32 kind)
 {
 	u32 i;
 
@@ -94,12 +94,12 @@ static inline void aftl_wake_luns(struct aftl *ftl, u32 kind)
 		return;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake_lun_kinds(ftl, &ftl->luns[i], kind);
+		aftl_wake_lun_of_kinds(ftl, &ftl->luns[i], kind);
 }
 
-static inline void aftl_wake_all(struct aftl *ftl)
+static inline void aftl_wake_all_luns(struct aftl *ftl)
 {
-	aftl_wake_luns(ftl, AFTL_WAKE_IDLE);
+	aftl_wake_luns_of_kind(ftl, AFTL_WAKE_IDLE);
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/ftl/sensing.h"
 
 /* A reference beyond the range of the read command is a policy bug and ignored. */
-static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
+static u32 policy_initial_read_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
 
@@ -20,7 +20,7 @@ static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, 
 }
 
 /* Read retries count as reads; a closed block at the read-disturb limit will be relocated. */
-static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensings)
+static void count_block_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensings)
 {
 	block->reads += min(sensings, U32_MAX - block->reads);
 	if (unlikely(block->reads >= ftl->max_block_reads) && block->state == AFTL_BLOCK_CLOSED)
@@ -29,12 +29,12 @@ static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensi
 
 static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	u32 shift = policy_first_shift(ftl, block, page);
+	u32 shift = policy_initial_read_shift(ftl, block, page);
 	struct aftl_read_result sensing =
 		aftl_read_page_timing(&ftl->sense, block, page, shift, hour);
 
 	ftl->stats.counters.read_retries += sensing.retries;
-	count_sensings(ftl, block, 1 + sensing.retries);
+	count_block_sensings(ftl, block, 1 + sensing.retries);
 	if (ftl->type->reference_found)
 		ftl->type->reference_found(ftl->policy, block, page, sensing.shift);
 	return sensing.ns;
@@ -51,9 +51,10 @@ u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 ho
 }
 
 /*
- * aftl_sense_valid() - read all valid data of @page, with extra sensing levels if they are needed
+ * aftl_sense_valid_data() - read all valid data of @page, with extra sensing levels if they are
+ * needed
  */
-u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
 
@@ -61,12 +62,12 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 }
 
 /*
- * aftl_ppn_programming() - is the page of @ppn being programmed, perhaps suspended?
+ * aftl_ppn_is_programming() - is the page of @ppn being programmed, perhaps suspended?
  *
  * The cells hold the data only afterwards. The controller keeps them until then, because they are
  * needed if the program fails: reads are served from there, and must not sense the page.
  */
-bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn)
+bool aftl_ppn_is_programming(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
 	const struct aftl_lun *lun = aftl_block_lun(ftl, block);

@@ -24,25 +24,25 @@ static struct aftl_block *lun_first_block(const struct aftl *ftl, const struct a
 	return &ftl->media.blocks[lun->index * blocks];
 }
 
-static u32 blocks_of_share(const struct aftl *ftl, u64 share)
+static u32 slc_share_to_blocks(const struct aftl *ftl, u64 share)
 {
 	return (u32)div64_u64(ftl->geo.blocks_per_lun * share + 9999, 10000);
 }
 
-void aftl_slc_cache_configure(struct aftl *ftl)
+void aftl_slc_cache_size_from_config(struct aftl *ftl)
 {
-	ftl->slc_static_blocks = blocks_of_share(ftl, ftl->config.slc_static);
+	ftl->slc_static_blocks = slc_share_to_blocks(ftl, ftl->config.slc_static);
 	ftl->slc_max_blocks =
-		ftl->slc_static_blocks + blocks_of_share(ftl, ftl->config.slc_dynamic);
+		ftl->slc_static_blocks + slc_share_to_blocks(ftl, ftl->config.slc_dynamic);
 }
 
 /*
- * aftl_slc_zone_pages() - pages of an SLC block that a zone uses
+ * aftl_slc_pages_per_zone_block() - pages of an SLC block that a zone uses
  *
  * As many as fill whole programs with all bits per cell, so that folding the block pads no page: a
  * zone has just enough blocks for its capacity.
  */
-u32 aftl_slc_zone_pages(const struct aftl_geometry *geo)
+u32 aftl_slc_pages_per_zone_block(const struct aftl_geometry *geo)
 {
 	u32 pages = geo->pages / geo->word_line_pages * geo->planes_wide;
 
@@ -63,7 +63,7 @@ int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 	if (ftl->config.bits == 1)
 		return aftl_fail(error, -EINVAL,
 				 "slc_static, slc_dynamic: a cell of this device holds one bit and cannot hold fewer; raise bits, or set both to 0");
-	if (ftl->geo.zones && !aftl_slc_zone_pages(&ftl->geo))
+	if (ftl->geo.zones && !aftl_slc_pages_per_zone_block(&ftl->geo))
 		return aftl_fail(error, -EINVAL,
 				 "slc_static, slc_dynamic: an SLC block of a zone holds less than one program of %u pages; raise layers or word_lines, or set both to 0",
 				 ftl->geo.program_pages);
@@ -74,7 +74,7 @@ int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-static bool slc_may_open(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool slc_may_open_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (lun->slc_blocks < ftl->slc_static_blocks)
 		return lun->free_blocks >= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
@@ -108,10 +108,10 @@ static bool slc_may_open_superblock(struct aftl *ftl, u32 group, u32 number)
 		if (block->state == AFTL_BLOCK_BAD || block->parity)
 			continue;
 		if (block->state != AFTL_BLOCK_FREE ||
-		    !slc_may_open(ftl, aftl_die_group_lun(ftl, group, i)))
+		    !slc_may_open_block(ftl, aftl_lun_of_die_group(ftl, group, i)))
 			return false;
 	}
-	return aftl_superblock_unused(ftl, group, number);
+	return aftl_superblock_is_unused(ftl, group, number);
 }
 
 /*
@@ -120,7 +120,7 @@ static bool slc_may_open_superblock(struct aftl *ftl, u32 group, u32 number)
  */
 static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 index = lun->free_head;
 	u32 number;
 	u32 i;
@@ -132,7 +132,7 @@ static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	number = index % ftl->geo.blocks_per_lun;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *member = aftl_die_group_lun(ftl, group, i);
+		struct aftl_lun *member = aftl_lun_of_die_group(ftl, group, i);
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
 		if (block->state == AFTL_BLOCK_BAD || block->parity)
@@ -156,11 +156,11 @@ static void slc_take_waiting_block(struct aftl *ftl, struct aftl_lun *lun)
 	lun->slc_waiting = lun->slc_open;
 }
 
-static void slc_open_next(struct aftl *ftl, struct aftl_lun *lun)
+static void slc_open_next_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->slc_waiting)
 		slc_take_waiting_block(ftl, lun);
-	if (lun->slc_open || !slc_may_open(ftl, lun))
+	if (lun->slc_open || !slc_may_open_block(ftl, lun))
 		return;
 	if (ftl->geo.superblock_luns)
 		slc_open_superblock(ftl, lun);
@@ -169,13 +169,13 @@ static void slc_open_next(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Open a block for the zone with number @handle among the open blocks of the core. */
-static void slc_open_for_zone(struct aftl *ftl, struct aftl_lun *lun, u32 handle)
+static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 handle)
 {
 	struct aftl_block **open = &lun->zone_slc_blocks[handle - 1];
 
-	if (*open && (*open)->programmed == aftl_slc_zone_pages(&ftl->geo))
+	if (*open && (*open)->programmed == aftl_slc_pages_per_zone_block(&ftl->geo))
 		aftl_block_close_partial(ftl, lun, *open);
-	if (*open || !slc_may_open(ftl, lun))
+	if (*open || !slc_may_open_block(ftl, lun))
 		return;
 	*open = aftl_free_block_take(ftl, lun, 0);
 	slc_init_block(ftl, lun, *open);
@@ -183,30 +183,31 @@ static void slc_open_for_zone(struct aftl *ftl, struct aftl_lun *lun, u32 handle
 }
 
 /* Preconditioned data count as folded; streams from host placement ids bypass the cache. */
-static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_request *need)
+static bool slc_accepts_program(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&
 	       !(ftl->type->host_streams && need->stream && !ftl->geo.zones);
 }
 
 /*
- * aftl_slc_cache_place() - place a host write in the SLC cache
+ * aftl_slc_cache_place_write() - place a host write in the SLC cache
  *
  * Return: false if the policy has to place it.
  */
-bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_placement *placement)
+bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
+				const struct aftl_program_request *need,
+				struct aftl_placement *placement)
 {
 	struct aftl_block **open = &lun->slc_open;
 	u32 handle = aftl_stream_handle(ftl, need->stream);
 
-	if (!slc_accepts(ftl, need))
+	if (!slc_accepts_program(ftl, need))
 		return false;
 	if (ftl->geo.zones) {
 		open = &lun->zone_slc_blocks[handle - 1];
-		slc_open_for_zone(ftl, lun, handle);
+		slc_open_zone_block(ftl, lun, handle);
 	} else if (!*open) {
-		slc_open_next(ftl, lun);
+		slc_open_next_block(ftl, lun);
 	}
 	if (!*open)
 		return false;
@@ -214,7 +215,7 @@ bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool fold_before(const struct aftl_block *block, const struct aftl_block *other)
+static bool slc_fold_is_before(const struct aftl_block *block, const struct aftl_block *other)
 {
 	return block->valid < other->valid ||
 	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
@@ -233,7 +234,7 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
-		    !block->failing && !block->parity && (!best || fold_before(block, best)))
+		    !block->failing && !block->parity && (!best || slc_fold_is_before(block, best)))
 			best = block;
 	return best;
 }
@@ -288,7 +289,7 @@ bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 	if (!aftl_is_slc_block(ftl, block) || (lun->slc_open && !ftl->geo.superblock_luns))
 		return false;
 	if (ftl->geo.zones)
-		return aftl_handle_adopt(ftl, lun, block);
+		return aftl_handle_adopt_open_block(ftl, lun, block);
 	if (!lun->slc_open)
 		lun->slc_open = block;
 	return true;
@@ -320,7 +321,7 @@ static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
 	if (!aftl_is_slc_block(ftl, slc) || slc->parity || slc->state == AFTL_BLOCK_BAD)
 		return;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 		struct aftl_block *block =
 			aftl_superblock_block(ftl, group, aftl_superblock_number(ftl, slc), i);
 
@@ -334,9 +335,9 @@ static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
 }
 
 /*
- * aftl_slc_cache_recount() - count the SLC blocks of a loaded device
+ * aftl_slc_cache_recount_blocks() - count the SLC blocks of a loaded device
  */
-void aftl_slc_cache_recount(struct aftl *ftl)
+void aftl_slc_cache_recount_blocks(struct aftl *ftl)
 {
 	u32 i;
 

@@ -18,11 +18,11 @@
 
 static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return &ftl->die_groups[aftl_die_group_of(ftl, lun)];
+	return &ftl->die_groups[aftl_lun_die_group(ftl, lun)];
 }
 
 /* Valid pages in a dead LUN that can be rebuilt. */
-static u32 pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
+static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
 {
 	const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
 
@@ -44,9 +44,9 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		const struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		const struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 
-		if (!aftl_lun_dead(lun) && !lun->out_of_blocks)
+		if (!aftl_lun_is_dead(lun) && !lun->out_of_blocks)
 			return true;
 	}
 	return false;
@@ -92,16 +92,16 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 	u32 left;
 	u32 i;
 
-	if (aftl_superblock_unused(ftl, group, number))
+	if (aftl_superblock_is_unused(ftl, group, number))
 		return U32_MAX;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
 		if (block->parity)
 			continue;
-		if (!member_can_be_emptied(ftl, aftl_die_group_lun(ftl, group, i), block, reach))
+		if (!member_can_be_emptied(ftl, aftl_lun_of_die_group(ftl, group, i), block, reach))
 			return U32_MAX;
-		left = pages_to_rebuild(ftl, group, number, i);
+		left = count_pages_to_rebuild(ftl, group, number, i);
 		if (left && !group_can_rebuild(ftl, group))
 			return U32_MAX;
 		cost += block->state == AFTL_BLOCK_BAD ? left : block->valid;
@@ -112,11 +112,11 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_r
 /* Return true if a LUN of the group of @lun can take a block more than its reserve. */
 static bool group_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	const struct aftl_lun *other = lun - aftl_die_group_member(ftl, lun);
+	const struct aftl_lun *other = lun - aftl_lun_die_group_member(ftl, lun);
 	const struct aftl_lun *end = other + ftl->geo.superblock_luns;
 
 	for (; other < end; other++)
-		if (!aftl_gc_urgent(ftl, other))
+		if (!aftl_gc_is_urgent(ftl, other))
 			return true;
 	return false;
 }
@@ -127,9 +127,9 @@ static bool group_has_spare_block(const struct aftl *ftl, const struct aftl_lun 
  */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
-	u32 member = aftl_die_group_member(ftl, lun);
+	u32 member = aftl_lun_die_group_member(ftl, lun);
 	const struct aftl_block *block =
-		aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number, member);
+		aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun), number, member);
 
 	if (block->parity)
 		return lun->out_of_blocks && group_has_spare_block(ftl, lun);
@@ -157,9 +157,9 @@ static bool superblock_is_slc(const struct aftl *ftl, u32 group, u32 number)
 static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
 				 enum gc_reach reach)
 {
-	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_urgent(ftl, lun);
+	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_is_urgent(ftl, lun);
 
-	if (superblock_is_slc(ftl, aftl_die_group_of(ftl, lun), number))
+	if (superblock_is_slc(ftl, aftl_lun_die_group(ftl, lun), number))
 		return false;
 	return any || lun_gains_by_gc(ftl, lun, number);
 }
@@ -167,7 +167,7 @@ static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u
 static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enum gc_reach reach,
 			       u32 *cost)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 best = AFTL_NIL;
 	u32 number;
 
@@ -189,7 +189,7 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		live += !aftl_lun_dead(aftl_die_group_lun(ftl, group, i));
+		live += !aftl_lun_is_dead(aftl_lun_of_die_group(ftl, group, i));
 	return live;
 }
 
@@ -233,7 +233,7 @@ static void superblock_gc_begin(struct aftl *ftl, u32 group, u32 number, u32 cau
 	state->urgent = false;
 	state->erased = 0;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 
 		close_superblock_member(ftl, lun, aftl_superblock_block(ftl, group, number, i));
 		aftl_wake_lun(ftl, lun);
@@ -273,10 +273,10 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
  * Let the policy or the victim selector choose among the superblocks that the cheapest one,
  * @number, was chosen from.
  */
-static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u32 limit, u32 number,
-				  u32 *cost)
+static u32 superblock_gc_ask_selector(struct aftl *ftl, struct aftl_lun *lun, u32 limit, u32 number,
+				      u32 *cost)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 blocks = max(count_live_members(ftl, group) - (u32)ftl->config.rain, 1U);
 	struct aftl_block *victim = &ftl->superblock_candidates[number];
 	struct aftl_victim_candidates closed = {
@@ -296,7 +296,7 @@ static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u32 li
 			describe_superblock(ftl, group, i, DIV_ROUND_UP(other, blocks),
 					    &ftl->superblock_candidates[i]);
 	}
-	aftl_victim_select_by_rule(ftl, &closed, &victim);
+	aftl_victim_apply_selector(ftl, &closed, &victim);
 	number = (u32)(victim - ftl->superblock_candidates);
 	*cost = superblock_gc_cost(ftl, group, number, REACH_FILLED);
 	return number;
@@ -314,7 +314,7 @@ static bool superblock_gc_yields(struct aftl *ftl, const struct aftl_lun *lun, u
 				 u32 limit)
 {
 	return number != AFTL_NIL &&
-	       cost <= superblock_gc_limit(ftl, aftl_die_group_of(ftl, lun), number, limit);
+	       cost <= superblock_gc_limit(ftl, aftl_lun_die_group(ftl, lun), number, limit);
 }
 
 /* Select a superblock; AFTL_NIL if there is none. */
@@ -325,7 +325,7 @@ static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limi
 	bool yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
 
 	if (yields && superblock_rule_asked(ftl, lun))
-		return superblock_gc_ask_rule(ftl, lun, limit, number, cost);
+		return superblock_gc_ask_selector(ftl, lun, limit, number, cost);
 	if (urgent && !yields) {
 		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
 		yields = superblock_gc_yields(ftl, lun, number, *cost, limit);
@@ -344,8 +344,8 @@ static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u32 limi
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit)
 {
 	struct aftl_die_group *state = lun_die_group(ftl, lun);
-	u32 group = aftl_die_group_of(ftl, lun);
-	bool urgent = aftl_gc_urgent(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
+	bool urgent = aftl_gc_is_urgent(ftl, lun);
 	u32 number;
 	u32 cost;
 
@@ -369,7 +369,7 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
  */
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
-	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
+	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
 	if (ftl->die_groups[group].victim != AFTL_NIL ||
@@ -380,9 +380,10 @@ bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /*
- * aftl_superblock_gc_emptied() - has the victim of @group neither valid pages nor pages to rebuild?
+ * aftl_superblock_gc_is_empty() - has the victim of @group neither valid pages nor pages to
+ * rebuild?
  */
-bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
+bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group)
 {
 	u32 number = ftl->die_groups[group].victim;
 	u32 i;
@@ -392,7 +393,7 @@ bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
 
 		if (block->state != AFTL_BLOCK_BAD && block->valid)
 			return false;
-		if (pages_to_rebuild(ftl, group, number, i))
+		if (count_pages_to_rebuild(ftl, group, number, i))
 			return false;
 	}
 	return true;
@@ -405,8 +406,8 @@ bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
  */
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
-	u32 member = aftl_die_group_member(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
+	u32 member = aftl_lun_die_group_member(ftl, lun);
 	const struct aftl_die_group *state = &ftl->die_groups[group];
 	struct aftl_block *block;
 
@@ -415,7 +416,7 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 	block = aftl_superblock_block(ftl, group, state->victim, member);
 	if (block->state == AFTL_BLOCK_BAD)
 		return NULL;
-	return block->valid || aftl_superblock_gc_emptied(ftl, group) ? block : NULL;
+	return block->valid || aftl_superblock_gc_is_empty(ftl, group) ? block : NULL;
 }
 
 static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_block *block)
@@ -423,7 +424,7 @@ static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_b
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		const struct aftl_reloc *reloc = &aftl_die_group_lun(ftl, group, i)->reloc;
+		const struct aftl_reloc *reloc = &aftl_lun_of_die_group(ftl, group, i)->reloc;
 
 		if (reloc->kind == AFTL_RELOC_REBUILD && reloc->from == block)
 			return true;
@@ -440,13 +441,13 @@ static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *
 static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 					     u32 number, bool idle)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (pages_to_rebuild(ftl, group, number, i) &&
+		if (count_pages_to_rebuild(ftl, group, number, i) &&
 		    !rebuild_in_progress(ftl, group, block) &&
 		    (!idle || lun_has_rebuild_room(ftl, lun, block->valid)))
 			return block;
@@ -463,7 +464,7 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	struct aftl_block *block = NULL;
 	u32 number;
 
@@ -477,21 +478,21 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 }
 
 /*
- * aftl_superblock_rebuilt() - all pages of @block that can be rebuilt have been
+ * aftl_superblock_rebuild_done() - all pages of @block that can be rebuilt have been
  */
-void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block)
+void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *block)
 {
-	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
+	u32 group = aftl_lun_die_group(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
 	aftl_superblock_at(ftl, group, number)->rebuilt |=
-		1ULL << aftl_die_group_member(ftl, aftl_block_lun(ftl, block));
-	if (aftl_superblock_unused(ftl, group, number))
+		1ULL << aftl_lun_die_group_member(ftl, aftl_block_lun(ftl, block));
+	if (aftl_superblock_is_unused(ftl, group, number))
 		aftl_assign_parity(ftl, group, number);
 }
 
 /* All live members have erased their block of the victim. */
-static bool superblock_all_erased(struct aftl *ftl, u32 group)
+static bool superblock_victim_is_erased(struct aftl *ftl, u32 group)
 {
 	const struct aftl_die_group *state = &ftl->die_groups[group];
 	u32 i;
@@ -515,7 +516,7 @@ static void mark_block_lost(struct aftl *ftl, const struct aftl_block *block)
 
 	for (; block->valid && slot < end; slot++)
 		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
-			aftl_l2p_mark_lost(ftl, to_ppn(slot));
+			aftl_l2p_mark_ppn_lost(ftl, to_ppn(slot));
 }
 
 /*
@@ -527,14 +528,14 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 	u32 number = state->victim;
 	u32 i;
 
-	if (number == AFTL_NIL || !state->erased || !superblock_all_erased(ftl, group))
+	if (number == AFTL_NIL || !state->erased || !superblock_victim_is_erased(ftl, group))
 		return;
 	state->victim = AFTL_NIL;
 	state->urgent = false;
 	state->retry_seq = 0;
 	state->collected++;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		struct aftl_lun *lun = aftl_lun_of_die_group(ftl, group, i);
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
 		aftl_wake_lun(ftl, lun);
@@ -545,17 +546,17 @@ static void finish_superblock_gc(struct aftl *ftl, u32 group)
 		lun->failing_blocks -= block->failing;
 		aftl_erase_commit(ftl, lun, block);
 	}
-	aftl_superblock_erased(ftl, group, number);
+	aftl_superblock_reset_erased(ftl, group, number);
 	aftl_assign_parity(ftl, group, number);
 }
 
 /*
- * aftl_superblock_gc_erased() - the array of @lun has erased its block of the victim
+ * aftl_superblock_gc_member_erased() - the array of @lun has erased its block of the victim
  */
-void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_die_group_member(ftl, lun);
-	finish_superblock_gc(ftl, aftl_die_group_of(ftl, lun));
+	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_die_group_member(ftl, lun);
+	finish_superblock_gc(ftl, aftl_lun_die_group(ftl, lun));
 }
 
 /*
@@ -563,16 +564,16 @@ void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	u32 number;
 	u32 i;
 
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
-		if (aftl_superblock_unused(ftl, group, number))
+		if (aftl_superblock_is_unused(ftl, group, number))
 			aftl_assign_parity(ftl, group, number);
 	finish_superblock_gc(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, group, i));
+		aftl_wake_lun(ftl, aftl_lun_of_die_group(ftl, group, i));
 }
 
 /*
@@ -588,7 +589,7 @@ static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 er
 	if (block->state == AFTL_BLOCK_BAD || block->valid)
 		mark_block_lost(ftl, block);
 	else
-		aftl_reset_erased_block(ftl, block);
+		aftl_oob_reset_erased_block(ftl, block);
 	block->parity = 0;
 	if (block->state == AFTL_BLOCK_BAD)
 		return;
@@ -640,11 +641,11 @@ void aftl_superblock_sync_erases(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_assign_parity() - after a crash, reassign parity that was not written
+ * aftl_superblock_reassign_parity() - after a crash, reassign parity that was not written
  *
  * The data on flash suffice to calculate it.
  */
-void aftl_superblock_assign_parity(struct aftl *ftl)
+void aftl_superblock_reassign_parity(struct aftl *ftl)
 {
 	u32 number;
 	u32 i;

@@ -5,30 +5,30 @@
 
 #include "core/ftl/superblock.h"
 
-void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block);
+void aftl_superblock_rebuild_done(struct aftl *ftl, const struct aftl_block *block);
 void aftl_superblock_sync_erases(struct aftl *ftl);
-void aftl_superblock_assign_parity(struct aftl *ftl);
+void aftl_superblock_reassign_parity(struct aftl *ftl);
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
-bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group);
+bool aftl_superblock_gc_is_empty(struct aftl *ftl, u32 group);
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle);
-void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 
 /* Return true if the superblock GC of this LUN's group goes before host writes. */
-static inline bool aftl_superblock_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
-	       ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
+	       ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent;
 }
 
 /* Return true if this LUN gets its next free block only after other LUNs have done their part. */
-static inline bool aftl_superblock_gc_delays(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_lun_waits_for_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
-	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL ||
+	       (ftl->die_groups[aftl_lun_die_group(ftl, lun)].victim != AFTL_NIL ||
 		lun->reconstruct.kind);
 }
 

@@ -82,7 +82,7 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_parity_member() - select the member that holds the parity of a superblock
+ * aftl_superblock_select_parity() - select the member that holds the parity of a superblock
  *
  * Members take turns by superblock number. If the block of that member is in use or bad, or the
  * member is out of blocks, the member with the most free blocks is selected, each counted with its
@@ -91,7 +91,7 @@ bool aftl_superblock_alloc(struct aftl *ftl)
  *
  * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
-u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number)
+u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 luns = ftl->geo.superblock_luns;
 	u32 parity_member = luns;
@@ -150,7 +150,7 @@ static struct aftl_block *superblock_parity_block(const struct aftl *ftl, u32 gr
 	return NULL;
 }
 
-static bool superblock_parity_begun(const struct aftl *ftl, u32 group, u32 number)
+static bool superblock_parity_is_begun(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
@@ -159,12 +159,12 @@ static bool superblock_parity_begun(const struct aftl *ftl, u32 group, u32 numbe
 }
 
 /*
- * aftl_superblock_unused() - is no block of the superblock in use, in live LUNs?
+ * aftl_superblock_is_unused() - is no block of the superblock in use, in live LUNs?
  */
-bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
+bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 {
 	return !first_opened_block(ftl, group, number) &&
-	       !superblock_parity_begun(ftl, group, number);
+	       !superblock_parity_is_begun(ftl, group, number);
 }
 
 /*
@@ -172,7 +172,7 @@ bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
  * each placement handle, for the translation pages, and for each other stream of the host, so that
  * each has an open superblock of its own; two for the block kinds of other policies.
  */
-static u32 max_waiting_blocks(const struct aftl *ftl)
+static u32 max_superblock_waiting_blocks(const struct aftl *ftl)
 {
 	bool streams = ftl->type->host_streams || ftl->type->ftl;
 
@@ -193,7 +193,7 @@ static u32 superblock_stream_of(const struct aftl *ftl, const struct aftl_block 
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	struct aftl_block *fresh = NULL;
 	struct aftl_block *begun = NULL;
 	u32 others = 0;
@@ -211,13 +211,13 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 		if (first && !others++)
 			begun = block;
 	}
-	if (!begun || (fresh && others <= max_waiting_blocks(ftl)))
+	if (!begun || (fresh && others <= max_superblock_waiting_blocks(ftl)))
 		return fresh;
 	return begun;
 }
 
 /* Return true if any page of the stripe is programmed. */
-static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number, u32 page)
+static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 i;
 
@@ -234,14 +234,14 @@ static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number,
  * A stripe without data (after blocks were closed early) gets a program of padding if a later
  * stripe of the superblock has data.
  */
-static bool later_stripe_programmed(const struct aftl *ftl, u32 group, u32 number,
-				    const struct aftl_block *parity)
+static bool later_stripe_is_programmed(const struct aftl *ftl, u32 group, u32 number,
+				       const struct aftl_block *parity)
 {
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page++)
 		if (!aftl_page_is_programmed(&ftl->media, parity, page) &&
-		    stripe_any_programmed(ftl, group, number, page))
+		    stripe_has_programmed_page(ftl, group, number, page))
 			return true;
 	return false;
 }
@@ -302,8 +302,8 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 		return false;
 	page = aftl_program_order_next_page(&ftl->media, parity);
 	return page < ftl->geo.pages && stripes_are_complete(ftl, group, number, page) &&
-	       (stripe_any_programmed(ftl, group, number, page) ||
-		later_stripe_programmed(ftl, group, number, parity));
+	       (stripe_has_programmed_page(ftl, group, number, page) ||
+		later_stripe_is_programmed(ftl, group, number, parity));
 }
 
 static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
@@ -315,7 +315,7 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 
 	if (!parity || state->parity_queued || !parity_is_due(ftl, group, number, parity))
 		return;
-	lun = aftl_die_group_lun(ftl, group, member);
+	lun = aftl_lun_of_die_group(ftl, group, member);
 	state->parity_queued = true;
 	if (lun->parity_due++)
 		aftl_superblock_at(ftl, group, lun->parity_tail)->next = number;
@@ -326,19 +326,19 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_parity_queue_due() - queue parity that a program or a close of @block has completed
+ * aftl_parity_queue_if_due() - queue parity that a program or a close of @block has completed
  */
-void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block)
+void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
-		parity_queue_if_due(ftl, aftl_die_group_of(ftl, aftl_block_lun(ftl, block)),
+		parity_queue_if_due(ftl, aftl_lun_die_group(ftl, aftl_block_lun(ftl, block)),
 				    aftl_superblock_number(ftl, block));
 }
 
-static void parity_dequeue(struct aftl *ftl, struct aftl_lun *lun)
+static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_superblock_state *state =
-		aftl_superblock_at(ftl, aftl_die_group_of(ftl, lun), lun->parity_head);
+		aftl_superblock_at(ftl, aftl_lun_die_group(ftl, lun), lun->parity_head);
 
 	state->parity_queued = false;
 	lun->parity_head = state->next;
@@ -354,13 +354,13 @@ static void parity_dequeue(struct aftl *ftl, struct aftl_lun *lun)
 bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	struct aftl_program_command program;
 	struct aftl_block *block = NULL;
 
-	for (; lun->parity_due; parity_dequeue(ftl, lun)) {
+	for (; lun->parity_due; parity_dequeue_first(ftl, lun)) {
 		block = aftl_superblock_block(ftl, group, lun->parity_head,
-					      aftl_die_group_member(ftl, lun));
+					      aftl_lun_die_group_member(ftl, lun));
 		if (block->parity && parity_is_due(ftl, group, lun->parity_head, block))
 			break;
 	}
@@ -384,16 +384,16 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_parity_programmed() - remove the committed program from the queue, look for the next one
+ * aftl_parity_program_done() - remove the committed program from the queue, look for the next one
  */
-void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->parity_head;
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	struct aftl_block *block =
-		aftl_superblock_block(ftl, group, number, aftl_die_group_member(ftl, lun));
+		aftl_superblock_block(ftl, group, number, aftl_lun_die_group_member(ftl, lun));
 
-	parity_dequeue(ftl, lun);
+	parity_dequeue_first(ftl, lun);
 	if (aftl_block_is_full(&ftl->geo, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
@@ -401,9 +401,9 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_superblock_erased() - reset the state of an erased superblock
+ * aftl_superblock_reset_erased() - reset the state of an erased superblock
  */
-void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number)
+void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_superblock_at(ftl, group, number)->rebuilt = 0;
 }
@@ -438,7 +438,7 @@ void aftl_superblock_resume(struct aftl *ftl)
 		return;
 	for (i = 0; i < ftl->geo.luns; i++)
 		while (ftl->luns[i].parity_due)
-			parity_dequeue(ftl, &ftl->luns[i]);
+			parity_dequeue_first(ftl, &ftl->luns[i]);
 	for (i = 0; i < count_die_groups(ftl); i++) {
 		ftl->die_groups[i].retry_seq = 0;
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
@@ -455,7 +455,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 {
 	u32 member;
 
-	return superblock_parity_block(ftl, aftl_die_group_of(ftl, aftl_block_lun(ftl, block)),
+	return superblock_parity_block(ftl, aftl_lun_die_group(ftl, aftl_block_lun(ftl, block)),
 				       aftl_superblock_number(ftl, block), &member);
 }
 
@@ -568,7 +568,7 @@ static bool block_has_page(const struct aftl *ftl, const struct aftl_block *bloc
  */
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 	const struct aftl_block *own = &ftl->media.blocks[device_page / ftl->geo.pages];
 	struct aftl_reconstruct *reconstruct = &lun->reconstruct;
 	u32 i;
@@ -582,13 +582,13 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 			aftl_superblock_block(ftl, group, reconstruct->block, i);
 
 		if (block == own || !block_has_page(ftl, block, reconstruct->page) ||
-		    aftl_ppn_programming(ftl, aftl_page_ppn(&ftl->media, block,
-							    reconstruct->page)))
+		    aftl_ppn_is_programming(ftl, aftl_page_ppn(&ftl->media, block,
+							       reconstruct->page)))
 			continue;
 		reconstruct->left |= 1ULL << i;
-		aftl_die_group_lun(ftl, group, i)->stripe_requests |=
-			1ULL << aftl_die_group_member(ftl, lun);
-		aftl_mark_runnable(ftl, aftl_die_group_lun(ftl, group, i));
+		aftl_lun_of_die_group(ftl, group, i)->stripe_requests |=
+			1ULL << aftl_lun_die_group_member(ftl, lun);
+		aftl_mark_lun_runnable(ftl, aftl_lun_of_die_group(ftl, group, i));
 	}
 }
 
@@ -599,10 +599,10 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
  */
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member)
 {
-	u32 group = aftl_die_group_of(ftl, lun);
+	u32 group = aftl_lun_die_group(ftl, lun);
 
-	aftl_die_group_lun(ftl, group, member)->stripe_requests &=
-		~(1ULL << aftl_die_group_member(ftl, lun));
+	aftl_lun_of_die_group(ftl, group, member)->stripe_requests &=
+		~(1ULL << aftl_lun_die_group_member(ftl, lun));
 	lun->reconstruct.left &= ~(1ULL << member);
 	return lun->reconstruct.kind && !lun->reconstruct.left;
 }
@@ -612,13 +612,14 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
  */
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 own = aftl_die_group_member(ftl, lun);
+	u32 own = aftl_lun_die_group_member(ftl, lun);
 	u32 i;
 
 	lun->reconstruct.kind = AFTL_RECONSTRUCT_NONE;
 	lun->reconstruct.left = 0;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *other = aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i);
+		struct aftl_lun *other =
+			aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), i);
 
 		other->stripe_requests &= ~(1ULL << own);
 		if (other->reconstructing_for == own)
@@ -627,7 +628,7 @@ void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if a data block may still program a page whose parity has been programmed. */
-static bool written_after_parity(const struct aftl *ftl, u32 group, u32 number)
+static bool may_data_follow_parity(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 member;
 	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
@@ -664,7 +665,7 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 	if (parity && good && parity->erases != good->erases)
 		return aftl_fail(error, -EUCLEAN,
 				 "superblock %u has parity of before its last erase", number);
-	if (written_after_parity(ftl, group, number))
+	if (may_data_follow_parity(ftl, group, number))
 		return aftl_fail(error, -EUCLEAN,
 				 "superblock %u has data after their parity",
 				 number);

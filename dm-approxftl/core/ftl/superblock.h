@@ -36,18 +36,18 @@ struct aftl_die_group {
 	u32 collected;
 };
 
-static inline u32 aftl_die_group_of(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_lun_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index / ftl->geo.superblock_luns;
 }
 
 /* Number of @lun in its die group. */
-static inline u32 aftl_die_group_member(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_lun_die_group_member(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index % ftl->geo.superblock_luns;
 }
 
-static inline struct aftl_lun *aftl_die_group_lun(struct aftl *ftl, u32 group, u32 member)
+static inline struct aftl_lun *aftl_lun_of_die_group(struct aftl *ftl, u32 group, u32 member)
 {
 	return &ftl->luns[group * ftl->geo.superblock_luns + member];
 }
@@ -92,13 +92,13 @@ int __must_check aftl_superblock_check(const struct aftl *ftl, const struct aftl
 bool aftl_superblock_alloc(struct aftl *ftl);
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
 					       u32 stream);
-u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number);
-bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number);
-void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block);
+u32 aftl_superblock_select_parity(const struct aftl *ftl, u32 group, u32 number);
+bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number);
+void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 			      struct aftl_placement *placement);
-void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number);
+void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_reset_erased(struct aftl *ftl, u32 group, u32 number);
 void aftl_superblock_suspend(struct aftl *ftl);
 void aftl_superblock_resume(struct aftl *ftl);
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block);

@@ -14,7 +14,7 @@ u64 aftl_now(const struct aftl *ftl)
 	return ftl->now_ns;
 }
 
-void aftl_update_hour(struct aftl *ftl)
+void aftl_update_device_hour(struct aftl *ftl)
 {
 	ftl->hour = aftl_hours(ftl);
 	ftl->hour_ns = ftl->hour * AFTL_HOUR_NS;

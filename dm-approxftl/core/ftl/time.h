@@ -5,13 +5,13 @@
 
 #include "core/ftl/controller.h"
 
-void aftl_update_hour(struct aftl *ftl);
+void aftl_update_device_hour(struct aftl *ftl);
 
 /* Device age in hours: aftl_hours() without a division in the common case. */
-static inline u64 aftl_hour(struct aftl *ftl)
+static inline u64 aftl_device_hour(struct aftl *ftl)
 {
 	if (unlikely(ftl->age_ns + ftl->now_ns - ftl->hour_ns >= AFTL_HOUR_NS))
-		aftl_update_hour(ftl);
+		aftl_update_device_hour(ftl);
 	return ftl->hour;
 }
 

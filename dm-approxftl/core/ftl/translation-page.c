@@ -108,14 +108,14 @@ static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_pag
 	aftl_ppn_t ppn;
 
 	return aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn) &&
-	       aftl_ppn_programming(ftl, ppn);
+	       aftl_ppn_is_programming(ftl, ppn);
 }
 
 static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
 
-	return lun && !aftl_lun_dead(lun);
+	return lun && !aftl_lun_is_dead(lun);
 }
 
 /*
@@ -131,13 +131,13 @@ static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_
 		u32 place = (turn + i) % ftl->geo.luns;
 		struct aftl_lun *lun = &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
 
-		if (!aftl_lun_dead(lun))
+		if (!aftl_lun_is_dead(lun))
 			return lun;
 	}
 	return NULL;
 }
 
-static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_add_to_lru(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	struct aftl_cmt *cmt = &ftl->cmt;
 	u32 number = trans_page_number(ftl, tp);
@@ -151,7 +151,7 @@ static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *tp)
 	cmt->youngest = number;
 }
 
-static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *tp)
+static void cmt_remove_from_lru(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	struct aftl_cmt *cmt = &ftl->cmt;
 
@@ -165,7 +165,7 @@ static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *tp)
 		cmt->youngest = tp->older;
 }
 
-static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_mark_recently_used(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	if (tp->flags & AFTL_TP_EVICTING) {
 		tp->flags |= AFTL_TP_REUSED;
@@ -173,11 +173,11 @@ static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *tp)
 	}
 	if (trans_page_number(ftl, tp) == ftl->cmt.youngest)
 		return;
-	cmt_unlink(ftl, tp);
-	cmt_link_youngest(ftl, tp);
+	cmt_remove_from_lru(ftl, tp);
+	cmt_add_to_lru(ftl, tp);
 }
 
-static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_drop_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= AFTL_TP_LOADING;
 	ftl->cmt.cached--;
@@ -193,7 +193,7 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 	u32 number = trans_page_number(ftl, tp);
 
 	if (!lun) {
-		cmt_drop(ftl, tp);
+		cmt_drop_trans_page(ftl, tp);
 		return;
 	}
 	if (!trans_page_readable(ftl, tp))
@@ -211,83 +211,83 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 }
 
 /* Evict the least recently used translation pages until the CMT is within its capacity. */
-static void cmt_shrink(struct aftl *ftl)
+static void cmt_evict_to_capacity(struct aftl *ftl)
 {
 	struct aftl_cmt *cmt = &ftl->cmt;
 
 	while (cmt->cached - cmt->evicting > cmt->capacity) {
 		struct aftl_trans_page *tp = &cmt->all[cmt->oldest];
 
-		cmt_unlink(ftl, tp);
+		cmt_remove_from_lru(ftl, tp);
 		if (tp->flags & AFTL_TP_DIRTY)
 			cmt_queue_eviction(ftl, tp);
 		else
-			cmt_drop(ftl, tp);
+			cmt_drop_trans_page(ftl, tp);
 	}
 }
 
-static void cmt_add(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
+static void cmt_add_trans_page(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
 {
 	tp->flags |= AFTL_TP_CACHED | flags;
 	ftl->cmt.cached++;
-	cmt_link_youngest(ftl, tp);
-	cmt_shrink(ftl);
+	cmt_add_to_lru(ftl, tp);
+	cmt_evict_to_capacity(ftl);
 }
 
 /* All entries of a translation page are in the controller. */
-static void cmt_complete(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_trans_page_loaded(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
 	if (tp->flags & AFTL_TP_CACHED)
-		cmt_touch(ftl, tp);
+		cmt_mark_recently_used(ftl, tp);
 	else
-		cmt_add(ftl, tp, 0);
+		cmt_add_trans_page(ftl, tp, 0);
 }
 
 /*
  * Rebuild a translation page whose LUN has died from OOB metadata; it has to be programmed again.
  */
-static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *tp)
+static void cmt_recover_trans_page(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
 	if (!(tp->flags & AFTL_TP_CACHED))
-		cmt_add(ftl, tp, AFTL_TP_DIRTY);
+		cmt_add_trans_page(ftl, tp, AFTL_TP_DIRTY);
 }
 
 /*
- * aftl_cmt_lookup() - is the L2P entry of @lpn in memory?
+ * aftl_cmt_has_entry() - is the L2P entry of @lpn in memory?
  *
  * True also if the translation page has never been programmed: there is nothing to load. While its
  * program is in progress, it is taken back into the CMT.
  */
-bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of_lpn(ftl, lpn);
 
 	if (likely((tp->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
 		   AFTL_TP_CACHED)) {
-		cmt_touch(ftl, tp);
+		cmt_mark_recently_used(ftl, tp);
 		return true;
 	}
 	if (trans_page_programming(ftl, tp)) {
-		cmt_complete(ftl, tp);
+		cmt_trans_page_loaded(ftl, tp);
 		return true;
 	}
 	if (trans_page_readable(ftl, tp))
 		return false;
 	if (trans_page_lun(ftl, tp))
-		cmt_recover(ftl, tp);
+		cmt_recover_trans_page(ftl, tp);
 	return true;
 }
 
 /*
- * aftl_cmt_begin_load() - start loading the translation page of @lpn
+ * aftl_cmt_begin_page_load() - start loading the translation page of @lpn
  *
  * Return: the logical page number that stands for the translation page.
  */
-aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
+aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of_lpn(ftl, lpn);
 
 	tp->flags |= AFTL_TP_LOADING;
 	ftl->stats.counters.map_loads++;
@@ -295,36 +295,37 @@ aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_end_load() - a translation page has been loaded
- * @lpn: result of aftl_cmt_begin_load()
+ * aftl_cmt_end_page_load() - a translation page has been loaded
+ * @lpn: result of aftl_cmt_begin_page_load()
  */
-struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
+struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
 	tp->flags &= ~AFTL_TP_LOADING;
-	cmt_complete(ftl, tp);
+	cmt_trans_page_loaded(ftl, tp);
 	return tp;
 }
 
 /*
- * aftl_cmt_mark_dirty() - the L2P entry of @lpn has changed
+ * aftl_cmt_mark_entry_dirty() - the L2P entry of @lpn has changed
  */
-void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp;
 
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return;
-	tp = aftl_trans_page_of(ftl, lpn);
+	tp = aftl_trans_page_of_lpn(ftl, lpn);
 	ftl->stats.counters.map_changes++;
 	if (likely(tp->flags & AFTL_TP_CACHED)) {
 		tp->flags |= AFTL_TP_DIRTY;
-		cmt_touch(ftl, tp);
+		cmt_mark_recently_used(ftl, tp);
 		return;
 	}
 	ftl->stats.counters.map_change_misses++;
-	cmt_add(ftl, tp, AFTL_TP_DIRTY | (trans_page_readable(ftl, tp) ? AFTL_TP_PARTIAL : 0));
+	cmt_add_trans_page(ftl, tp,
+			   AFTL_TP_DIRTY | (trans_page_readable(ftl, tp) ? AFTL_TP_PARTIAL : 0));
 }
 
 /*
@@ -353,9 +354,9 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 }
 
 /*
- * aftl_cmt_merged() - the read for a read-modify-write has completed
+ * aftl_cmt_merge_read_done() - the read for a read-modify-write has completed
  */
-void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_cmt_merge_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;
 	ftl->stats.counters.map_merges++;
@@ -372,7 +373,7 @@ struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct a
 		.class = AFTL_PRECISE,
 		.stream = ftl->streams,
 		.cause = AFTL_CAUSE_MAP,
-		.buffer_use = aftl_buffer_use(ftl),
+		.buffer_use = aftl_buffer_fill_level(ftl),
 	};
 }
 
@@ -391,9 +392,9 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->cmt.evicting--;
 	if (stays) {
 		tp->flags = AFTL_TP_CACHED;
-		cmt_link_youngest(ftl, tp);
+		cmt_add_to_lru(ftl, tp);
 	} else {
-		cmt_drop(ftl, tp);
+		cmt_drop_trans_page(ftl, tp);
 	}
 	return trans_page_lpn(ftl, number);
 }
@@ -404,7 +405,7 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload)
 {
-	u32 units = min(lun->evictions.count, aftl_placement_units(ftl, placement));
+	u32 units = min(lun->evictions.count, aftl_placement_capacity(ftl, placement));
 	bool full = aftl_cmt_evictions_full(ftl);
 	u32 i;
 
@@ -420,15 +421,15 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 		payload->tag[i] = AFTL_NIL;
 		payload->stale[i] = false;
 	}
-	cmt_shrink(ftl);
+	cmt_evict_to_capacity(ftl);
 	if (full && !aftl_cmt_evictions_full(ftl))
-		aftl_wake_all(ftl);
+		aftl_wake_all_luns(ftl);
 }
 
 /*
- * aftl_cmt_flush() - queue all dirty translation pages; they stay in the CMT
+ * aftl_cmt_queue_dirty_pages() - queue all dirty translation pages; they stay in the CMT
  */
-void aftl_cmt_flush(struct aftl *ftl)
+void aftl_cmt_queue_dirty_pages(struct aftl *ftl)
 {
 	u32 number = ftl->cmt.oldest;
 
@@ -438,7 +439,7 @@ void aftl_cmt_flush(struct aftl *ftl)
 		number = tp->younger;
 		if (!(tp->flags & AFTL_TP_DIRTY))
 			continue;
-		cmt_unlink(ftl, tp);
+		cmt_remove_from_lru(ftl, tp);
 		cmt_queue_eviction(ftl, tp);
 		tp->flags |= AFTL_TP_REUSED;
 	}
@@ -463,7 +464,7 @@ void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if these flags are possible between two calls. */
-static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *tp, u8 flags)
+static bool trans_page_flags_are_valid(struct aftl *ftl, const struct aftl_trans_page *tp, u8 flags)
 {
 	if (!(flags & AFTL_TP_CACHED) || flags & AFTL_TP_LOADING)
 		return false;
@@ -475,29 +476,29 @@ static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *tp, 
 }
 
 /*
- * aftl_cmt_restore() - restore a translation page of a saved CMT
+ * aftl_cmt_restore_trans_page() - restore a translation page of a saved CMT
  *
  * Called in LRU order, and for eviction queues at last. Return: false if the state is invalid.
  */
-bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags)
+bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags)
 {
 	struct aftl_trans_page *tp;
 
 	if (number >= ftl->geo.trans_pages)
 		return false;
 	tp = &ftl->cmt.all[number];
-	if (tp->flags || !cmt_flags_valid(ftl, tp, flags))
+	if (tp->flags || !trans_page_flags_are_valid(ftl, tp, flags))
 		return false;
 	tp->flags = flags;
 	ftl->cmt.cached++;
 	if (flags & AFTL_TP_EVICTING)
 		cmt_queue_eviction(ftl, tp);
 	else
-		cmt_link_youngest(ftl, tp);
+		cmt_add_to_lru(ftl, tp);
 	return true;
 }
 
-static bool trans_page_has_entries(const struct aftl *ftl, u32 number)
+static bool trans_page_has_mapped_entries(const struct aftl *ftl, u32 number)
 {
 	u32 unit = number << ftl->geo.trans_page_shift;
 	u32 end = min(unit + (u32)BIT(ftl->geo.trans_page_shift), ftl->geo.units);
@@ -510,17 +511,17 @@ static bool trans_page_has_entries(const struct aftl *ftl, u32 number)
 }
 
 /*
- * aftl_cmt_rebuild() - after a crash, cache all translation pages, as dirty
+ * aftl_cmt_cache_all_dirty() - after a crash, cache all translation pages, as dirty
  *
  * The L2P table was rebuilt from OOB metadata and is newer than the copies on flash.
  */
-void aftl_cmt_rebuild(struct aftl *ftl)
+void aftl_cmt_cache_all_dirty(struct aftl *ftl)
 {
 	u32 i;
 
 	for (i = 0; i < ftl->geo.trans_pages; i++)
-		if (trans_page_has_entries(ftl, i))
-			cmt_add(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
+		if (trans_page_has_mapped_entries(ftl, i))
+			cmt_add_trans_page(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
 }
 
 /* A translation page that is not completely in memory must be on flash. */
@@ -532,7 +533,7 @@ static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_erro
 	if (aftl_l2p_lookup(ftl, trans_page_lpn(ftl, number), &ppn))
 		return 0;
 	if (flags & AFTL_TP_PARTIAL ||
-	    (!(flags & AFTL_TP_CACHED) && trans_page_has_entries(ftl, number)))
+	    (!(flags & AFTL_TP_CACHED) && trans_page_has_mapped_entries(ftl, number)))
 		return aftl_fail(error, -EUCLEAN, "translation page %u is not stored", number);
 	return 0;
 }

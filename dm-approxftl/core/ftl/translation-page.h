@@ -9,7 +9,7 @@
 struct aftl_lun;
 struct aftl_payload;
 
-static inline struct aftl_trans_page *aftl_trans_page_of(const struct aftl *ftl, aftl_lpn_t lpn)
+static inline struct aftl_trans_page *aftl_trans_page_of_lpn(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return &ftl->cmt.all[from_lpn(lpn) >> ftl->geo.trans_page_shift];
 }
@@ -31,19 +31,19 @@ static inline bool aftl_cmt_evictions_full(const struct aftl *ftl)
 void aftl_cmt_configure(struct aftl *ftl);
 int __must_check aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_cmt_alloc(struct aftl *ftl);
-bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn);
-aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn);
-struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_cmt_has_entry(struct aftl *ftl, aftl_lpn_t lpn);
+aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn);
+struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn);
 enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn);
-void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_cmt_merge_read_done(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			   const struct aftl_placement *placement, struct aftl_payload *payload);
-void aftl_cmt_flush(struct aftl *ftl);
+void aftl_cmt_queue_dirty_pages(struct aftl *ftl);
 void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags);
-void aftl_cmt_rebuild(struct aftl *ftl);
+bool aftl_cmt_restore_trans_page(struct aftl *ftl, u32 number, u8 flags);
+void aftl_cmt_cache_all_dirty(struct aftl *ftl);
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);
 
 #endif

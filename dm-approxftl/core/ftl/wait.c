@@ -53,7 +53,7 @@ const char *const aftl_wait_names[AFTL_WAITS] = {
 };
 
 /* Not counted in memory_bytes: the device does not depend on whether the host looks at it. */
-int aftl_wait_alloc(struct aftl *ftl)
+int aftl_wait_alloc_stats(struct aftl *ftl)
 {
 	size_t commands = ftl->command_count * sizeof(struct command_start);
 	size_t bytes = sizeof(struct aftl_wait_state) + commands +
@@ -69,13 +69,13 @@ int aftl_wait_alloc(struct aftl *ftl)
 	return 0;
 }
 
-void aftl_wait_free(struct aftl *ftl)
+void aftl_wait_free_stats(struct aftl *ftl)
 {
 	if (ftl->waits)
 		ftl->ops->free(ftl->host, ftl->waits, ftl->waits->bytes);
 }
 
-static void clock_add(struct lun_clocks *clocks, u32 reason, u64 end_ns)
+static void lun_clock_add_ns(struct lun_clocks *clocks, u32 reason, u64 end_ns)
 {
 	if (clocks->since_ns >= end_ns)
 		return;
@@ -83,17 +83,17 @@ static void clock_add(struct lun_clocks *clocks, u32 reason, u64 end_ns)
 	clocks->since_ns = end_ns;
 }
 
-static struct lun_clocks *clocks_now(struct aftl *ftl, u32 lun)
+static struct lun_clocks *lun_clocks_at_now(struct aftl *ftl, u32 lun)
 {
 	struct lun_clocks *clocks = &ftl->waits->luns[lun];
 
-	clock_add(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
-	clock_add(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
-	clock_add(clocks, AFTL_WAIT_HELD, ftl->now_ns);
+	lun_clock_add_ns(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
+	lun_clock_add_ns(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
+	lun_clock_add_ns(clocks, AFTL_WAIT_HELD, ftl->now_ns);
 	return clocks;
 }
 
-static u32 lun_activity(const struct aftl *ftl, const struct aftl_lun *lun)
+static u32 classify_lun_activity(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	switch (lun->work.kind) {
 	case AFTL_WORK_READ:
@@ -110,23 +110,23 @@ static u32 lun_activity(const struct aftl *ftl, const struct aftl_lun *lun)
 	case AFTL_WORK_PARITY_PROGRAM:
 		return AFTL_WAIT_PARITY;
 	default:
-		return aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun) ?
+		return aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun) ?
 			       AFTL_WAIT_URGENT_GC : AFTL_WAIT_RELOCATION;
 	}
 }
 
-void aftl_wait_lun_busy(struct aftl *ftl, const struct aftl_lun *lun, u64 bus_ns, u64 end_ns)
+void aftl_wait_count_lun_busy(struct aftl *ftl, const struct aftl_lun *lun, u64 bus_ns, u64 end_ns)
 {
-	struct lun_clocks *clocks = clocks_now(ftl, lun->index);
+	struct lun_clocks *clocks = lun_clocks_at_now(ftl, lun->index);
 
-	clocks->activity = lun_activity(ftl, lun);
+	clocks->activity = classify_lun_activity(ftl, lun);
 	clocks->bus_ns = bus_ns;
 	clocks->end_ns = end_ns;
 }
 
-void aftl_wait_lun_suspends(struct aftl *ftl, const struct aftl_lun *lun, u64 end_ns)
+void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u64 end_ns)
 {
-	struct lun_clocks *clocks = clocks_now(ftl, lun->index);
+	struct lun_clocks *clocks = lun_clocks_at_now(ftl, lun->index);
 
 	clocks->activity = AFTL_WAIT_SUSPEND;
 	clocks->bus_ns = 0;
@@ -134,8 +134,8 @@ void aftl_wait_lun_suspends(struct aftl *ftl, const struct aftl_lun *lun, u64 en
 }
 
 /* Add the time since the last call to the reason of that call. */
-static void request_add(const struct aftl *ftl, const struct aftl_request *request,
-			struct aftl_waits *waits)
+static void wait_charge_request(const struct aftl *ftl, const struct aftl_request *request,
+				struct aftl_waits *waits)
 {
 	u64 since_ns = max(waits->until_ns, request->arrival_ns);
 
@@ -143,17 +143,17 @@ static void request_add(const struct aftl *ftl, const struct aftl_request *reque
 	waits->until_ns = ftl->now_ns;
 }
 
-void aftl_wait_for(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason)
+void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 
 	if (!waits)
 		return;
-	request_add(ftl, request, waits);
+	wait_charge_request(ftl, request, waits);
 	waits->reason = reason;
 }
 
-void aftl_wait_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun)
+void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 	struct command_start *start = &ftl->waits->commands[index];
@@ -162,18 +162,18 @@ void aftl_wait_queued(struct aftl *ftl, struct aftl_request *request, u32 index,
 
 	if (!waits)
 		return;
-	request_add(ftl, request, waits);
-	clocks = clocks_now(ftl, lun);
+	wait_charge_request(ftl, request, waits);
+	clocks = lun_clocks_at_now(ftl, lun);
 	start->lun = lun;
 	for (i = 0; i < AFTL_WAITS; i++)
 		start->ns[i] = clocks->ns[i] - waits->before[i];
 }
 
-void aftl_wait_moved(struct aftl *ftl, u32 index, u32 lun)
+void aftl_wait_command_moved(struct aftl *ftl, u32 index, u32 lun)
 {
 	struct command_start *start = &ftl->waits->commands[index];
-	const struct lun_clocks *from = clocks_now(ftl, start->lun);
-	const struct lun_clocks *to = clocks_now(ftl, lun);
+	const struct lun_clocks *from = lun_clocks_at_now(ftl, start->lun);
+	const struct lun_clocks *to = lun_clocks_at_now(ftl, lun);
 	u32 i;
 
 	for (i = 0; i < AFTL_WAITS; i++)
@@ -181,7 +181,7 @@ void aftl_wait_moved(struct aftl *ftl, u32 index, u32 lun)
 	start->lun = lun;
 }
 
-static u64 take_time(u64 *from_ns, u64 wanted_ns)
+static u64 take_wait_ns(u64 *from_ns, u64 wanted_ns)
 {
 	u64 ns = min(*from_ns, wanted_ns);
 
@@ -193,17 +193,17 @@ static u64 take_time(u64 *from_ns, u64 wanted_ns)
  * The flash worked for the request itself for @service_ns, as part of @own. A suspended operation
  * includes the time of the suspend, a reconstruction the reads of other LUNs.
  */
-static void subtract_service(struct aftl_waits *waits, u32 own, u64 service_ns)
+static void subtract_service_ns(struct aftl_waits *waits, u32 own, u64 service_ns)
 {
 	u32 i;
 
-	service_ns = take_time(&waits->ns[own], service_ns);
-	service_ns = take_time(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
+	service_ns = take_wait_ns(&waits->ns[own], service_ns);
+	service_ns = take_wait_ns(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
 	for (i = 0; i < AFTL_WAITS && service_ns; i++)
-		service_ns = take_time(&waits->ns[i], service_ns);
+		service_ns = take_wait_ns(&waits->ns[i], service_ns);
 }
 
-void aftl_wait_part_done(struct aftl *ftl, u32 index, u64 service_ns)
+void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 {
 	const struct aftl_command *command = &ftl->commands[index];
 	const struct command_start *start = &ftl->waits->commands[index];
@@ -216,12 +216,12 @@ void aftl_wait_part_done(struct aftl *ftl, u32 index, u64 service_ns)
 	waits = ftl->ops->waits(ftl->host, command->request);
 	if (!waits)
 		return;
-	clocks = clocks_now(ftl, start->lun);
+	clocks = lun_clocks_at_now(ftl, start->lun);
 	for (i = 0; i < AFTL_WAITS; i++)
 		waits->ns[i] = clocks->ns[i] - start->ns[i];
-	subtract_service(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
+	subtract_service_ns(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
 									AFTL_WAIT_READ,
-			 service_ns);
+			    service_ns);
 	waits->ended_ns = ftl->now_ns + 1;
 	waits->service_ns = service_ns;
 }
@@ -236,7 +236,7 @@ void aftl_wait_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns,
 	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
 		if (request->op > AFTL_OP_FLUSH)
 			waits->reason = AFTL_WAIT_OTHER;
-		request_add(ftl, request, waits);
+		wait_charge_request(ftl, request, waits);
 		memcpy(waits->ns, waits->before, sizeof(waits->ns));
 	}
 	waits->ns[AFTL_WAIT_LINK] += link_ns - ftl->now_ns;

@@ -26,7 +26,7 @@
  */
 #define WEAR_MARGIN_MAX 8
 
-static bool exceeds_gap(const struct aftl *ftl, const struct aftl_lun *lun, u32 erases)
+static bool exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun, u32 erases)
 {
 	u32 gap = (u32)ftl->config.wear_gap;
 
@@ -37,7 +37,7 @@ static bool exceeds_gap(const struct aftl *ftl, const struct aftl_lun *lun, u32 
  * May wear levelling close this open block? No data come to it any more. The open blocks of
  * placement handles are left to the host.
  */
-static bool may_close(const struct aftl *ftl, const struct aftl_block *block)
+static bool may_close_block_for_wear(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_OPEN && ftl->geo.passes == 1 &&
 	       !ftl->geo.superblock_luns && !ftl->geo.zones && !block->handle;
@@ -51,12 +51,12 @@ static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *
 	struct aftl_block *end = block + blocks;
 	struct aftl_block *least = NULL;
 
-	aftl_block_wear_recount(ftl, lun);
+	aftl_lun_recount_wear(ftl, lun);
 	for (; block < end; block++)
-		if ((block->state == AFTL_BLOCK_CLOSED || may_close(ftl, block)) &&
+		if ((block->state == AFTL_BLOCK_CLOSED || may_close_block_for_wear(ftl, block)) &&
 		    (!least || block->erases < least->erases))
 			least = block;
-	return least && exceeds_gap(ftl, lun, least->erases) ? least : NULL;
+	return least && exceeds_wear_gap(ftl, lun, least->erases) ? least : NULL;
 }
 
 /*
@@ -70,7 +70,7 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!ftl->config.wear_gap || lun->wear.due < WEAR_PERIOD || !lun->free_blocks ||
 	    lun->free_blocks < aftl_gc_reserve(ftl) ||
-	    !exceeds_gap(ftl, lun, lun->wear.least))
+	    !exceeds_wear_gap(ftl, lun, lun->wear.least))
 		return NULL;
 	/* If no block is found, search again after the next erase. */
 	lun->wear.due = WEAR_PERIOD - 1;

@@ -57,15 +57,15 @@ struct aftl_zones {
 	struct aftl_zone_reset reset;
 };
 
-static inline bool aftl_zone_active(const struct aftl_zone *zone)
+static inline bool aftl_zone_is_active(const struct aftl_zone *zone)
 {
 	return zone->state >= AFTL_ZONE_IMPLICIT && zone->state <= AFTL_ZONE_CLOSED;
 }
 
 /* Return true if no more writes of the zone will come, so that partial pages are programmed now. */
-static inline bool aftl_zone_no_more_writes(const struct aftl_zone *zone)
+static inline bool aftl_zone_is_write_finished(const struct aftl_zone *zone)
 {
-	return !aftl_zone_active(zone) && !zone->coming;
+	return !aftl_zone_is_active(zone) && !zone->coming;
 }
 
 #endif

@@ -29,10 +29,10 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].good_blocks < each + aftl_reserved_blocks(ftl))
+		if (ftl->luns[i].good_blocks < each + aftl_reserved_blocks_per_lun(ftl))
 			return aftl_fail(error, -EINVAL,
 					 "zoned: zones take %u blocks of each LUN and the core %u, but LUN %u has %u; raise op or blocks",
-					 each, aftl_reserved_blocks(ftl), i,
+					 each, aftl_reserved_blocks_per_lun(ftl), i,
 					 ftl->luns[i].good_blocks);
 	return 0;
 }
@@ -65,15 +65,15 @@ static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Zones whose numbers differ by a multiple of this are in the same group, and in the same LUNs. */
-static u32 zone_groups(const struct aftl *ftl)
+static u32 count_zone_groups(const struct aftl *ftl)
 {
 	return max(ftl->geo.luns / ftl->geo.zone_luns, 1U);
 }
 
 /*
- * aftl_zone_alloc() - allocate the state of the zones
+ * aftl_zone_alloc_states() - allocate the state of the zones
  */
-bool aftl_zone_alloc(struct aftl *ftl)
+bool aftl_zone_alloc_states(struct aftl *ftl)
 {
 	u32 i;
 
@@ -82,18 +82,19 @@ bool aftl_zone_alloc(struct aftl *ftl)
 	for (i = 0; i < ARRAY_SIZE(ftl->zones.owner); i++)
 		ftl->zones.owner[i] = AFTL_NIL;
 	ftl->zones.all = aftl_memory_alloc(ftl, ftl->geo.zones, sizeof(*ftl->zones.all));
-	ftl->zones.online = aftl_memory_alloc(ftl, zone_groups(ftl), sizeof(*ftl->zones.online));
+	ftl->zones.online =
+		aftl_memory_alloc(ftl, count_zone_groups(ftl), sizeof(*ftl->zones.online));
 	if (!ftl->zones.all || !ftl->zones.online)
 		return false;
-	for (i = 0; i < zone_groups(ftl); i++)
-		ftl->zones.online[i] = ftl->geo.zones / zone_groups(ftl);
+	for (i = 0; i < count_zone_groups(ftl); i++)
+		ftl->zones.online[i] = ftl->geo.zones / count_zone_groups(ftl);
 	return true;
 }
 
 /* LUN at position @turn of a zone. The zones of a group start in different LUNs. */
 static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 {
-	u32 groups = zone_groups(ftl);
+	u32 groups = count_zone_groups(ftl);
 	u32 place = zone % groups * ftl->geo.zone_luns +
 		    (zone / groups + turn) % ftl->geo.zone_luns;
 
@@ -111,7 +112,7 @@ struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn)
 	struct aftl_lun *lun =
 		zone_lun_at(ftl, from_lpn(lpn) / ftl->geo.zone_units, at / ftl->program_units);
 
-	return aftl_lun_dead(lun) ? NULL : lun;
+	return aftl_lun_is_dead(lun) ? NULL : lun;
 }
 
 static bool zone_state_is_open(enum aftl_zone_state state)
@@ -129,14 +130,14 @@ static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zo
 }
 
 /* A loaded state may have more open zones than there can be; aftl_zone_restored() refuses it. */
-static void zone_add_open(struct aftl *ftl, u32 zone)
+static void zone_add_to_open_zones(struct aftl *ftl, u32 zone)
 {
 	if (ftl->zones.open < ARRAY_SIZE(ftl->zones.opened))
 		ftl->zones.opened[ftl->zones.open] = zone;
 	ftl->zones.open++;
 }
 
-static void zone_remove_open(struct aftl *ftl, u32 zone)
+static void zone_remove_from_open_zones(struct aftl *ftl, u32 zone)
 {
 	u32 *opened = ftl->zones.opened;
 	u32 i = 0;
@@ -146,23 +147,23 @@ static void zone_remove_open(struct aftl *ftl, u32 zone)
 	opened[i] = opened[--ftl->zones.open];
 }
 
-static void zone_count_state(struct aftl *ftl, const struct aftl_zone *zone)
+static void zone_count_by_state(struct aftl *ftl, const struct aftl_zone *zone)
 {
 	u32 number = zone_number(ftl, zone);
 
 	if (zone_state_is_open(zone->state))
-		zone_add_open(ftl, number);
-	ftl->zones.active += aftl_zone_active(zone);
-	ftl->zones.online[number % zone_groups(ftl)] -= zone->state == AFTL_ZONE_OFFLINE;
+		zone_add_to_open_zones(ftl, number);
+	ftl->zones.active += aftl_zone_is_active(zone);
+	ftl->zones.online[number % count_zone_groups(ftl)] -= zone->state == AFTL_ZONE_OFFLINE;
 }
 
 static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	if (zone_state_is_open(zone->state))
-		zone_remove_open(ftl, zone_number(ftl, zone));
-	ftl->zones.active -= aftl_zone_active(zone);
+		zone_remove_from_open_zones(ftl, zone_number(ftl, zone));
+	ftl->zones.active -= aftl_zone_is_active(zone);
 	zone->state = (u8)state;
-	zone_count_state(ftl, zone);
+	zone_count_by_state(ftl, zone);
 	if (zone_state_needs_notify(ftl, zone))
 		ftl->ops->zone(ftl->host, zone_number(ftl, zone), state);
 }
@@ -200,18 +201,18 @@ static u32 zone_max_open(const struct aftl *ftl)
 }
 
 /*
- * aftl_zone_activate() - open a zone
+ * aftl_zone_open() - open a zone
  * @state: implicitly or explicitly open; an explicitly opened zone is not closed implicitly
  *
  * Return: 0, -EIO, -EOVERFLOW or -EBUSY, see struct aftl_request.
  */
-int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	if (zone->state == AFTL_ZONE_EXPLICIT || zone->state == state)
 		return 0;
 	if (zone->state > AFTL_ZONE_CLOSED)
 		return -EIO;
-	if (!aftl_zone_active(zone) && ftl->zones.active >= ftl->config.max_active_zones)
+	if (!aftl_zone_is_active(zone) && ftl->zones.active >= ftl->config.max_active_zones)
 		return -EOVERFLOW;
 	if (!zone_state_is_open(zone->state)) {
 		if (ftl->zones.open >= zone_max_open(ftl) && !zone_close_implicit(ftl))
@@ -222,9 +223,9 @@ int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_
 	return 0;
 }
 
-static struct aftl_block **zone_open_block(const struct aftl *ftl, u32 lun, u32 slot)
+static struct aftl_block **zone_open_block_ptr(const struct aftl *ftl, u32 lun, u32 slot)
 {
-	return &ftl->luns[lun].handle_blocks[aftl_map_handles(ftl) + slot - 1];
+	return &ftl->luns[lun].handle_blocks[aftl_count_map_handles(ftl) + slot - 1];
 }
 
 /* Open SLC cache block of the zone that owns @slot; NULL without an SLC cache. */
@@ -232,7 +233,7 @@ static struct aftl_block **zone_slc_block(const struct aftl *ftl, u32 lun, u32 s
 {
 	struct aftl_block **blocks = ftl->luns[lun].zone_slc_blocks;
 
-	return blocks ? &blocks[aftl_map_handles(ftl) + slot - 1] : NULL;
+	return blocks ? &blocks[aftl_count_map_handles(ftl) + slot - 1] : NULL;
 }
 
 static void zone_close_block(struct aftl *ftl, u32 lun, struct aftl_block **open)
@@ -247,7 +248,7 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 	u32 i;
 
 	for (i = 0; zone->slot && i < ftl->geo.luns; i++) {
-		zone_close_block(ftl, i, zone_open_block(ftl, i, zone->slot));
+		zone_close_block(ftl, i, zone_open_block_ptr(ftl, i, zone->slot));
 		zone_close_block(ftl, i, zone_slc_block(ftl, i, zone->slot));
 	}
 }
@@ -255,7 +256,7 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 /* Free the slot of a zone that is not active and has no writes in flight. */
 static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
 {
-	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_no_more_writes(zone))
+	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_is_write_finished(zone))
 		return;
 	zone_close_blocks(ftl, zone);
 	ftl->zones.owner[zone->slot] = AFTL_NIL;
@@ -264,12 +265,12 @@ static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
 }
 
 /* A zone without further writes frees its slot; its partial programs may go ahead. */
-static void zone_try_release(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_release_if_finished(struct aftl *ftl, struct aftl_zone *zone)
 {
-	if (!aftl_zone_no_more_writes(zone))
+	if (!aftl_zone_is_write_finished(zone))
 		return;
 	zone_release_slot(ftl, zone);
-	aftl_wake_all(ftl);
+	aftl_wake_all_luns(ftl);
 }
 
 /*
@@ -278,7 +279,7 @@ static void zone_try_release(struct aftl *ftl, struct aftl_zone *zone)
 void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	zone_set_state(ftl, zone, state);
-	zone_try_release(ftl, zone);
+	zone_release_if_finished(ftl, zone);
 }
 
 /* Number of the zone whose data are in @block. */
@@ -296,9 +297,9 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 }
 
 /*
- * aftl_zone_clear() - reset a zone whose logical pages have been unmapped
+ * aftl_zone_reset_empty() - reset a zone whose logical pages have been unmapped
  */
-void aftl_zone_clear(struct aftl *ftl, struct aftl_zone *zone)
+void aftl_zone_reset_empty(struct aftl *ftl, struct aftl_zone *zone)
 {
 	aftl_lpn_t first = to_lpn(zone_number(ftl, zone) * ftl->geo.zone_units);
 	u32 i;
@@ -329,11 +330,11 @@ static bool zone_write_fits(const struct aftl *ftl, const struct aftl_zone *zone
  */
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	int ret = -EIO;
 
 	if (zone->state < AFTL_ZONE_FULL && zone_write_fits(ftl, zone, request))
-		ret = aftl_zone_activate(ftl, zone, AFTL_ZONE_IMPLICIT);
+		ret = aftl_zone_open(ftl, zone, AFTL_ZONE_IMPLICIT);
 	if (ret)
 		return ret;
 	if (request->flags & AFTL_REQUEST_APPEND) {
@@ -351,9 +352,9 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 	return 0;
 }
 
-static u32 zone_stream(const struct aftl *ftl, const struct aftl_zone *zone)
+static u32 get_zone_write_stream(const struct aftl *ftl, const struct aftl_zone *zone)
 {
-	return ftl->streams + aftl_map_handles(ftl) + zone->slot - 1;
+	return ftl->streams + aftl_count_map_handles(ftl) + zone->slot - 1;
 }
 
 static u32 zone_find_free_slot(const struct aftl *ftl)
@@ -366,7 +367,7 @@ static u32 zone_find_free_slot(const struct aftl *ftl)
 	return 0;
 }
 
-static bool zone_take_slot(struct aftl *ftl, struct aftl_zone *zone)
+static bool zone_take_free_slot(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->slot)
 		return true;
@@ -386,67 +387,67 @@ static bool zone_take_slot(struct aftl *ftl, struct aftl_zone *zone)
  */
 bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 
-	if (!zone_take_slot(ftl, zone))
+	if (!zone_take_free_slot(ftl, zone))
 		return false;
-	request->stream = (u8)zone_stream(ftl, zone);
+	request->stream = (u8)get_zone_write_stream(ftl, zone);
 	return true;
 }
 
 /*
- * aftl_zone_admitted() - @units logical pages of the current write were allocated, or failed
+ * aftl_zone_count_admitted() - @units logical pages of the current write were allocated, or failed
  */
-void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
+void aftl_zone_count_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
 	if (units)
-		zone_try_release(ftl, zone);
+		zone_release_if_finished(ftl, zone);
 }
 
 /*
- * aftl_zone_lpn_done() - a logical page of @stream has left the write buffer
+ * aftl_zone_count_programmed() - a logical page of @stream has left the write buffer
  */
-void aftl_zone_lpn_done(struct aftl *ftl, u32 stream)
+void aftl_zone_count_programmed(struct aftl *ftl, u32 stream)
 {
-	u32 slot = aftl_zone_slot(ftl, stream);
+	u32 slot = aftl_zone_slot_of_stream(ftl, stream);
 
 	ftl->zones.pending[slot]--;
 	zone_release_slot(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
 }
 
 /*
- * aftl_zone_fold_stream() - find where data of the zone of @lpn go that leave the SLC cache
+ * aftl_zone_find_fold_stream() - find where data of the zone of @lpn go that leave the SLC cache
  * @stream: takes the stream of the zone
  *
  * Return: false if the zone has no open blocks.
  */
-bool aftl_zone_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream)
+bool aftl_zone_find_fold_stream(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream)
 {
-	const struct aftl_zone *zone = aftl_zone_at(ftl, lpn);
+	const struct aftl_zone *zone = aftl_zone_of_lpn(ftl, lpn);
 
-	*stream = zone_stream(ftl, zone);
+	*stream = get_zone_write_stream(ftl, zone);
 	return zone->slot;
 }
 
 /* Zone of the valid data in @block. */
-static struct aftl_zone *block_zone(const struct aftl *ftl, const struct aftl_block *block)
+static struct aftl_zone *zone_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 
 	while (!aftl_ppn_is_valid(&ftl->media, to_ppn(slot)))
 		slot++;
-	return aftl_zone_at(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
+	return aftl_zone_of_lpn(ftl, aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
 }
 
 /* Return true if a closed block has data of a zone and room for more. */
 static bool zone_block_has_room(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (block->state != AFTL_BLOCK_CLOSED || !block->valid || block->failing ||
-	    aftl_block_has_map(ftl, block) || block->order != AFTL_ORDER_SEQUENTIAL)
+	    aftl_block_has_trans_pages(ftl, block) || block->order != AFTL_ORDER_SEQUENTIAL)
 		return false;
 	if (block->bits)
-		return block->programmed < aftl_slc_zone_pages(&ftl->geo);
+		return block->programmed < aftl_slc_pages_per_zone_block(&ftl->geo);
 	return !aftl_block_is_full(&ftl->geo, block);
 }
 
@@ -462,7 +463,7 @@ static void zone_resume_fallback(struct aftl *ftl, struct aftl_lun *lun,
 
 	while (block < end && (block->bits || block == lun->reloc.from ||
 			       !zone_block_has_room(ftl, block) ||
-			       block_zone(ftl, block) != zone))
+			       zone_of_block(ftl, block) != zone))
 		block++;
 	if (block == end)
 		return;
@@ -483,7 +484,7 @@ void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
 		aftl_block_close_partial(ftl, lun, lun->fallback);
 	if (fold && !lun->fallback)
-		zone_resume_fallback(ftl, lun, aftl_zone_at(ftl, lpn));
+		zone_resume_fallback(ftl, lun, aftl_zone_of_lpn(ftl, lpn));
 }
 
 /* The group whose zones have blocks in @lun. */
@@ -502,14 +503,14 @@ static u32 count_live_luns(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		count += !aftl_lun_dead(&ftl->luns[i]);
+		count += !aftl_lun_is_dead(&ftl->luns[i]);
 	return count;
 }
 
 /* Return the last empty zone of @group that has no slot, or AFTL_NIL. */
-static u32 zone_last_empty(const struct aftl *ftl, u32 group)
+static u32 find_last_empty_zone(const struct aftl *ftl, u32 group)
 {
-	u32 groups = zone_groups(ftl);
+	u32 groups = count_zone_groups(ftl);
 	u32 left = ftl->geo.zones / groups;
 
 	while (left--) {
@@ -522,15 +523,15 @@ static u32 zone_last_empty(const struct aftl *ftl, u32 group)
 }
 
 /* Take empty zones of @group offline until @lun, which they share, has @reserved blocks besides. */
-static void zone_fit_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
+static void zone_shrink_group(struct aftl *ftl, const struct aftl_lun *lun, u32 group, u32 reserved)
 {
 	const u32 *online = &ftl->zones.online[group];
 
-	if (aftl_lun_dead(lun))
+	if (aftl_lun_is_dead(lun))
 		return;
 	while (!ftl->read_only &&
 	       lun->good_blocks < reserved + *online * ftl->geo.zone_blocks) {
-		u32 empty = zone_last_empty(ftl, group);
+		u32 empty = find_last_empty_zone(ftl, group);
 
 		if (empty != AFTL_NIL) {
 			zone_set_state(ftl, &ftl->zones.all[empty], AFTL_ZONE_OFFLINE);
@@ -549,8 +550,8 @@ static void zone_fit_group(struct aftl *ftl, const struct aftl_lun *lun, u32 gro
 void aftl_zone_block_retired(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
-		zone_fit_group(ftl, lun, zone_group_of(ftl, lun),
-			       aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
+		zone_shrink_group(ftl, lun, zone_group_of(ftl, lun),
+				  aftl_zone_reserved_blocks(ftl, count_live_luns(ftl)));
 }
 
 /*
@@ -563,7 +564,7 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 
 	if (!ftl->geo.zones)
 		return;
-	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += zone_groups(ftl))
+	for (i = zone_group_of(ftl, lun); i < ftl->geo.zones; i += count_zone_groups(ftl))
 		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
 					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
@@ -572,8 +573,8 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	/* The other LUNs take over the translation pages. */
 	reserved = aftl_zone_reserved_blocks(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		zone_fit_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
-			       i / ftl->geo.zone_luns, reserved);
+		zone_shrink_group(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
+				  i / ftl->geo.zone_luns, reserved);
 }
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
@@ -589,7 +590,7 @@ static bool zone_may_own_slot(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
 
-	if (zone >= ftl->geo.zones || !aftl_zone_active(&ftl->zones.all[zone]))
+	if (zone >= ftl->geo.zones || !aftl_zone_is_active(&ftl->zones.all[zone]))
 		return false;
 	has = ftl->zones.all[zone].slot;
 	return ftl->zones.owner[slot] == (has ? zone : AFTL_NIL) && (!has || has == slot);
@@ -623,12 +624,12 @@ bool aftl_zone_restored(struct aftl *ftl)
 	u32 j;
 
 	for (i = 0; i < ftl->geo.zones; i++)
-		zone_count_state(ftl, &ftl->zones.all[i]);
+		zone_count_by_state(ftl, &ftl->zones.all[i]);
 	for (i = 0; ftl->geo.zones && i < ftl->geo.luns; i++)
 		for (j = 1; j <= ftl->config.max_active_zones; j++) {
 			struct aftl_block **slc = zone_slc_block(ftl, i, j);
 
-			zone_restore_owner(ftl, &ftl->luns[i], j, *zone_open_block(ftl, i, j));
+			zone_restore_owner(ftl, &ftl->luns[i], j, *zone_open_block_ptr(ftl, i, j));
 			zone_restore_owner(ftl, &ftl->luns[i], j, slc ? *slc : NULL);
 		}
 	return ftl->zones.active <= ftl->config.max_active_zones &&
@@ -646,17 +647,17 @@ void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_s
 		noted = written == ftl->geo.zone_capacity ? AFTL_ZONE_FULL : AFTL_ZONE_CLOSED;
 	ftl->zones.all[zone].written = written;
 	ftl->zones.all[zone].state = (u8)noted;
-	zone_count_state(ftl, &ftl->zones.all[zone]);
+	zone_count_by_state(ftl, &ftl->zones.all[zone]);
 }
 
 /*
- * aftl_zone_finish_excess() - if more zones are active than allowed, finish the fullest one
+ * aftl_zone_finish_excess_active() - if more zones are active than allowed, finish the fullest one
  *
  * It had been full before the crash, and its last data were lost.
  *
  * Return: false if no zone had to be finished.
  */
-bool aftl_zone_finish_excess(struct aftl *ftl)
+bool aftl_zone_finish_excess_active(struct aftl *ftl)
 {
 	struct aftl_zone *most = NULL;
 	u32 i;
@@ -666,7 +667,7 @@ bool aftl_zone_finish_excess(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.zones; i++) {
 		struct aftl_zone *zone = &ftl->zones.all[i];
 
-		if (aftl_zone_active(zone) && (!most || zone->written > most->written))
+		if (aftl_zone_is_active(zone) && (!most || zone->written > most->written))
 			most = zone;
 	}
 	if (!most)
@@ -682,25 +683,25 @@ bool aftl_zone_finish_excess(struct aftl *ftl)
  */
 void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	zone_take_slot(ftl, aftl_zone_at(ftl, lpn));
+	zone_take_free_slot(ftl, aftl_zone_of_lpn(ftl, lpn));
 }
 
 static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 {
-	struct aftl_zone *zone = block_zone(ftl, block);
+	struct aftl_zone *zone = zone_of_block(ftl, block);
 	u32 lun = aftl_block_lun(ftl, block)->index;
 	struct aftl_block **placed;
 
-	if (!zone->slot && !(aftl_zone_active(zone) && zone_take_slot(ftl, zone)))
+	if (!zone->slot && !(aftl_zone_is_active(zone) && zone_take_free_slot(ftl, zone)))
 		return;
 	placed = block->bits ? zone_slc_block(ftl, lun, zone->slot) :
-			       zone_open_block(ftl, lun, zone->slot);
+			       zone_open_block_ptr(ftl, lun, zone->slot);
 	if (*placed)
 		return;
 	if (block->listed)
 		aftl_victim_list_remove(ftl, &ftl->luns[lun], block);
 	block->state = AFTL_BLOCK_OPEN;
-	block->handle = (u8)(aftl_map_handles(ftl) + zone->slot);
+	block->handle = (u8)(aftl_count_map_handles(ftl) + zone->slot);
 	*placed = block;
 }
 

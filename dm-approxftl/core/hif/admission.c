@@ -15,7 +15,7 @@
 #include "core/hif/host-write.h"
 
 /* Charge one request to @queue. A queue that takes over begins with its full weight. */
-static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
+static void arbitration_charge_queue(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
 {
 	if (queue != turns->queue || !turns->left) {
 		turns->queue = queue;
@@ -25,7 +25,7 @@ static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *tur
 }
 
 /* Remove the next waiting request: weighted round robin, each queue's oldest request first. */
-static struct aftl_request *arbitration_next(struct aftl *ftl, struct aftl_host_queues *turns)
+static struct aftl_request *arbitration_dequeue(struct aftl *ftl, struct aftl_host_queues *turns)
 {
 	u32 queue = turns->queue;
 
@@ -34,7 +34,7 @@ static struct aftl_request *arbitration_next(struct aftl *ftl, struct aftl_host_
 			queue = (queue + 1) % AFTL_QUEUES_MAX;
 		while (!turns->head[queue]);
 	}
-	arbitration_take_turn(ftl, turns, queue);
+	arbitration_charge_queue(ftl, turns, queue);
 	turns->count--;
 	return aftl_request_pop(&turns->head[queue]);
 }
@@ -46,13 +46,13 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 
 	if (ftl->wait_head[write]) {
 		if (ftl->waits)
-			aftl_wait_for(ftl, request, AFTL_WAIT_QUEUE);
+			aftl_wait_set_reason(ftl, request, AFTL_WAIT_QUEUE);
 		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
 		turns->count++;
 		return;
 	}
 	turns->left = 0;
-	arbitration_take_turn(ftl, turns, queue);
+	arbitration_charge_queue(ftl, turns, queue);
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
@@ -70,21 +70,21 @@ static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *re
 }
 
 /* @request is next in wait_head. If that is NULL, take one from the host queues. */
-static void admission_set_first(struct aftl *ftl, struct aftl_request *request, bool write)
+static void admission_set_next_request(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	struct aftl_host_queues *turns = &ftl->host_queues[write];
 
 	ftl->wait_head[write] = request;
 	if (likely(!turns->count) || request)
 		return;
-	request = arbitration_next(ftl, turns);
+	request = arbitration_dequeue(ftl, turns);
 	if (ftl->waits)
-		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
+		aftl_wait_set_reason(ftl, request, AFTL_WAIT_BUFFER);
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
 /* Complete @request with @status, without any command. */
-void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status)
+void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	request->status = status;
 	request->parts = 1;
@@ -94,13 +94,13 @@ void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status
 static inline bool admission_admit(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	if (request->op >= AFTL_OPS) {
-		int status = aftl_zone_manage(ftl, request);
+		int status = aftl_zone_execute_command(ftl, request);
 
 		if (status != -EINPROGRESS)
-			aftl_request_end(ftl, request, status);
+			aftl_request_complete_at_once(ftl, request, status);
 		return true;
 	}
-	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
+	return write ? aftl_write_admit_request(ftl, request) : aftl_read_admit(ftl, request);
 }
 
 /**
@@ -112,14 +112,14 @@ static inline bool admission_admit(struct aftl *ftl, struct aftl_request *reques
 void aftl_wake_buffered_writes(struct aftl *ftl)
 {
 	if (aftl_has_write_buffer(ftl))
-		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
+		aftl_wake_luns_of_kind(ftl, AFTL_WAKE_WRITES);
 }
 
 /*
  * The next write cannot be admitted. If it came from a read of its rest, or waited for one, the
  * LUNs do not know that the buffer is full.
  */
-static void admission_blocked(struct aftl *ftl, bool write)
+static void admission_handle_blocked(struct aftl *ftl, bool write)
 {
 	if (likely(!write || !ftl->rest.ended) || ftl->rest.awaited)
 		return;
@@ -142,16 +142,16 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 		struct aftl_request *request = ftl->wait_head[write];
 		struct aftl_request *next = request->next;
 
-		if (ftl->zones.reset.request || aftl_slice_over(ftl, begin)) {
+		if (ftl->zones.reset.request || aftl_slice_is_over(ftl, begin)) {
 			ftl->retry = true;
 			return;
 		}
 		ftl->work++;
 		if (!admission_admit(ftl, request, write)) {
-			admission_blocked(ftl, write);
+			admission_handle_blocked(ftl, write);
 			return;
 		}
-		admission_set_first(ftl, next, write);
+		admission_set_next_request(ftl, next, write);
 		/* A request whose last part is done is linked in a completion queue by next. */
 		if (request->parts)
 			request->next = NULL;
@@ -167,7 +167,7 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
 		aftl_request_part_done(ftl, request, 0);
 		return;
 	}
-	aftl_flush_wait(ftl, request);
+	aftl_flush_enqueue(ftl, request);
 	if (ftl->epochs.flushes)
 		aftl_wake_buffered_writes(ftl);
 }
@@ -176,15 +176,15 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
  * Return true if the host must record the discard. A page that only the write buffer holds counts
  * if the buffer survives power loss: recovery would find its entry.
  */
-static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
+static bool unmap_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
 {
-	bool found = aftl_write_discard(ftl, lpn);
+	bool found = aftl_write_discard_lpn(ftl, lpn);
 
 	*buffered |= found;
-	if (!aftl_l2p_unmap(ftl, lpn))
+	if (!aftl_l2p_unmap_lpn(ftl, lpn))
 		return found && ftl->geo.plp_entries;
 	if (ftl->geo.trans_pages)
-		aftl_cmt_mark_dirty(ftl, lpn);
+		aftl_cmt_mark_entry_dirty(ftl, lpn);
 	ftl->stats.counters.host_discard_units++;
 	return true;
 }
@@ -203,7 +203,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	u32 i;
 
 	for (i = begin; i < behind; i++) {
-		if (!discard_lpn(ftl, to_lpn(request->unit + i), &buffered))
+		if (!unmap_discarded_lpn(ftl, to_lpn(request->unit + i), &buffered))
 			continue;
 		first = min(first, i);
 		end = i + 1;
@@ -216,7 +216,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	aftl_request_part_done(ftl, request, 0);
 }
 
-static void submit_data(struct aftl *ftl, struct aftl_request *request, bool write)
+static void submit_data_request(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	bool queued = ftl->wait_head[write] || ftl->zones.reset.request;
 
@@ -235,22 +235,22 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {
-		aftl_request_end(ftl, request, -EIO);
+		aftl_request_complete_at_once(ftl, request, -EIO);
 		return;
 	}
-	submit_data(ftl, request, false);
+	submit_data_request(ftl, request, false);
 	if (ftl->read_ahead.units)
-		aftl_read_ahead(ftl, request);
+		aftl_read_ahead_after(ftl, request);
 }
 
 static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->read_only) {
-		aftl_request_end(ftl, request, -ENOSPC);
+		aftl_request_complete_at_once(ftl, request, -ENOSPC);
 		return;
 	}
 	aftl_write_choose_stream(ftl, request);
-	submit_data(ftl, request, true);
+	submit_data_request(ftl, request, true);
 }
 
 /**
@@ -262,13 +262,13 @@ static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *re
  */
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 {
-	aftl_request_arrive(ftl, request);
+	aftl_request_init_arrived(ftl, request);
 	switch (request->op) {
 	case AFTL_OP_READ:
 		if (ftl->geo.zones | ftl->read_ahead.units)
 			submit_host_read(ftl, request);
 		else
-			submit_data(ftl, request, false);
+			submit_data_request(ftl, request, false);
 		break;
 	case AFTL_OP_WRITE:
 		submit_host_write(ftl, request);
@@ -281,6 +281,6 @@ void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 		submit_discard(ftl, request);
 		break;
 	default:
-		submit_data(ftl, request, true);
+		submit_data_request(ftl, request, true);
 	}
 }

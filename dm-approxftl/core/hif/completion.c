@@ -7,7 +7,7 @@
 #include "core/ftl/wait.h"
 #include "core/hif/hif.h"
 
-static void completion_set_event(struct aftl *ftl, u32 line)
+static void completion_set_queue_event(struct aftl *ftl, u32 line)
 {
 	const struct aftl_request *head = ftl->completion.queues[line].head;
 
@@ -25,12 +25,12 @@ static u64 controller_process_ns(struct aftl *ftl, bool inward)
 	return ftl->completion.command_ns[inward];
 }
 
-static u64 link_data_ns(const struct aftl *ftl, const struct aftl_request *request)
+static u64 link_data_transfer_ns(const struct aftl *ftl, const struct aftl_request *request)
 {
 	u64 ns = request->units * ftl->unit_link_ns;
 
 	if (request->head_skip | request->tail_skip)
-		ns -= div64_u64(ftl->unit_link_ns * aftl_request_skipped(request),
+		ns -= div64_u64(ftl->unit_link_ns * aftl_request_skipped_bytes(request),
 				ftl->geo.unit_bytes);
 	return ns;
 }
@@ -43,7 +43,7 @@ static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request
 {
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
-	u64 ns = data ? link_data_ns(ftl, request) : 0;
+	u64 ns = data ? link_data_transfer_ns(ftl, request) : 0;
 	u64 ready_ns = controller_process_ns(ftl, inward);
 
 	if (ftl->unit_link_ns)
@@ -52,7 +52,7 @@ static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request
 	return ftl->completion.link_ns[inward];
 }
 
-static u32 completion_line_of(const struct aftl_request *request)
+static u32 completion_queue_of_request(const struct aftl_request *request)
 {
 	return request->path & AFTL_PATH_ECC ? AFTL_COMPLETION_ECC_READ : AFTL_COMPLETION_READ;
 }
@@ -75,7 +75,7 @@ static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_reques
 	if (!request->next)
 		line->tail = request;
 	if (line->head == request)
-		completion_set_event(ftl, index);
+		completion_set_queue_event(ftl, index);
 }
 
 static inline void completion_append(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -86,7 +86,7 @@ static inline void completion_append(struct aftl *ftl, struct aftl_request *requ
 	request->complete_ns = crossed_ns + line->delay_ns;
 	aftl_request_append(&line->head, &line->tail, request);
 	if (line->head == request)
-		completion_set_event(ftl, index);
+		completion_set_queue_event(ftl, index);
 }
 
 /* With a link model or accounts of waits. */
@@ -109,7 +109,7 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 /* All requests of a completion queue have the same delay, so they complete in order of arrival. */
 static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 index = completion_line_of(request);
+	u32 index = completion_queue_of_request(request);
 
 	if (request->path == AFTL_PATH_READ_CACHE)
 		index = AFTL_COMPLETION_CACHE_HIT;
@@ -140,12 +140,12 @@ static void count_approximate(struct aftl_counters *counters, const struct aftl_
 	(&counters->host_write_level_1_units)[level - 1] += request->units;
 }
 
-static u32 count_partial(const struct aftl_request *request)
+static u32 count_partial_pages(const struct aftl_request *request)
 {
 	return min((u32)(request->head_skip != 0) + (request->tail_skip != 0), request->units);
 }
 
-static void count_request(struct aftl *ftl, const struct aftl_request *request)
+static void count_completed_in_stats(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 response = request->complete_ns - request->arrival_ns;
@@ -163,7 +163,7 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 		counters->host_write_requests++;
 		counters->host_write_units += request->units;
 		counters->host_write_bytes += aftl_request_bytes(ftl, request);
-		counters->host_partial_write_units += count_partial(request);
+		counters->host_partial_write_units += count_partial_pages(request);
 		if (request->class == AFTL_APPROX)
 			count_approximate(counters, request);
 		aftl_histogram_add(&ftl->stats.write_response, response);
@@ -191,7 +191,7 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 		i++;
 	ftl->rest.requests[i] = ftl->rest.requests[--ftl->rest.count];
 	if (ftl->waits)
-		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
+		aftl_wait_set_reason(ftl, request, AFTL_WAIT_BUFFER);
 	request->rest = AFTL_REST_READ;
 	request->admitted = 0;
 	request->parts = request->units;
@@ -212,20 +212,20 @@ static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
 		return;
 	}
 	ftl->requests--;
-	count_request(ftl, request);
+	count_completed_in_stats(ftl, request);
 	ftl->ops->complete(ftl->host, request);
 }
 
 /**
- * aftl_completion_line_event() - complete the oldest request of a completion queue
+ * aftl_completion_queue_event() - complete the oldest request of a completion queue
  * @ftl: device; its time is the request's complete_ns
  * @line: which queue
  */
-void aftl_completion_line_event(struct aftl *ftl, u32 line)
+void aftl_completion_queue_event(struct aftl *ftl, u32 line)
 {
 	struct aftl_request *request = aftl_request_pop(&ftl->completion.queues[line].head);
 
-	completion_set_event(ftl, line);
+	completion_set_queue_event(ftl, line);
 	complete_to_host(ftl, request);
 }
 
@@ -241,7 +241,7 @@ void aftl_completion_line_event(struct aftl *ftl, u32 line)
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
 {
 	u64 complete_ns = ftl->now_ns +
-			  ftl->completion.queues[completion_line_of(request)].delay_ns;
+			  ftl->completion.queues[completion_queue_of_request(request)].delay_ns;
 
 	request->parts = 0;
 	request->service_ns = service_ns;
@@ -260,7 +260,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
  * no write of that epoch or of an older one is outstanding. Epochs form a ring.
  */
 
-static u32 next_epoch(u32 epoch)
+static u32 next_epoch_number(u32 epoch)
 {
 	return (epoch + 1) % AFTL_EPOCHS;
 }
@@ -283,36 +283,36 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
  */
 static void epoch_advance(struct aftl *ftl)
 {
-	if (next_epoch(ftl->epochs.newest) != ftl->epochs.oldest)
-		ftl->epochs.newest = next_epoch(ftl->epochs.newest);
+	if (next_epoch_number(ftl->epochs.newest) != ftl->epochs.oldest)
+		ftl->epochs.newest = next_epoch_number(ftl->epochs.newest);
 }
 
-static void epoch_retire_finished(struct aftl *ftl)
+static void epoch_retire_finished_ones(struct aftl *ftl)
 {
 	while (!ftl->epochs.outstanding[ftl->epochs.oldest]) {
 		complete_flushes(ftl, ftl->epochs.oldest);
 		if (ftl->epochs.oldest == ftl->epochs.newest)
 			return;
-		ftl->epochs.oldest = next_epoch(ftl->epochs.oldest);
+		ftl->epochs.oldest = next_epoch_number(ftl->epochs.oldest);
 	}
 }
 
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
 {
 	if (!--ftl->epochs.outstanding[epoch])
-		epoch_retire_finished(ftl);
+		epoch_retire_finished_ones(ftl);
 }
 
 /**
- * aftl_flush_wait() - queue a flush until all writes before it have been programmed
+ * aftl_flush_enqueue() - queue a flush until all writes before it have been programmed
  * @ftl: device
  * @request: the flush
  */
-void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
+void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
-		aftl_wait_for(ftl, request, AFTL_WAIT_FLUSH);
+		aftl_wait_set_reason(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
 	epoch_advance(ftl);
-	epoch_retire_finished(ftl);
+	epoch_retire_finished_ones(ftl);
 }

@@ -25,7 +25,7 @@
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
 
-static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+static bool sched_start_pad_program(struct aftl *ftl, struct aftl_lun *lun, bool moves)
 {
 	struct aftl_placement placement;
 
@@ -41,7 +41,7 @@ static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool mov
 static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
-	struct aftl_fine_pending *held = aftl_fine_pass_due(ftl, lun, &placement);
+	struct aftl_fine_pending *held = aftl_fine_pass_get_due(ftl, lun, &placement);
 	bool moves;
 
 	if (!held)
@@ -59,7 +59,7 @@ static bool sched_start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u
 	if (sched_start_fine_pass(ftl, lun))
 		return true;
 	return aftl_write_needs_padding(ftl, lun, lane, retry_ns) &&
-	       sched_start_padding(ftl, lun, false);
+	       sched_start_pad_program(ftl, lun, false);
 }
 
 /*
@@ -79,7 +79,7 @@ static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 /* A rebuild reads the pages of a dead LUN by reconstruction. */
 static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 page = aftl_reloc_page(ftl, lun);
+	u32 page = aftl_reloc_cursor_page(ftl, lun);
 
 	if (likely(lun->reloc.kind != AFTL_RELOC_REBUILD)) {
 		aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_READ, ftl->geo.page_units);
@@ -116,7 +116,7 @@ static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 				return units > 0;
 			break;
 		case AFTL_STEP_FINISH:
-			return sched_start_padding(ftl, lun, true);
+			return sched_start_pad_program(ftl, lun, true);
 		case AFTL_STEP_ERASE:
 			aftl_array_erase(ftl, lun);
 			return true;
@@ -126,7 +126,7 @@ static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 
 static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (!aftl_gc_pace_due(ftl, lun))
+	if (!aftl_paced_gc_is_due(ftl, lun))
 		return false;
 	if (lun->reloc.kind == AFTL_RELOC_NONE && !aftl_reloc_start_gc(ftl, lun))
 		return false;
@@ -142,25 +142,25 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return true;
 	if (lane == AFTL_NIL)
 		return false;
-	if (aftl_reloc_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
+	if (aftl_is_repeat_due(ftl, lun) && sched_start_task(ftl, lun, false))
 		return true;
-	if ((aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun)) &&
+	if ((aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) &&
 	    sched_start_task(ftl, lun, true)) {
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
 	}
 	if (ftl->config.gc_mode == AFTL_GC_PACED && sched_start_paced_gc(ftl, lun))
 		return true;
-	if (!aftl_write_start(ftl, lun, lane)) {
+	if (!aftl_write_start_program(ftl, lun, lane)) {
 		/* Requests may wait for the data that is now pending its fine pass. */
-		if (ftl->fine_pending_units && aftl_write_waits(ftl))
+		if (ftl->fine_pending_units && aftl_write_is_waiting(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
 	}
-	if (sched_start_task(ftl, lun, true) || sched_start_padding(ftl, lun, false))
+	if (sched_start_task(ftl, lun, true) || sched_start_pad_program(ftl, lun, false))
 		return true;
-	if (aftl_superblock_gc_delays(ftl, lun)) {
-		ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent = true;
+	if (aftl_lun_waits_for_group(ftl, lun)) {
+		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
 		return false;
 	}
 	aftl_write_fail_queued(ftl, lun);
@@ -193,8 +193,8 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 {
 	if (sched_program_translation_pages(ftl, lun) || sched_start_task(ftl, lun, true))
 		return true;
-	if (aftl_superblock_gc_delays(ftl, lun)) {
-		ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent = true;
+	if (aftl_lun_waits_for_group(ftl, lun)) {
+		ftl->die_groups[aftl_lun_die_group(ftl, lun)].urgent = true;
 		return false;
 	}
 	ftl->read_only = true;
@@ -208,7 +208,7 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
  * A relocation that has opened a block of the reserve goes first: it may share that block with the
  * translation pages, and there is no other block if they fill it.
  */
-static bool sched_start_map_write(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_start_trans_page_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	enum aftl_step step;
 	aftl_ppn_t ppn;
@@ -237,7 +237,7 @@ static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
 	if (ftl->suspending || !aftl_parity_next_program(ftl, lun, &placement))
 		return false;
 	aftl_program_parity(ftl, lun, &placement);
-	aftl_parity_programmed(ftl, lun);
+	aftl_parity_program_done(ftl, lun);
 	aftl_array_program(ftl, lun, AFTL_WORK_PARITY_PROGRAM, &placement);
 	return true;
 }
@@ -261,12 +261,12 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if a request or a flush waits for a write that is queued here. */
-static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool sched_write_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 lanes = lun->pending_write_lanes;
 	u32 lane;
 
-	if (lanes && (ftl->epochs.flushes || aftl_write_waits(ftl)))
+	if (lanes && (ftl->epochs.flushes || aftl_write_is_waiting(ftl)))
 		return true;
 	for (; lanes; lanes &= lanes - 1)
 		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS)
@@ -285,10 +285,10 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 	if (work->kind != AFTL_WORK_ERASE || work->yields >= ftl->config.suspend_limit ||
 	    ftl->foggy_blocks || ftl->geo.zones)
 		return false;
-	if (aftl_cmt_evictions_full(ftl) || aftl_gc_urgent(ftl, lun) ||
-	    aftl_superblock_gc_urgent(ftl, lun) || aftl_reloc_repeat_due(ftl, lun))
+	if (aftl_cmt_evictions_full(ftl) || aftl_gc_is_urgent(ftl, lun) ||
+	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_repeat_due(ftl, lun))
 		return false;
-	return sched_write_awaited(ftl, lun);
+	return sched_write_is_awaited(ftl, lun);
 }
 
 static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
@@ -297,7 +297,7 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
 	    !sched_erase_may_yield(ftl, lun, &lun->suspended))
 		return false;
 	lun->suspended.yields++;
-	return !aftl_write_start(ftl, lun, lane);
+	return !aftl_write_start_program(ftl, lun, lane);
 }
 
 /* Return the oldest write that the LUN could go on with, or AFTL_NIL. */
@@ -319,10 +319,10 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 
 	return index != AFTL_NIL && lun->reads.head != AFTL_NIL && !lun->read_turn &&
 	       ftl->now_ns - ftl->commands[index].queued_ns >= ftl->config.write_expire &&
-	       (ftl->commands[index].request || sched_write_awaited(ftl, lun));
+	       (ftl->commands[index].request || sched_write_is_awaited(ftl, lun));
 }
 
-static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 lane = AFTL_NIL;
 	bool programs_since_read;
@@ -333,7 +333,7 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
 		return true;
 	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
-		lane = aftl_write_ready(ftl, lun, retry_ns);
+		lane = aftl_write_select_lane(ftl, lun, retry_ns);
 	expired = ftl->config.write_expire && sched_write_expired(ftl, lun, lane);
 	if (lun->suspended.kind == AFTL_WORK_NONE &&
 	    (expired || sched_write_is_oldest(ftl, lun, lane))) {
@@ -356,12 +356,12 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 			return true;
 		if (expired)
 			lun->suspended.suspends = (u32)ftl->config.suspend_limit;
-		aftl_array_resume(ftl, lun);
+		aftl_array_resume_suspended(ftl, lun);
 		return true;
 	}
 	if (lun->prefetches.head != AFTL_NIL && aftl_read_ahead_start(ftl, lun))
 		return true;
-	if (lun->evictions.count && sched_start_map_write(ftl, lun))
+	if (lun->evictions.count && sched_start_trans_page_write(ftl, lun))
 		return true;
 	if (lun->parity_due && sched_start_parity(ftl, lun))
 		return true;
@@ -371,56 +371,56 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 	if (lun->stripe_requests && !ftl->suspending &&
 	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC))
 		return true;
-	if (aftl_reloc_due(ftl, lun) && (!ftl->suspending || aftl_reloc_repeat_due(ftl, lun)) &&
+	if (aftl_reloc_is_due(ftl, lun) && (!ftl->suspending || aftl_is_repeat_due(ftl, lun)) &&
 	    sched_start_task(ftl, lun, false))
 		return true;
 	return programs_since_read && sched_start_read(ftl, lun);
 }
 
-static void sched_set_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
+static void sched_set_lun_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
 {
 	u64 idle_ns = AFTL_NEVER;
 
 	lun->idle_since_ns = ftl->now_ns;
-	if (aftl_reloc_idle_wanted(ftl, lun))
+	if (aftl_idle_task_is_wanted(ftl, lun))
 		idle_ns = ftl->now_ns + ftl->config.idle;
 	aftl_events_set_time(&ftl->events, lun->index, min(retry_ns, idle_ns));
 }
 
-static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_check_busy_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (unlikely(aftl_lun_dead(lun))) {
+	if (unlikely(aftl_lun_is_dead(lun))) {
 		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
 			aftl_reconstruct_check_done(ftl, lun);
 		return;
 	}
 	if (lun->reads.head != AFTL_NIL)
-		aftl_array_suspend_for(ftl, lun, false);
+		aftl_array_suspend_for_command(ftl, lun, false);
 	if (ftl->config.suspend_for_write && lun->work.phase == AFTL_PHASE_ERASE &&
 	    sched_erase_may_yield(ftl, lun, &lun->work))
-		aftl_array_suspend_for(ftl, lun, true);
+		aftl_array_suspend_for_command(ftl, lun, true);
 }
 
 /* Reads that wait here for data of a program that has just begun need not wait for its end. */
-static void sched_serve_program(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_serve_reads_of_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
 		aftl_read_serve_program(ftl, lun);
 }
 
 /* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */
-static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void sched_check_runnable_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
 	ftl->work++;
 	if (lun->work.phase != AFTL_PHASE_IDLE)
-		sched_check_busy(ftl, lun);
+		sched_check_busy_lun(ftl, lun);
 	if (lun->work.phase != AFTL_PHASE_IDLE)
 		return;
-	if (!sched_start_next(ftl, lun, &retry_ns))
-		sched_set_idle(ftl, lun, retry_ns);
-	sched_serve_program(ftl, lun);
+	if (!sched_start_next_operation(ftl, lun, &retry_ns))
+		sched_set_lun_idle(ftl, lun, retry_ns);
+	sched_serve_reads_of_program(ftl, lun);
 }
 
 static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
@@ -440,7 +440,7 @@ static noinline bool wake_some(struct aftl *ftl)
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
 
 	for (; ftl->wake_next < end; ftl->wake_next++)
-		aftl_wake_lun_kinds(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
+		aftl_wake_lun_of_kinds(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
 	ftl->work += AFTL_SLICE_LUNS / 4;
 	if (end < ftl->geo.luns)
 		return false;
@@ -466,10 +466,10 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 		return false;
 	}
 	if (reset)
-		aftl_request_end(ftl, reset, 0);
+		aftl_request_complete_at_once(ftl, reset, 0);
 	aftl_request_admit_waiting(ftl, false, begin);
 	aftl_request_admit_waiting(ftl, true, begin);
-	return !ftl->zones.reset.request && !aftl_slice_over(ftl, begin);
+	return !ftl->zones.reset.request && !aftl_slice_is_over(ftl, begin);
 }
 
 /**
@@ -492,8 +492,8 @@ void aftl_schedule(struct aftl *ftl)
 			continue;
 		lun = sched_pop_runnable(ftl);
 		if (lun)
-			sched_check_lun(ftl, lun);
-	} while ((lun || ftl->retry) && !aftl_slice_over(ftl, begin));
+			sched_check_runnable_lun(ftl, lun);
+	} while ((lun || ftl->retry) && !aftl_slice_is_over(ftl, begin));
 }
 
 /* Return: true if the array continues with the same operation: transfer or copyback program. */
@@ -502,14 +502,14 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_placement placement;
 
 	if (lun->work.kind != AFTL_WORK_RELOC_COPY) {
-		aftl_array_data_out(ftl, lun);
+		aftl_array_start_data_out(ftl, lun);
 		return true;
 	}
-	aftl_reloc_gather(ftl, lun);
+	aftl_reloc_gather_pages(ftl, lun);
 	if (aftl_reloc_commit(ftl, lun, &placement) <= 0)
 		return false;
-	aftl_array_copy(ftl, lun, &placement);
-	sched_serve_program(ftl, lun);
+	aftl_array_copyback(ftl, lun, &placement);
+	sched_serve_reads_of_program(ftl, lun);
 	return true;
 }
 
@@ -517,15 +517,15 @@ static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->config.row > 1)
 		lun->programs_since_read++;
-	aftl_reloc_programmed(ftl, lun, &lun->work.placement);
+	aftl_reloc_program_done(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
-		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
+		aftl_write_programs_done(ftl, lun->work.commands, lun->work.service_ns);
 }
 
 /* ECC failed for a page of the background task: reconstruct it from its stripe. */
 static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->reconstruct.kind || !aftl_reloc_needs_stripe(ftl, lun))
+	if (lun->reconstruct.kind || !aftl_reloc_needs_reconstruct(ftl, lun))
 		return false;
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC, lun->work.device_page);
 	aftl_reconstruct_check_done(ftl, lun);
@@ -534,7 +534,7 @@ static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
 
 static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (!aftl_read_done(ftl, lun, lun->work.service_ns))
+	if (!aftl_read_data_arrived(ftl, lun, lun->work.service_ns))
 		aftl_reconstruct_check_done(ftl, lun);
 }
 
@@ -544,7 +544,7 @@ static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lu
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
 		aftl_read_map_loaded(ftl, lun);
 	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
-		aftl_cmt_merged(ftl, lun);
+		aftl_cmt_merge_read_done(ftl, lun);
 	else
 		aftl_reconstruct_read_done(ftl, lun);
 }
@@ -556,7 +556,7 @@ static void sched_transfer_done(struct aftl *ftl, struct aftl_lun *lun)
 	else if (lun->work.kind > AFTL_WORK_RELOC_READ)
 		sched_other_read_done(ftl, lun);
 	else if (likely(!aftl_has_rain(ftl)) || !sched_reconstruct_task_page(ftl, lun))
-		aftl_reloc_gather(ftl, lun);
+		aftl_reloc_gather_pages(ftl, lun);
 }
 
 static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
@@ -571,7 +571,7 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
 		sched_program_done(ftl, lun);
 		break;
 	case AFTL_PHASE_ERASE:
-		aftl_reloc_erased(ftl, lun);
+		aftl_reloc_erase_done(ftl, lun);
 		break;
 	}
 }
@@ -581,7 +581,7 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
  *
  * Return: true if the die is busy with the suspend.
  */
-static bool sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_end_work_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_DATA_OUT || ftl->now_ns >= lun->work.end_ns) {
 		sched_finish_work(ftl, lun);
@@ -597,7 +597,7 @@ static bool sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
 static void sched_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
-		aftl_reloc_start_idle(ftl, lun);
+		aftl_reloc_start_idle_task(ftl, lun);
 }
 
 /**
@@ -610,11 +610,11 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
 	lun->work.phase = AFTL_PHASE_IDLE;
-	if (likely(!aftl_reloc_due(ftl, lun))) {
-		sched_set_idle(ftl, lun, AFTL_NEVER);
+	if (likely(!aftl_reloc_is_due(ftl, lun))) {
+		sched_set_lun_idle(ftl, lun, AFTL_NEVER);
 		return;
 	}
-	sched_check_lun(ftl, lun);
+	sched_check_runnable_lun(ftl, lun);
 	aftl_dispatch(ftl);
 }
 
@@ -628,10 +628,10 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		sched_idle_timeout(ftl, lun);
 	else if (lun->work.phase == AFTL_PHASE_SENSE ? sched_sense_done(ftl, lun) :
-						       sched_end_phase(ftl, lun))
+						       sched_end_work_phase(ftl, lun))
 		return;
 	if (lun->work.planes && lun->work.phase == AFTL_PHASE_DATA_OUT) {
-		aftl_read_next_plane(ftl, lun);
+		aftl_read_transfer_next_plane(ftl, lun);
 		return;
 	}
 	lun->work.phase = AFTL_PHASE_IDLE;

@@ -30,7 +30,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
 	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
 		aftl_refresh_restart_scan(ftl);
-	aftl_refresh_set_clock(ftl);
+	aftl_refresh_set_daily_event(ftl);
 }
 
 int aftl_fail_block(struct aftl *ftl, u32 index)
@@ -67,7 +67,7 @@ bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn)
 	    aftl_ppn_is_marked_lost(&ftl->media, ppn) ||
 	    from_lpn(aftl_ppn_lpn(&ftl->media, ppn)) >= ftl->geo.units)
 		return false;
-	aftl_l2p_mark_lost(ftl, ppn);
+	aftl_l2p_mark_ppn_lost(ftl, ppn);
 	ftl->stats.counters.moved_lost_units++;
 	return true;
 }
@@ -81,7 +81,7 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 	aftl_dispatch_all(ftl);
 	if (aftl_lpn_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return -ENODATA;
-	aftl_l2p_mark_lost(ftl, ppn);
+	aftl_l2p_mark_ppn_lost(ftl, ppn);
 	if (ftl->ops->programmed)
 		ftl->ops->programmed(ftl->host, to_ppn(aftl_ppn_page(&ftl->media, ppn) *
 						      ftl->geo.page_units));
@@ -135,7 +135,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	u32 i;
 
 	if (lun->reloc.kind != AFTL_RELOC_NONE)
-		aftl_reloc_cancel(ftl, lun);
+		aftl_reloc_cancel_task(ftl, lun);
 	lun->repeat_blocks = 0;
 	lun->fallback = NULL;
 	lun->slc_open = NULL;
@@ -149,7 +149,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parity_due = 0;
 	lun->out_of_blocks = false;
 	lun->below_reserve = false;
-	aftl_set_collect(ftl, lun, 0);
+	aftl_set_forced_gc_blocks(ftl, lun, 0);
 	aftl_events_set_time(&ftl->events, lun->index, AFTL_NEVER);
 }
 
@@ -172,11 +172,11 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 		return -EINVAL;
 	aftl_dispatch_all(ftl);
 	lun = &ftl->luns[index];
-	if (aftl_lun_dead(lun))
+	if (aftl_lun_is_dead(lun))
 		return 0;
 	writes = fault_running_programs(lun);
 	aftl_write_abort_programs(ftl, writes);
-	aftl_read_abort(ftl, lun);
+	aftl_read_abort_running(ftl, lun);
 	fault_reset_lun(ftl, lun);
 	aftl_zone_lun_died(ftl, lun);
 	aftl_cmt_lun_died(ftl, lun);
@@ -187,9 +187,9 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	}
 	aftl_read_fail_queued(ftl, lun);
 	aftl_reconstruct_check_done(ftl, lun);
-	aftl_write_reassign(ftl, lun, writes);
-	while ((writes = aftl_fine_pending_give_up(ftl, lun)) != AFTL_NIL)
-		aftl_write_reassign(ftl, lun, writes);
+	aftl_write_reassign_dead_lun(ftl, lun, writes);
+	while ((writes = aftl_fine_pending_take_writes(ftl, lun)) != AFTL_NIL)
+		aftl_write_reassign_dead_lun(ftl, lun, writes);
 	aftl_dispatch(ftl);
 	return 0;
 }

@@ -30,7 +30,7 @@ enum aftl_rest {
 void aftl_faults_event(struct aftl *ftl);
 
 /* Reset the fields of a request that the core owns while it is in progress. */
-static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)
+static inline void aftl_request_init_arrived(struct aftl *ftl, struct aftl_request *request)
 {
 	request->arrival_ns = ftl->now_ns;
 	request->status = 0;
@@ -44,14 +44,14 @@ static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *re
 }
 
 /* Bytes of the logical pages of @request that it leaves out. */
-static inline u32 aftl_request_skipped(const struct aftl_request *request)
+static inline u32 aftl_request_skipped_bytes(const struct aftl_request *request)
 {
 	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);
 }
 
 static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_request *request)
 {
-	return (u64)request->units * ftl->geo.unit_bytes - aftl_request_skipped(request);
+	return (u64)request->units * ftl->geo.unit_bytes - aftl_request_skipped_bytes(request);
 }
 
 /* Does @request cover a part only of its page number @index? */
@@ -93,9 +93,9 @@ static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 #define AFTL_PATH_READ_CACHE 0x04
 
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
-void aftl_completion_line_event(struct aftl *ftl, u32 line);
+void aftl_completion_queue_event(struct aftl *ftl, u32 line);
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
-void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
+void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request);
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
 
 /* partial-write.c */
@@ -106,12 +106,12 @@ enum aftl_rest_step {
 	AFTL_REST_STEP_WAIT,
 };
 
-enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *request);
-void aftl_rest_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn);
+enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request);
+void aftl_partial_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn);
 
 /* read-ahead.c */
 
-void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request);
+void aftl_read_ahead_after(struct aftl *ftl, const struct aftl_request *request);
 
 /* reconstruct.c */
 
@@ -123,13 +123,13 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 /* zone-management.c */
 
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
-int aftl_zone_manage(struct aftl *ftl, struct aftl_request *request);
+int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request);
 bool aftl_zones_reset_some(struct aftl *ftl, u32 begin);
 
 /* admission.c */
 
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
-void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status);
+void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *request, int status);
 void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin);
 void aftl_wake_buffered_writes(struct aftl *ftl);
 

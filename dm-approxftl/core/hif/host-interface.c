@@ -13,12 +13,12 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static void process_event(struct aftl *ftl, u32 source)
+static void process_source_event(struct aftl *ftl, u32 source)
 {
 	if (source < ftl->geo.luns)
 		aftl_lun_event(ftl, &ftl->luns[source]);
 	else if (source < ftl->event_clock)
-		aftl_completion_line_event(ftl, source - ftl->event_completions);
+		aftl_completion_queue_event(ftl, source - ftl->event_completions);
 	else if (source == ftl->event_clock)
 		aftl_refresh_scan_event(ftl);
 	else
@@ -37,7 +37,7 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo)
 	       2 * geo->superblock_luns;
 }
 
-static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
+static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 {
 	bool due = aftl_events_first_ns(&ftl->events) <= now_ns;
 
@@ -48,7 +48,7 @@ static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 	} else if (due) {
 		ftl->work += 2;
 		ftl->now_ns = aftl_events_first_ns(&ftl->events);
-		process_event(ftl, aftl_events_first_source(&ftl->events));
+		process_source_event(ftl, aftl_events_first_source(&ftl->events));
 		aftl_dispatch(ftl);
 	} else {
 		ftl->now_ns = max(ftl->now_ns, now_ns);
@@ -59,13 +59,13 @@ static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 
 bool aftl_step(struct aftl *ftl, u64 now_ns)
 {
-	return advance_one_event(ftl, min(now_ns, AFTL_TIME_MAX));
+	return process_next_event(ftl, min(now_ns, AFTL_TIME_MAX));
 }
 
 void aftl_advance(struct aftl *ftl, u64 now_ns)
 {
 	now_ns = min(now_ns, AFTL_TIME_MAX);
-	while (advance_one_event(ftl, now_ns))
+	while (process_next_event(ftl, now_ns))
 		;
 }
 
@@ -76,13 +76,13 @@ void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns)
 
 	limit_ns = min(limit_ns, AFTL_TIME_MAX);
 	while (when_ns <= limit_ns && (ftl->requests == requests || when_ns <= ftl->now_ns)) {
-		advance_one_event(ftl, when_ns);
+		process_next_event(ftl, when_ns);
 		when_ns = aftl_next_event(ftl);
 	}
 }
 
-static int check_live_param(const struct aftl *ftl, const struct aftl_config *config,
-			    unsigned int index, struct aftl_error *error)
+static int check_runtime_param(const struct aftl *ftl, const struct aftl_config *config,
+			       unsigned int index, struct aftl_error *error)
 {
 	char value[AFTL_VALUE_SIZE];
 	int ret = aftl_config_check(&ftl->config, config, error);
@@ -99,14 +99,14 @@ static int check_live_param(const struct aftl *ftl, const struct aftl_config *co
 			 aftl_param_at(index)->key, value);
 }
 
-static int change_param_config(const struct aftl *ftl, struct aftl_config *config, const char *key,
+static int set_param_in_config(const struct aftl *ftl, struct aftl_config *config, const char *key,
 			       const char *text, struct aftl_error *error)
 {
 	int ret;
 
 	*config = ftl->config;
 	ret = aftl_param_set(config, key, text, error);
-	return ret ? ret : check_live_param(ftl, config, aftl_param_find(key), error);
+	return ret ? ret : check_runtime_param(ftl, config, aftl_param_find(key), error);
 }
 
 int aftl_check_param(const struct aftl *ftl, const char *key, const char *text,
@@ -114,26 +114,26 @@ int aftl_check_param(const struct aftl *ftl, const char *key, const char *text,
 {
 	struct aftl_config config;
 
-	return change_param_config(ftl, &config, key, text, error);
+	return set_param_in_config(ftl, &config, key, text, error);
 }
 
 int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct aftl_error *error)
 {
 	struct aftl_config config;
-	int ret = change_param_config(ftl, &config, key, text, error);
+	int ret = set_param_in_config(ftl, &config, key, text, error);
 
 	if (ret)
 		return ret;
 	aftl_dispatch_all(ftl);
 	ftl->config = config;
 	aftl_apply_config(ftl);
-	aftl_refresh_set_clock(ftl);
-	aftl_wake_all(ftl);
+	aftl_refresh_set_daily_event(ftl);
+	aftl_wake_all_luns(ftl);
 	aftl_dispatch(ftl);
 	return 0;
 }
 
-void aftl_set_draining(struct aftl *ftl, bool hurry)
+void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 {
 	aftl_dispatch_all(ftl);
 	ftl->draining = hurry;
@@ -142,10 +142,10 @@ void aftl_set_draining(struct aftl *ftl, bool hurry)
 	aftl_dispatch(ftl);
 }
 
-bool aftl_busy(const struct aftl *ftl)
+bool aftl_is_busy(const struct aftl *ftl)
 {
 	return ftl->requests || aftl_dispatch_pending(ftl) || ftl->faults.due ||
-	       (ftl->draining && aftl_writes_in_flight(ftl));
+	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
 u32 aftl_work(const struct aftl *ftl)
@@ -153,13 +153,13 @@ u32 aftl_work(const struct aftl *ftl)
 	return ftl->work;
 }
 
-void aftl_drain(struct aftl *ftl)
+void aftl_drain_requests(struct aftl *ftl)
 {
-	while (aftl_busy(ftl) && aftl_next_event(ftl) <= AFTL_TIME_MAX)
-		advance_one_event(ftl, AFTL_TIME_MAX);
+	while (aftl_is_busy(ftl) && aftl_next_event(ftl) <= AFTL_TIME_MAX)
+		process_next_event(ftl, AFTL_TIME_MAX);
 }
 
-int aftl_start_gc(struct aftl *ftl, u32 index)
+int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 {
 	struct aftl_lun *lun;
 
@@ -167,16 +167,16 @@ int aftl_start_gc(struct aftl *ftl, u32 index)
 		return -EINVAL;
 	aftl_dispatch_all(ftl);
 	lun = &ftl->luns[index];
-	if (aftl_lun_dead(lun))
+	if (aftl_lun_is_dead(lun))
 		return 0;
-	aftl_set_collect(ftl, lun, ftl->geo.blocks_per_lun);
+	aftl_set_forced_gc_blocks(ftl, lun, ftl->geo.blocks_per_lun);
 	aftl_wake_lun(ftl, lun);
 	aftl_dispatch(ftl);
 	return 0;
 }
 
 /* A zoned device has no discards: a zone reset frees its pages. Zone commands name whole zones. */
-static bool zoned_request_valid(const struct aftl *ftl, const struct aftl_request *request)
+static bool zoned_request_is_valid(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (request->op < AFTL_OPS)
 		return request->op != AFTL_OP_DISCARD && request->op != AFTL_OP_WRITE_ZEROES;
@@ -196,9 +196,9 @@ static noinline bool partial_request_valid(const struct aftl *ftl,
 	return request->head_skip < sectors && request->tail_skip < end;
 }
 
-static bool request_valid(const struct aftl *ftl, const struct aftl_request *request)
+static bool request_is_valid(const struct aftl *ftl, const struct aftl_request *request)
 {
-	if (ftl->geo.zones && !zoned_request_valid(ftl, request))
+	if (ftl->geo.zones && !zoned_request_is_valid(ftl, request))
 		return false;
 	if (request->op >= AFTL_OPS)
 		return ftl->geo.zones;
@@ -216,7 +216,7 @@ static bool request_valid(const struct aftl *ftl, const struct aftl_request *req
 
 int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 {
-	if (!request_valid(ftl, request))
+	if (!request_is_valid(ftl, request))
 		return -EINVAL;
 	/* A request that complete() submits arrives at the current device time. */
 	if (!ftl->running)
@@ -234,7 +234,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
  * zones, a cached L2P table, read-ahead, multi-pass programs, read cache, RAIN, a timed link, armed
  * faults.
  */
-static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_request *request)
+static bool read_fastpath_is_allowed(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
 	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.count)
@@ -243,13 +243,13 @@ static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_requ
 	       aftl_events_first_ns(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
 }
 
-bool aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request)
+bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_lun *lun;
 	u64 service_ns;
 
-	if (request->op != AFTL_OP_READ || !request_valid(ftl, request) ||
-	    !read_fastpath_allowed(ftl, request))
+	if (request->op != AFTL_OP_READ || !request_is_valid(ftl, request) ||
+	    !read_fastpath_is_allowed(ftl, request))
 		return false;
 	lun = aftl_read_fastpath_start(ftl, request);
 	if (!lun)

@@ -22,8 +22,8 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static void read_deliver(struct aftl *ftl, struct aftl_request *request,
-			 const struct aftl_read *read)
+static void read_deliver_to_host(struct aftl *ftl, struct aftl_request *request,
+				 const struct aftl_read *read)
 {
 	if (ftl->ops->read)
 		ftl->ops->read(ftl->host, request, read);
@@ -40,7 +40,7 @@ static void read_deliver_zero(struct aftl *ftl, struct aftl_request *request, af
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 
 	ftl->stats.counters.unmapped_read_units += read_is_for_host(request);
-	read_deliver(ftl, request, &read);
+	read_deliver_to_host(ftl, request, &read);
 }
 
 static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
@@ -54,7 +54,7 @@ static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, af
 
 	ftl->stats.counters.read_lost_units++;
 	request->status = -EIO;
-	read_deliver(ftl, request, &read);
+	read_deliver_to_host(ftl, request, &read);
 }
 
 /* Neither parity nor the other members of the stripe can reconstruct @ppn. */
@@ -63,12 +63,12 @@ static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t
 	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
 }
 
-static inline bool read_page_lost(struct aftl *ftl, aftl_ppn_t ppn)
+static inline bool read_page_is_lost(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return unlikely(aftl_ppn_in_dead_lun(ftl, ppn)) && read_not_reconstructable(ftl, ppn);
 }
 
-static u32 read_page_of(const struct aftl *ftl, aftl_ppn_t ppn)
+static u32 read_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_ppn_page(&ftl->media, ppn);
 }
@@ -84,16 +84,16 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
 	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
-	read_deliver(ftl, request, &read);
+	read_deliver_to_host(ftl, request, &read);
 	return true;
 }
 
 /* Return true if @page holds the current version of @lpn, with none in the write buffer. */
-static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
+static bool lpn_is_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 {
 	aftl_ppn_t ppn;
 
-	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of(ftl, ppn) == page &&
+	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of_ppn(ftl, ppn) == page &&
 	       !aftl_lpn_buffered(ftl, lpn);
 }
 
@@ -102,11 +102,11 @@ static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
  */
 static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn, u32 limit)
 {
-	u32 page = read_page_of(ftl, ppn);
+	u32 page = read_page_of_ppn(ftl, ppn);
 	u32 run = 1;
 
 	while (run < limit && run < ftl->geo.page_units &&
-	       read_in_page(ftl, to_lpn(from_lpn(lpn) + run), page))
+	       lpn_is_in_page(ftl, to_lpn(from_lpn(lpn) + run), page))
 		run++;
 	return run;
 }
@@ -124,8 +124,8 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 	aftl_ppn_t ppn;
 
 	if (aftl_lpn_buffered(ftl, lpn) ||
-	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_lost(ftl, ppn) ||
-	    aftl_ppn_programming(ftl, ppn))
+	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_is_lost(ftl, ppn) ||
+	    aftl_ppn_is_programming(ftl, ppn))
 		return 0;
 	return read_run_length(ftl, lpn, ppn, limit);
 }
@@ -141,8 +141,9 @@ static void read_notify(struct aftl *ftl, struct aftl_request *request, u32 inde
 	if (likely(!ftl->reads_are_observed))
 		return;
 	if (ftl->waits)
-		aftl_wait_queued(ftl, request, index,
-				 aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn))->index);
+		aftl_wait_command_queued(ftl, request, index,
+					 aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn))
+						 ->index);
 	if (!ftl->type->host_read || !read_is_for_host(request))
 		return;
 	for (i = 0; i < units; i++)
@@ -180,7 +181,7 @@ static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *req
 		ftl->stats.counters.read_lost_units++;
 		request->status = -EIO;
 	}
-	read_deliver(ftl, request, read);
+	read_deliver_to_host(ftl, request, read);
 }
 
 /*
@@ -221,8 +222,8 @@ static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 	ftl->stats.counters.read_cache_units++;
 	read_count_returned(ftl, request, &read, aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
-	aftl_read_cache_touch(ftl, recent);
-	read_deliver(ftl, request, &read);
+	aftl_read_cache_mark_used(ftl, recent);
+	read_deliver_to_host(ftl, request, &read);
 }
 
 static struct aftl_read_cache_entry *read_cache_find_ready(const struct aftl *ftl, aftl_lpn_t lpn)
@@ -266,12 +267,12 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 
 	read_init_command(ftl, request, index, lpn, ppn, units);
 	aftl_queue_add(ftl, &lun->reads, index);
-	aftl_wake_for_read(ftl, lun);
+	aftl_wake_lun_for_read(ftl, lun);
 }
 
 /* A request has as many parts as logical pages; one flash read ends several. */
-static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts,
-			    u64 service_ns)
+static void read_complete_parts(struct aftl *ftl, struct aftl_request *request, u32 parts,
+				u64 service_ns)
 {
 	while (parts--)
 		aftl_request_part_done(ftl, request, service_ns);
@@ -292,7 +293,7 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 	command->lpn = tp_lpn;
 	command->units = 1;
 	aftl_queue_add(ftl, &lun->reads, index);
-	aftl_wake_for_read(ftl, lun);
+	aftl_wake_lun_for_read(ftl, lun);
 }
 
 /*
@@ -304,18 +305,18 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *request,
 				       aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of_lpn(ftl, lpn);
 	u32 index;
 
 	if (!(tp->flags & AFTL_TP_LOADING)) {
 		index = aftl_command_alloc(ftl, false);
 		if (index == AFTL_NIL)
 			return false;
-		read_queue_map_load(ftl, index, aftl_cmt_begin_load(ftl, lpn));
+		read_queue_map_load(ftl, index, aftl_cmt_begin_page_load(ftl, lpn));
 	}
 	ftl->stats.counters.map_misses++;
 	if (ftl->waits)
-		aftl_wait_for(ftl, request, AFTL_WAIT_MAP_MISS);
+		aftl_wait_set_reason(ftl, request, AFTL_WAIT_MAP_MISS);
 	aftl_request_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
 }
@@ -331,7 +332,7 @@ static u32 read_count_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
  * The next pages of @request that are read: all that are left, or for a write those that it covers
  * in part, before which it leaves out the others. Return: how many, 0 at the end.
  */
-static u32 read_pages_left(struct aftl_request *request)
+static u32 read_count_pages_left(struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
@@ -358,7 +359,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 left;
 
-	while ((left = read_pages_left(request)) != 0) {
+	while ((left = read_count_pages_left(request)) != 0) {
 		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
 		aftl_ppn_t ppn;
 		u32 units;
@@ -367,23 +368,23 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		if (read_deliver_buffered(ftl, request, lpn) ||
 		    (ftl->read_cache.count && read_try_cache(ftl, request, lpn))) {
 			request->admitted++;
-			read_parts_done(ftl, request, 1, 0);
-		} else if (ftl->geo.trans_pages && !aftl_cmt_lookup(ftl, lpn)) {
+			read_complete_parts(ftl, request, 1, 0);
+		} else if (ftl->geo.trans_pages && !aftl_cmt_has_entry(ftl, lpn)) {
 			return read_wait_for_map(ftl, request, lpn);
 		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
 			request->admitted++;
 			read_deliver_zero(ftl, request, lpn);
-			read_parts_done(ftl, request, 1, 0);
-		} else if (read_page_lost(ftl, ppn)) {
+			read_complete_parts(ftl, request, 1, 0);
+		} else if (read_page_is_lost(ftl, ppn)) {
 			request->admitted++;
 			read_deliver_lost(ftl, request, lpn);
-			read_parts_done(ftl, request, 1, 0);
-		} else if (aftl_ppn_programming(ftl, ppn)) {
+			read_complete_parts(ftl, request, 1, 0);
+		} else if (aftl_ppn_is_programming(ftl, ppn)) {
 			request->admitted++;
 			if (ftl->type->host_read && read_is_for_host(request))
 				ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
 			read_deliver_programming(ftl, request, lpn, ppn);
-			read_parts_done(ftl, request, 1, 0);
+			read_complete_parts(ftl, request, 1, 0);
 		} else {
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
@@ -430,14 +431,14 @@ void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
 }
 
 /**
- * aftl_read_rest() - begin to read the pages that the write @request covers in part
+ * aftl_read_start_rest() - begin to read the pages that the write @request covers in part
  * @ftl: device
  * @request: a write with parts set to the number of these pages; it completes as a read
  */
-void aftl_read_rest(struct aftl *ftl, struct aftl_request *request)
+void aftl_read_start_rest(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
-		aftl_wait_for(ftl, request, AFTL_WAIT_REST);
+		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
 	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
 		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
@@ -529,9 +530,9 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
 	struct aftl_block *block = aftl_block_of_ppn(&ftl->media, ppn);
-	u32 page = read_page_of(ftl, ppn);
+	u32 page = read_page_of_ppn(ftl, ppn);
 	u16 attr = *aftl_page_attr_at(&ftl->media, page);
-	u64 hour = aftl_hour(ftl);
+	u64 hour = aftl_device_hour(ftl);
 	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 
@@ -545,33 +546,33 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
 		command->units--;
 	} while (command->units && aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
-		 read_page_of(ftl, ppn) == page);
+		 read_page_of_ppn(ftl, ppn) == page);
 	return ns + levels * ftl->sense.further_ns;
 }
 
 /* Free command @index of the queue of reads. */
-static void read_drop(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_drop_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	aftl_queue_remove(ftl, &lun->reads, index);
 	aftl_command_free(ftl, index, false);
 }
 
-static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
+static void read_drop_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 {
-	read_drop(ftl, lun, lun->reads.head);
+	read_drop_command(ftl, lun, lun->reads.head);
 }
 
 /* The first page of command @index has been served without the array. */
-static void read_first_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void read_first_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_request *request = command->request;
 
 	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
 	if (ftl->waits)
-		aftl_wait_part_done(ftl, index, 0);
+		aftl_wait_command_done(ftl, index, 0);
 	if (!--command->units)
-		read_drop(ftl, lun, index);
+		read_drop_command(ftl, lun, index);
 	if (likely(request))
 		aftl_request_part_done(ftl, request, 0);
 }
@@ -584,9 +585,9 @@ static void read_first_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
  */
 static void read_map_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
-	struct aftl_trans_page *tp = aftl_cmt_end_load(ftl, ftl->commands[index].lpn);
+	struct aftl_trans_page *tp = aftl_cmt_end_page_load(ftl, ftl->commands[index].lpn);
 
-	read_drop(ftl, lun, index);
+	read_drop_command(ftl, lun, index);
 	tp->last_waiting->next = ftl->wait_head[0];
 	if (!ftl->wait_head[0])
 		ftl->wait_tail[0] = tp->last_waiting;
@@ -619,7 +620,7 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 		read_deliver_lost(ftl, request, command->lpn);
 	else
 		read_deliver_zero(ftl, request, command->lpn);
-	read_first_done(ftl, lun, lun->reads.head);
+	read_first_page_done(ftl, lun, lun->reads.head);
 }
 
 /* Serve the first page of command @index from the program in progress of @ppn. */
@@ -634,7 +635,7 @@ static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 i
 	}
 	if (likely(command->request))
 		read_deliver_programming(ftl, command->request, command->lpn, ppn);
-	read_first_done(ftl, lun, index);
+	read_first_page_done(ftl, lun, index);
 }
 
 /* Serve the first pages of command @index that are being programmed. */
@@ -644,7 +645,7 @@ static void read_serve_first_pages(struct aftl *ftl, struct aftl_lun *lun, u32 i
 	aftl_ppn_t ppn;
 
 	while (units-- && aftl_l2p_lookup(ftl, ftl->commands[index].lpn, &ppn) &&
-	       aftl_ppn_programming(ftl, ppn))
+	       aftl_ppn_is_programming(ftl, ppn))
 		read_serve_programming(ftl, lun, index, ppn);
 }
 
@@ -673,7 +674,7 @@ void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun)
  * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
  * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
-static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
+static bool read_redirect_oldest(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	bool mapped;
@@ -681,11 +682,11 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_ppn_t ppn;
 
 	mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn);
-	if (!mapped || read_page_lost(ftl, ppn)) {
+	if (!mapped || read_page_is_lost(ftl, ppn)) {
 		read_finish_unmapped(ftl, lun, mapped);
 		return true;
 	}
-	if (aftl_ppn_programming(ftl, ppn)) {
+	if (aftl_ppn_is_programming(ftl, ppn)) {
 		read_serve_programming(ftl, lun, lun->reads.head, ppn);
 		return true;
 	}
@@ -695,9 +696,9 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->stats.counters.read_restarts++;
 	command->queued_ns = ftl->now_ns;
 	if (ftl->waits && command->request)
-		aftl_wait_moved(ftl, lun->reads.head, other->index);
+		aftl_wait_command_moved(ftl, lun->reads.head, other->index);
 	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
-	aftl_wake_for_read(ftl, other);
+	aftl_wake_lun_for_read(ftl, other);
 	return true;
 }
 
@@ -710,12 +711,12 @@ static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 	if (!recent)
 		return false;
 	read_deliver_cached(ftl, command->request, recent);
-	read_first_done(ftl, lun, lun->reads.head);
+	read_first_page_done(ftl, lun, lun->reads.head);
 	return true;
 }
 
 /* Find the read-ahead command that covers @lpn. */
-static u32 read_find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_lpn_t lpn)
+static u32 read_find_read_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	u32 index = lun->prefetches.head;
 
@@ -732,7 +733,7 @@ static u32 read_find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, a
 static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 {
 	aftl_lpn_t lpn = ftl->commands[lun->reads.head].lpn;
-	u32 index = read_find_ahead(ftl, lun, lpn);
+	u32 index = read_find_read_ahead(ftl, lun, lpn);
 	struct aftl_command *command;
 
 	if (index == AFTL_NIL || !ftl->commands[lun->reads.head].request)
@@ -792,8 +793,8 @@ static bool read_planes_compatible(const struct aftl *ftl, u32 page, u32 with)
 }
 
 /* Return true if one page of @lun holds all of @command, which nothing else serves; set @ppn. */
-static bool read_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
-			     const struct aftl_command *command, aftl_ppn_t *ppn)
+static bool read_is_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
+				const struct aftl_command *command, aftl_ppn_t *ppn)
 {
 	aftl_ppn_t other;
 	u32 i;
@@ -805,7 +806,7 @@ static bool read_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 		aftl_lpn_t lpn = to_lpn(from_lpn(command->lpn) + i);
 
 		if (!aftl_l2p_lookup(ftl, lpn, &other) ||
-		    read_page_of(ftl, other) != read_page_of(ftl, *ppn) ||
+		    read_page_of_ppn(ftl, other) != read_page_of_ppn(ftl, *ppn) ||
 		    (ftl->read_cache.count && aftl_read_cache_find(ftl, lpn)))
 			return false;
 	}
@@ -813,8 +814,8 @@ static bool read_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Move command @index, which follows @before in the queue of reads, behind @tail. */
-static void read_move_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 before,
-			     u32 tail)
+static void read_move_command_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 before,
+				     u32 tail)
 {
 	ftl->commands[before].next = ftl->commands[index].next;
 	if (lun->reads.tail == index)
@@ -826,7 +827,7 @@ static void read_move_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, 
 static u64 read_sense_further_plane(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
 	command->sensed = command->units;
-	command->sensed_page = read_page_of(ftl, ppn);
+	command->sensed_page = read_page_of_ppn(ftl, ppn);
 	return read_sense_page(ftl, command, ppn);
 }
 
@@ -859,10 +860,10 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 
 		if (lun->reconstruct.wanted || count + 1 == ftl->geo.planes_wide)
 			break;
-		if (read_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
-			plane = read_page_of(ftl, ppn) % ftl->geo.planes_wide;
+		if (read_is_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
+			plane = read_page_of_ppn(ftl, ppn) % ftl->geo.planes_wide;
 			joins = !(taken & BIT(plane)) &&
-				read_planes_compatible(ftl, read_page_of(ftl, ppn), page);
+				read_planes_compatible(ftl, read_page_of_ppn(ftl, ppn), page);
 		}
 		if (joins) {
 			taken |= BIT(plane);
@@ -871,7 +872,7 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 			*ns = max(*ns, plane_ns);
 			*ready_ns = max(*ready_ns, ftl->commands[index].queued_ns);
 			if (before != tail)
-				read_move_behind(ftl, lun, index, before, tail);
+				read_move_command_behind(ftl, lun, index, before, tail);
 			tail = index;
 		}
 		if (!joins || ftl->commands[before].next == index)
@@ -920,7 +921,7 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
-	} while (lun->reads.head != AFTL_NIL && read_redirect_head(ftl, lun));
+	} while (lun->reads.head != AFTL_NIL && read_redirect_oldest(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (lun->prefetches.head != AFTL_NIL)
@@ -935,21 +936,21 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	units = command->units;
 	ns = read_sense_page(ftl, command, ppn);
 	/* The dead die sensed nothing: the service time is that of the other members' reads. */
-	if (unlikely(aftl_lun_dead(lun))) {
+	if (unlikely(aftl_lun_is_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
-					  read_page_of(ftl, ppn), 0);
+					  read_page_of_ppn(ftl, ppn), 0);
 		return true;
 	}
-	read_begin_sense(ftl, lun, read_page_of(ftl, ppn), ns, units - command->units);
+	read_begin_sense(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units - command->units);
 	return true;
 }
 
 /**
- * aftl_read_next_plane() - transfer the data of the next plane of a multi-plane read
+ * aftl_read_transfer_next_plane() - transfer the data of the next plane of a multi-plane read
  * @ftl: device
  * @lun: LUN whose last transfer has ended; work.planes is not 0
  */
-void aftl_read_next_plane(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 
@@ -959,11 +960,11 @@ void aftl_read_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.device_page = command->sensed_page;
 	/* The service time goes on; the end of the last transfer counts it as busy time. */
 	lun->busy_ns -= lun->work.service_ns;
-	aftl_array_data_out(ftl, lun);
+	aftl_array_start_data_out(ftl, lun);
 }
 
 /* Return true if a read would be the next operation of the array. */
-static bool read_lun_idle(const struct aftl_lun *lun)
+static bool read_lun_is_idle(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&
 	       !lun->pending_write_lanes && !lun->programs_since_read && !lun->stripe_requests &&
@@ -981,7 +982,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	    !aftl_l2p_lookup(ftl, lpn, ppn))
 		return NULL;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn));
-	if (!read_lun_idle(lun) || aftl_lun_dead(lun) ||
+	if (!read_lun_is_idle(lun) || aftl_lun_is_dead(lun) ||
 	    read_run_length(ftl, lpn, *ppn, request->units) != request->units)
 		return NULL;
 	return lun;
@@ -990,7 +991,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 /**
  * aftl_read_fastpath_start() - run a read without queueing, and advance time to its end
  * @ftl: device
- * @request: a read that read_fastpath_allowed() accepts
+ * @request: a read that read_fastpath_is_allowed() accepts
  *
  * The state afterwards is the same as by the normal path. If an event comes before the end of the
  * transfer, the read is queued and its array senses.
@@ -1008,13 +1009,13 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	lun = read_fastpath_find(ftl, request, &ppn);
 	if (!lun)
 		return NULL;
-	aftl_request_arrive(ftl, request);
+	aftl_request_init_arrived(ftl, request);
 	request->admitted = units;
 	request->parts = units;
 	read_init_command(ftl, request, index, to_lpn(request->unit), ppn, units);
 	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
 	lun->work.commands = index;
-	if (!aftl_array_read_through(ftl, lun, read_page_of(ftl, ppn), ns, units))
+	if (!aftl_array_read_through(ftl, lun, read_page_of_ppn(ftl, ppn), ns, units))
 		aftl_queue_add(ftl, &lun->reads, aftl_command_alloc(ftl, false));
 	return lun;
 }
@@ -1074,7 +1075,7 @@ static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	if (command->request)
 		return false;
-	read_drop_head(ftl, lun);
+	read_drop_oldest_command(ftl, lun);
 	return true;
 }
 
@@ -1084,7 +1085,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 	const struct aftl_work *work = &lun->work;
 
 	if (ftl->waits)
-		aftl_wait_part_done(ftl, work->commands, work->service_ns);
+		aftl_wait_command_done(ftl, work->commands, work->service_ns);
 	if (ftl->read_cache.count && read_mark_arrived(ftl, lun))
 		return true;
 	if (!lun->reconstruct.wanted || work->planes)
@@ -1101,21 +1102,21 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 	struct aftl_request *request = ftl->commands[index].request;
 
 	if (ftl->waits)
-		aftl_wait_part_done(ftl, index, service_ns);
+		aftl_wait_command_done(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
-		read_drop_head(ftl, lun);
-	read_parts_done(ftl, request, units, service_ns);
+		read_drop_oldest_command(ftl, lun);
+	read_complete_parts(ftl, request, units, service_ns);
 }
 
 /**
- * aftl_read_done() - the array has returned the data of a host read
+ * aftl_read_data_arrived() - the array has returned the data of a host read
  * @ftl: device
  * @lun: its LUN
  * @service_ns: time of array and channel
  *
  * Return: false if no request got data: it was read-ahead, or the page must be reconstructed.
  */
-bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
+bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_request *request = command->request;
@@ -1123,8 +1124,8 @@ bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 	if (ftl->reads_are_tracked && read_end_special(ftl, lun))
 		return false;
 	if (!command->units)
-		read_drop_head(ftl, lun);
-	read_parts_done(ftl, request, lun->work.units, service_ns);
+		read_drop_oldest_command(ftl, lun);
+	read_complete_parts(ftl, request, lun->work.units, service_ns);
 	return true;
 }
 
@@ -1171,13 +1172,13 @@ static void read_abort_planes(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_read_abort() - @lun dies while its array reads for the host
+ * aftl_read_abort_running() - @lun dies while its array reads for the host
  * @ftl: device
  * @lun: LUN
  *
  * With RAIN the read waits for a reconstruction, else its pages are lost.
  */
-void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_abort_running(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	u32 i;
@@ -1193,7 +1194,7 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	if (!command->request) {
-		read_drop_head(ftl, lun);
+		read_drop_oldest_command(ftl, lun);
 		return;
 	}
 	for (i = 1; i <= lun->work.units; i++)
@@ -1211,7 +1212,7 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (aftl_has_rain(ftl)) {
-		aftl_mark_runnable(ftl, lun);
+		aftl_mark_lun_runnable(ftl, lun);
 		return;
 	}
 	while (lun->reads.head != AFTL_NIL)

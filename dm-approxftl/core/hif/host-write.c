@@ -158,11 +158,11 @@ static void write_dequeue(struct aftl *ftl, u32 index)
  * Wake the LUN for its new write. When the buffer reaches the watermark, wake all LUNs, so that
  * they program in parallel.
  */
-static void write_wake(struct aftl *ftl, struct aftl_lun *lun)
+static void wake_lun_for_new_write(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (ftl->full_write_queues && aftl_used_write_commands(ftl) == ftl->buffer_high)
-		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
-	aftl_wake_for_write(ftl, lun);
+	if (ftl->full_write_queues && aftl_count_used_write_commands(ftl) == ftl->buffer_high)
+		aftl_wake_luns_of_kind(ftl, AFTL_WAKE_WRITES);
+	aftl_wake_lun_for_write(ftl, lun);
 }
 
 static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
@@ -170,14 +170,14 @@ static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 
 	write_queue_append(ftl, lun, lane, index);
 	if (ftl->allocation.lanes[lane].left)
 		ftl->allocation.lanes[lane].left--;
-	write_wake(ftl, lun);
+	wake_lun_for_new_write(ftl, lun);
 }
 
 /*
  * Put a write into the place of @older in its queue, with the age and the order of @older: the data
  * of a page that is overwritten again and again leave the buffer in time, too.
  */
-static void write_take_place(struct aftl *ftl, u32 older, u32 index)
+static void write_replace_in_queue(struct aftl *ftl, u32 older, u32 index)
 {
 	struct aftl_command *out = &ftl->commands[older];
 	struct aftl_command *in = &ftl->commands[index];
@@ -193,13 +193,13 @@ static void write_take_place(struct aftl *ftl, u32 older, u32 index)
 	out->lun = AFTL_NIL;
 	if (in->request) {
 		queue->waited++;
-		aftl_wake_for_write(ftl, &ftl->luns[in->lun]);
+		aftl_wake_lun_for_write(ftl, &ftl->luns[in->lun]);
 	}
 }
 
 /* Create the write command of @lpn, which is in no queue yet. Return: its tag. */
-static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-			  u32 epoch)
+static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+				u32 epoch)
 {
 	u32 index = aftl_command_alloc(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
@@ -211,16 +211,16 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	command->queued_ns = ftl->now_ns;
 	command->request = write_needs_flash(ftl, request) ? request : NULL;
 	command->lpn = lpn;
-	command->class = aftl_stored_class(ftl, request->class);
+	command->class = aftl_policy_stored_class(ftl, request->class);
 	command->level = aftl_class_quality_level(command->class, request->level);
 	command->stream = request->stream;
 	command->lun = AFTL_NIL;
 	command->flags = 0;
 	command->hint = request->hint;
 	ftl->epochs.outstanding[epoch]++;
-	aftl_pending_add(ftl, index);
+	aftl_pending_add_write(ftl, index);
 	if (ftl->geo.zones)
-		ftl->zones.pending[aftl_zone_slot(ftl, command->stream)]++;
+		ftl->zones.pending[aftl_zone_slot_of_stream(ftl, command->stream)]++;
 	return index;
 }
 
@@ -236,8 +236,8 @@ static void write_release_command(struct aftl *ftl, u32 index)
 
 	ftl->work++;
 	if (ftl->geo.zones)
-		aftl_zone_lpn_done(ftl, command->stream);
-	aftl_pending_remove(ftl, index);
+		aftl_zone_count_programmed(ftl, command->stream);
+	aftl_pending_remove_write(ftl, index);
 	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
 	    !aftl_lpn_buffered(ftl, command->lpn))
 		aftl_faults_count_program(ftl, command->lpn);
@@ -251,7 +251,7 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
 				   u32 index)
 {
 	if (ftl->waits)
-		aftl_wait_queued(ftl, request, index, ftl->commands[index].lun);
+		aftl_wait_command_queued(ftl, request, index, ftl->commands[index].lun);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, lpn, index);
 }
@@ -262,15 +262,15 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
  * data before the older ones are released, because a persistent buffer must always have one of
  * both. @lun is the LUN for the page, or NULL if it takes the place of @older.
  */
-static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-			   struct aftl_lun *lun, u32 lane, u32 older)
+static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+				  struct aftl_lun *lun, u32 lane, u32 older)
 {
 	u32 epoch = older == AFTL_NIL ? ftl->epochs.newest : ftl->commands[older].epoch;
-	u32 index = write_take_lpn(ftl, request, lpn, epoch);
+	u32 index = write_create_command(ftl, request, lpn, epoch);
 	bool waits = ftl->commands[index].request;
 
 	if (!lun)
-		write_take_place(ftl, older, index);
+		write_replace_in_queue(ftl, older, index);
 	else if (older != AFTL_NIL)
 		write_dequeue(ftl, older);
 	if (lun)
@@ -287,12 +287,12 @@ static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_
 }
 
 /* Return true if no write in progress can free a command or a block. */
-static bool write_no_progress(const struct aftl *ftl)
+static bool write_has_no_progress(const struct aftl *ftl)
 {
-	return !aftl_writes_in_flight(ftl);
+	return !aftl_count_writes_in_flight(ftl);
 }
 
-static void write_fail_rest(struct aftl *ftl, struct aftl_request *request, int status)
+static void write_fail_remaining_pages(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	u32 left = request->units - request->admitted;
 
@@ -321,10 +321,10 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!replaces && !lun)
 		return false;
 	if (request->rest && aftl_page_is_partial(request, request->admitted))
-		aftl_rest_before_accept(ftl, request, lpn);
+		aftl_partial_before_accept(ftl, request, lpn);
 	request->admitted++;
 	request->asked = 0;
-	write_bind_lpn(ftl, request, lpn, lun, lane, older);
+	write_bind_lpn_to_lun(ftl, request, lpn, lun, lane, older);
 	return true;
 }
 
@@ -357,15 +357,15 @@ static u32 write_page_stream(struct aftl *ftl, struct aftl_request *request)
 
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 class = aftl_stored_class(ftl, request->class);
+	u32 class = aftl_policy_stored_class(ftl, request->class);
 
 	while (request->admitted < request->units) {
 		u32 lane = aftl_write_stream_index(class, write_page_stream(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
-		if (ftl->read_only || write_no_progress(ftl))
-			write_fail_rest(ftl, request, -ENOSPC);
+		if (ftl->read_only || write_has_no_progress(ftl))
+			write_fail_remaining_pages(ftl, request, -ENOSPC);
 		break;
 	}
 }
@@ -373,7 +373,7 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 /* Admit the first or next pages of a write to a zone, if it is the zone's turn for @request. */
 static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	u32 before = request->admitted;
 	int ret = 0;
 
@@ -382,30 +382,30 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 	else if (!request->placed)
 		ret = aftl_zone_start_write(ftl, request);
 	if (ret)
-		write_fail_rest(ftl, request, ret);
+		write_fail_remaining_pages(ftl, request, ret);
 	else if (aftl_zone_assign_slot(ftl, request))
 		write_admit_lpns(ftl, request);
 	if (request->placed)
-		aftl_zone_admitted(ftl, zone, request->admitted - before);
+		aftl_zone_count_admitted(ftl, zone, request->admitted - before);
 }
 
 /**
- * aftl_write_admit() - bind pages of @request to LUNs, as far as commands and free space go
+ * aftl_write_admit_request() - bind pages of @request to LUNs, as far as commands and free space go
  * @ftl: device
  * @request: a write; its field admitted counts the pages so far
  *
  * Return: true if all pages are admitted, or the others have failed, or @request reads the rest of
  * a page before it comes back.
  */
-bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
+bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->rest.count | request->head_skip | request->tail_skip) {
-		enum aftl_rest_step step = aftl_rest_next_step(ftl, request);
+		enum aftl_rest_step step = aftl_partial_next_step(ftl, request);
 
 		if (step != AFTL_REST_STEP_ADMIT)
 			return step == AFTL_REST_STEP_READ;
 		if (request->status && !request->admitted) {
-			write_fail_rest(ftl, request, request->status);
+			write_fail_remaining_pages(ftl, request, request->status);
 			return true;
 		}
 	}
@@ -416,7 +416,7 @@ bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 	return request->admitted == request->units;
 }
 
-static u32 write_pop(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static u32 write_pop_oldest(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	u32 index = lun->writes[lane].head;
 
@@ -435,9 +435,9 @@ static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 l
 
 	while (queue->head != AFTL_NIL && !ftl->commands[queue->head].request &&
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
-		if (aftl_slice_over(ftl, begin))
+		if (aftl_slice_is_over(ftl, begin))
 			return false;
-		write_release_command(ftl, write_pop(ftl, lun, lane));
+		write_release_command(ftl, write_pop_oldest(ftl, lun, lane));
 	}
 	return true;
 }
@@ -448,7 +448,7 @@ static bool write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 l
  */
 static bool write_buffer_needs_partial(const struct aftl *ftl)
 {
-	return aftl_write_waits(ftl) && (ftl->free_write_count || !ftl->full_write_queues);
+	return aftl_write_is_waiting(ftl) && (ftl->free_write_count || !ftl->full_write_queues);
 }
 
 /*
@@ -461,7 +461,7 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	bool full = queue->count >= ftl->program_units;
 
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
-	if (full && aftl_used_write_commands(ftl) >= ftl->buffer_high)
+	if (full && aftl_count_used_write_commands(ftl) >= ftl->buffer_high)
 		return true;
 	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->epochs.flushes ||
 	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
@@ -478,10 +478,10 @@ static bool zone_must_program(const struct aftl *ftl, const struct aftl_queue *q
 {
 	return queue->head != AFTL_NIL &&
 	       (queue->count >= ftl->program_units || ftl->draining ||
-		aftl_zone_no_more_writes(aftl_zone_at(ftl, ftl->commands[queue->head].lpn)));
+		aftl_zone_is_write_finished(aftl_zone_of_lpn(ftl, ftl->commands[queue->head].lpn)));
 }
 
-/* See aftl_write_ready(). */
+/* See aftl_write_select_lane(). */
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
@@ -501,14 +501,14 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_write_ready() - choose the lane of @lun with the oldest write that must be programmed
+ * aftl_write_select_lane() - choose the lane of @lun with the oldest write that must be programmed
  * @ftl: device
  * @lun: LUN
  * @retry_ns: takes the time to ask again if there is none
  *
  * Return: the lane, or AFTL_NIL.
  */
-u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 best = AFTL_NIL;
 	u32 lanes = lun->pending_write_lanes;
@@ -529,7 +529,7 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 }
 
 /* Return true if a flush waits for writes of @epoch. */
-static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
+static bool write_is_flushed(const struct aftl *ftl, u32 epoch)
 {
 	return ftl->epochs.flushes &&
 	       (epoch != ftl->epochs.newest || ftl->epochs.last_flush->epoch == epoch);
@@ -541,22 +541,22 @@ static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
  */
 static bool write_buffer_stalled(const struct aftl *ftl)
 {
-	return aftl_write_waits(ftl) &&
+	return aftl_write_is_waiting(ftl) &&
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
 }
 
 /* Return true if a request or a flush waits for one of these writes, pending the fine pass. */
-static bool write_any_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
+static bool write_has_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
 	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
 	for (; index != AFTL_NIL; index = ftl->commands[index].next)
 		if (ftl->commands[index].request ||
-		    write_flush_covers(ftl, ftl->commands[index].epoch))
+		    write_is_flushed(ftl, ftl->commands[index].epoch))
 			return true;
 	return false;
 }
 
-static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
+static bool write_fine_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
 {
 	bool waited = false;
 	u32 i;
@@ -566,7 +566,7 @@ static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lu
 		u32 commands = foggy->held[i % AFTL_FOGGY_WORD_LINES].commands;
 
 		if (foggy->block && commands != AFTL_NIL)
-			waited |= write_any_awaited(ftl, commands, due_ns);
+			waited |= write_has_awaited(ftl, commands, due_ns);
 	}
 	return waited;
 }
@@ -590,7 +590,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 
 	if (!lun->fine_pending_writes)
 		return false;
-	waited = write_held_awaited(ftl, lun, &due_ns);
+	waited = write_fine_is_awaited(ftl, lun, &due_ns);
 	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
 	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
@@ -602,11 +602,11 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 /* Older versions that are programmed later must not be mapped. */
 static void write_supersede_older(struct aftl *ftl, u32 index)
 {
-	while ((index = aftl_pending_older(ftl, index)) != AFTL_NIL)
+	while ((index = aftl_pending_find_older(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 }
 
-static void write_decide_stale(struct aftl *ftl, struct aftl_payload *payload, u32 i)
+static void write_mark_stale_in_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i)
 {
 	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
 	write_supersede_older(ftl, payload->tag[i]);
@@ -631,16 +631,16 @@ static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload,
 static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 			      const struct aftl_placement *placement, struct aftl_payload *payload)
 {
-	u32 units = aftl_placement_units(ftl, placement);
+	u32 units = aftl_placement_capacity(ftl, placement);
 	struct aftl_queue group = { .head = AFTL_NIL };
 
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
-		u32 index = write_pop(ftl, lun, lane);
+		u32 index = write_pop_oldest(ftl, lun, lane);
 
 		aftl_queue_add(ftl, &group, index);
 		write_add_to_payload(ftl, payload, index);
 		if (likely(placement->mode != AFTL_MODE_FOGGY))
-			write_decide_stale(ftl, payload, payload->count - 1);
+			write_mark_stale_in_payload(ftl, payload, payload->count - 1);
 	}
 	return group.head;
 }
@@ -658,18 +658,18 @@ void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 
 	lun->work.commands = held->commands;
 	for (i = 0; held->commands != AFTL_NIL && i < held->payload.count; i++)
-		write_decide_stale(ftl, &held->payload, i);
+		write_mark_stale_in_payload(ftl, &held->payload, i);
 }
 
 /**
- * aftl_write_start() - program the oldest writes of @lane
+ * aftl_write_start_program() - program the oldest writes of @lane
  * @ftl: device
  * @lun: LUN with a free array
  * @lane: lane with a queued write
  *
  * Return: 0, or -ENOSPC if the policy has no place until garbage has been collected.
  */
-int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	const struct aftl_command *head = &ftl->commands[lun->writes[lane].head];
 	struct aftl_program_request need = {
@@ -678,7 +678,7 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 		.class = head->class,
 		.stream = head->stream,
 		.cause = AFTL_CAUSE_HOST,
-		.buffer_use = aftl_buffer_use(ftl),
+		.buffer_use = aftl_buffer_fill_level(ftl),
 		.hint = head->hint,
 	};
 	struct aftl_placement placement;
@@ -687,22 +687,22 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 
 	if (ret)
 		return ret;
-	aftl_payload_add_carried(ftl, &placement, &payload);
+	aftl_payload_add_piggyback(ftl, &placement, &payload);
 	lun->work.commands = write_take_payload(ftl, lun, lane, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
-	aftl_gc_pace_earn(lun, payload.count - payload.piggybacked);
+	aftl_gc_pace_add_credit(lun, payload.count - payload.piggybacked);
 	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }
 
-void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
+void aftl_write_programs_done(struct aftl *ftl, u32 commands, u64 service_ns)
 {
 	while (commands != AFTL_NIL) {
 		struct aftl_request *request = ftl->commands[commands].request;
 		u32 next = ftl->commands[commands].next;
 
 		if (ftl->waits)
-			aftl_wait_part_done(ftl, commands, service_ns);
+			aftl_wait_command_done(ftl, commands, service_ns);
 		write_release_command(ftl, commands);
 		if (request)
 			aftl_request_part_done(ftl, request, service_ns);
@@ -719,7 +719,7 @@ static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *
 {
 	ftl->unflushable++;
 	if (ftl->geo.zones)
-		aftl_zone_lpn_done(ftl, command->stream);
+		aftl_zone_count_programmed(ftl, command->stream);
 	aftl_epoch_write_done(ftl, command->epoch);
 }
 
@@ -736,7 +736,7 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 		ftl->buffer_lost = true;
 	}
 	if (ftl->waits)
-		aftl_wait_part_done(ftl, index, 0);
+		aftl_wait_command_done(ftl, index, 0);
 	write_release_command(ftl, index);
 	if (!request)
 		return;
@@ -754,7 +754,7 @@ void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->read_only = true;
 	ftl->retry = true;
 	while (lun->pending_write_lanes)
-		write_fail_command(ftl, write_pop(ftl, lun, first_pending_lane(lun)));
+		write_fail_command(ftl, write_pop_oldest(ftl, lun, first_pending_lane(lun)));
 }
 
 /* An accepted write needs a queue, even if no LUN has free space. */
@@ -763,12 +763,12 @@ static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (!aftl_lun_dead(&ftl->luns[i]))
+		if (!aftl_lun_is_dead(&ftl->luns[i]))
 			return &ftl->luns[i];
 	return NULL;
 }
 
-static void write_rebind(struct aftl *ftl, u32 index)
+static void write_rebind_to_live_lun(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	u32 lane = write_lane_of(command);
@@ -778,7 +778,7 @@ static void write_rebind(struct aftl *ftl, u32 index)
 		lun = write_any_live_lun(ftl);
 	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
 	if (lun && ftl->waits && command->request)
-		aftl_wait_moved(ftl, index, lun->index);
+		aftl_wait_command_moved(ftl, index, lun->index);
 	if (lun)
 		write_enqueue(ftl, lun, lane, index);
 	else
@@ -809,25 +809,25 @@ void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
 }
 
 /**
- * aftl_write_reassign() - move the writes of a dead LUN to other LUNs
+ * aftl_write_reassign_dead_lun() - move the writes of a dead LUN to other LUNs
  * @ftl: device
  * @lun: dead LUN; its queues are emptied
  * @commands: linked commands of the program that was aborted
  */
-void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
+void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 {
 	while (commands != AFTL_NIL) {
 		u32 next = ftl->commands[commands].next;
 
-		write_rebind(ftl, commands);
+		write_rebind_to_live_lun(ftl, commands);
 		commands = next;
 	}
 	while (lun->pending_write_lanes)
-		write_rebind(ftl, write_pop(ftl, lun, first_pending_lane(lun)));
+		write_rebind_to_live_lun(ftl, write_pop_oldest(ftl, lun, first_pending_lane(lun)));
 }
 
 /**
- * aftl_write_discard() - make the buffered writes of @lpn obsolete, for a discard
+ * aftl_write_discard_lpn() - make the buffered writes of @lpn obsolete, for a discard
  * @ftl: device
  * @lpn: logical page
  *
@@ -836,12 +836,12 @@ void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
  *
  * Return: true if there was any.
  */
-bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
+bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 newest = aftl_pending_find(ftl, lpn);
 	u32 index;
 
-	for (index = newest; index != AFTL_NIL; index = aftl_pending_older(ftl, index))
+	for (index = newest; index != AFTL_NIL; index = aftl_pending_find_older(ftl, index))
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 	return newest != AFTL_NIL;
 }
@@ -849,7 +849,7 @@ bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
 /**
  * aftl_write_drop_discarded() - remove the obsolete writes of @lpn from the buffer
  * @ftl: device
- * @lpn: logical page for which aftl_write_discard() has been called
+ * @lpn: logical page for which aftl_write_discard_lpn() has been called
  *
  * A write that is being programmed, or whose request waits for it, ends as usual.
  */
@@ -858,7 +858,7 @@ void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 	u32 index = aftl_pending_find(ftl, lpn);
 
 	while (index != AFTL_NIL) {
-		u32 older = aftl_pending_older(ftl, index);
+		u32 older = aftl_pending_find_older(ftl, index);
 
 		if (ftl->commands[index].lun != AFTL_NIL && !ftl->commands[index].request) {
 			write_dequeue(ftl, index);
@@ -894,7 +894,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 		.level = what->level,
 		.hint = what->hint,
 	};
-	u32 class = aftl_stored_class(ftl, request.class);
+	u32 class = aftl_policy_stored_class(ftl, request.class);
 	struct aftl_lun *lun;
 	u32 index;
 
@@ -905,7 +905,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	if (!lun || !ftl->free_write_count ||
 	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
 		return AFTL_NIL;
-	index = write_take_lpn(ftl, &request, what->lpn, ftl->epochs.newest);
+	index = write_create_command(ftl, &request, what->lpn, ftl->epochs.newest);
 	write_enqueue(ftl, lun, aftl_write_stream_index(class, request.stream), index);
 	return index;
 }

@@ -10,20 +10,20 @@ struct aftl_fine_pending;
 struct aftl_lun;
 struct aftl_request;
 
-bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
-u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
+bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request);
+u32 aftl_write_select_lane(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
 bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
 			      u64 *retry_ns);
 void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_fine_pending *held);
-int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
-void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
+int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
+void aftl_write_programs_done(struct aftl *ftl, u32 commands, u64 service_ns);
 void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_write_discard_lpn(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
-void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
+void aftl_write_reassign_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 
 /* Bits in aftl_lun.pending_write_lanes. Lane i has bit i % AFTL_LANE_BITS. */
 #define AFTL_LANE_BITS 32

@@ -15,23 +15,24 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 
-static bool rest_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
+static bool partial_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
 {
 	return a->unit < b->unit + b->units && b->unit < a->unit + a->units;
 }
 
-static bool rest_in_progress(const struct aftl *ftl, const struct aftl_request *request)
+static bool partial_is_in_progress(const struct aftl *ftl, const struct aftl_request *request)
 {
 	u32 i;
 
 	for (i = 0; i < ftl->rest.count; i++)
-		if (rest_ranges_overlap(ftl->rest.requests[i], request))
+		if (partial_ranges_overlap(ftl->rest.requests[i], request))
 			return true;
 	return false;
 }
 
 /* Count the pages that @request covers in part, and set @flash if one of them is on flash. */
-static u32 rest_count_pages(const struct aftl *ftl, const struct aftl_request *request, bool *flash)
+static u32 partial_count_pages(const struct aftl *ftl, const struct aftl_request *request,
+			       bool *flash)
 {
 	u32 last = request->units - 1;
 	u32 count = 0;
@@ -48,20 +49,20 @@ static u32 rest_count_pages(const struct aftl *ftl, const struct aftl_request *r
 	return count;
 }
 
-static enum aftl_rest_step rest_wait(struct aftl *ftl)
+static enum aftl_rest_step partial_must_wait(struct aftl *ftl)
 {
 	ftl->rest.awaited = true;
 	return AFTL_REST_STEP_WAIT;
 }
 
 /**
- * aftl_rest_next_step() - may the write @request be admitted, or must it read or wait before?
+ * aftl_partial_next_step() - may the write @request be admitted, or must it read or wait before?
  * @ftl: device
  * @request: a write, the oldest that waits
  *
  * Return: AFTL_REST_STEP_READ if it reads: it comes back to wait_head[1] with all that it needs.
  */
-enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *request)
+enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request)
 {
 	bool flash;
 	u32 pages;
@@ -69,9 +70,9 @@ enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *r
 	ftl->rest.awaited = false;
 	if (request->admitted || request->rest == AFTL_REST_READ || ftl->read_only)
 		return AFTL_REST_STEP_ADMIT;
-	if (rest_in_progress(ftl, request))
-		return rest_wait(ftl);
-	pages = rest_count_pages(ftl, request, &flash);
+	if (partial_is_in_progress(ftl, request))
+		return partial_must_wait(ftl);
+	pages = partial_count_pages(ftl, request, &flash);
 	if (!pages)
 		return AFTL_REST_STEP_ADMIT;
 	if (!flash) {
@@ -80,16 +81,16 @@ enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *r
 		return AFTL_REST_STEP_ADMIT;
 	}
 	if (ftl->rest.count == AFTL_REST_READS)
-		return rest_wait(ftl);
+		return partial_must_wait(ftl);
 	ftl->rest.requests[ftl->rest.count++] = request;
 	request->rest = AFTL_REST_READING;
 	request->parts = pages;
-	aftl_read_rest(ftl, request);
+	aftl_read_start_rest(ftl, request);
 	return AFTL_REST_STEP_READ;
 }
 
 /**
- * aftl_rest_before_accept() - the page @lpn, of which @request covers a part, is about to be
+ * aftl_partial_before_accept() - the page @lpn, of which @request covers a part, is about to be
  * accepted
  * @ftl: device
  * @request: a write
@@ -97,7 +98,7 @@ enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *r
  *
  * If it has been discarded since it was read, the rest is zeroes.
  */
-void aftl_rest_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+void aftl_partial_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 	u32 tag = aftl_pending_find(ftl, lpn);

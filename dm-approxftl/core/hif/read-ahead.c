@@ -43,12 +43,12 @@ static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 /* With a cached mapping table, only pages whose translation page is in memory are read ahead. */
 static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return !ftl->geo.trans_pages || (aftl_trans_page_of(ftl, lpn)->flags &
+	return !ftl->geo.trans_pages || (aftl_trans_page_of_lpn(ftl, lpn)->flags &
 					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
 }
 
 /* Logical pages from @lpn on that one flash page holds; 0: nothing to be read from flash. */
-static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
+static u32 read_ahead_page_run_length(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);
 	aftl_ppn_t ppn;
@@ -61,7 +61,7 @@ static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
 	return aftl_read_run_length(ftl, lpn, limit);
 }
 
-static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
+static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 {
 	struct aftl_command *command;
 	struct aftl_lun *lun;
@@ -90,19 +90,19 @@ static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u
 
 	if (!read_ahead_map_cached(ftl, lpn))
 		return false;
-	run = read_ahead_page_run(ftl, lpn);
-	if (run && (run > end - reader->ahead || !read_ahead_queue(ftl, lpn, run)))
+	run = read_ahead_page_run_length(ftl, lpn);
+	if (run && (run > end - reader->ahead || !read_ahead_queue_pages(ftl, lpn, run)))
 		return false;
 	reader->ahead += max(run, 1U);
 	return true;
 }
 
 /**
- * aftl_read_ahead() - note an admitted read, and read ahead if it is sequential
+ * aftl_read_ahead_after() - note an admitted read, and read ahead if it is sequential
  * @ftl: device with a read cache
  * @request: the read
  */
-void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request)
+void aftl_read_ahead_after(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_read_stream *reader = read_ahead_find_reader(ftl, request);
 	bool goes_on = reader->turn;

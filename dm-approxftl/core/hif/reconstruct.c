@@ -14,7 +14,7 @@
 #include "core/hif/host-read.h"
 
 /* All members have been read: the host read ends, or the background task goes on. */
-static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)
+static void reconstruct_finish(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reconstruct done = lun->reconstruct;
 
@@ -22,9 +22,9 @@ static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (done.kind == AFTL_RECONSTRUCT_READ)
 		aftl_read_reconstructed(ftl, lun, &done);
 	else
-		aftl_reloc_gather(ftl, lun);
-	if (aftl_lun_dead(lun))
-		aftl_mark_runnable(ftl, lun);
+		aftl_reloc_gather_pages(ftl, lun);
+	if (aftl_lun_is_dead(lun))
+		aftl_mark_lun_runnable(ftl, lun);
 	else
 		aftl_wake_lun(ftl, lun);
 }
@@ -32,10 +32,10 @@ static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)
 /* Return the LUN of @member in the die group of @lun. */
 static struct aftl_lun *reconstruct_member(struct aftl *ftl, const struct aftl_lun *lun, u32 member)
 {
-	return aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), member);
+	return aftl_lun_of_die_group(ftl, aftl_lun_die_group(ftl, lun), member);
 }
 
-static u32 reconstruct_first_asking(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
+static u32 find_reconstruct_requester(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
 {
 	u64 asked = lun->stripe_requests;
 
@@ -58,7 +58,7 @@ static u32 reconstruct_first_asking(struct aftl *ftl, const struct aftl_lun *lun
  */
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
 {
-	u32 member = reconstruct_first_asking(ftl, lun, kind);
+	u32 member = find_reconstruct_requester(ftl, lun, kind);
 	const struct aftl_reconstruct *repair;
 
 	if (member == AFTL_NIL)
@@ -67,9 +67,9 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	lun->reconstructing_for = member;
 	lun->stripe_requests &= ~(1ULL << member);
 	aftl_array_sense_stripe_page(ftl, lun,
-				     aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun),
+				     aftl_superblock_block(ftl, aftl_lun_die_group(ftl, lun),
 							   repair->block,
-							   aftl_die_group_member(ftl, lun)),
+							   aftl_lun_die_group_member(ftl, lun)),
 				     repair->page);
 	return true;
 }
@@ -90,8 +90,8 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
 		other->reconstruct.service_ns =
 			max(other->reconstruct.service_ns, lun->work.service_ns);
-	if (aftl_reconstruct_page_done(ftl, other, aftl_die_group_member(ftl, lun)))
-		reconstruct_done(ftl, other);
+	if (aftl_reconstruct_page_done(ftl, other, aftl_lun_die_group_member(ftl, lun)))
+		reconstruct_finish(ftl, other);
 }
 
 /**
@@ -102,7 +102,7 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->reconstruct.kind && !lun->reconstruct.left)
-		reconstruct_done(ftl, lun);
+		reconstruct_finish(ftl, lun);
 }
 
 /**
@@ -114,7 +114,7 @@ void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 own = aftl_die_group_member(ftl, lun);
+	u32 own = aftl_lun_die_group_member(ftl, lun);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
@@ -125,7 +125,7 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 		if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
 			aftl_read_reconstruct_failed(ftl, other);
 		if (aftl_reconstruct_page_done(ftl, other, own))
-			reconstruct_done(ftl, other);
+			reconstruct_finish(ftl, other);
 	}
 	lun->stripe_requests = 0;
 	lun->reconstructing_for = AFTL_NIL;

@@ -17,9 +17,9 @@
  */
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request)
 {
-	const struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	const struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	const struct aftl_zone *last =
-		aftl_zone_at(ftl, to_lpn(request->unit + request->units - 1));
+		aftl_zone_of_lpn(ftl, to_lpn(request->unit + request->units - 1));
 
 	for (; zone <= last; zone++)
 		if (zone->state == AFTL_ZONE_OFFLINE)
@@ -31,7 +31,7 @@ static int zone_close(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (zone->state == AFTL_ZONE_CLOSED)
 		return 0;
-	if (!aftl_zone_active(zone))
+	if (!aftl_zone_is_active(zone))
 		return -EIO;
 	aftl_zone_end_writes(ftl, zone, zone->written ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY);
 	ftl->stats.counters.zone_closes++;
@@ -55,16 +55,16 @@ static u32 zone_first_lpn(const struct aftl *ftl, const struct aftl_zone *zone)
 }
 
 /* Unmap logical pages of the zone whose turn it is. Returns whether those were the last. */
-static bool clear_zone(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
+static bool unmap_zone_slice(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
 {
 	struct aftl_zone_reset *reset = &ftl->zones.reset;
 	u32 first = zone_first_lpn(ftl, zone) + reset->cleared;
 	u32 unit = first;
 
-	for (; reset->cleared < zone->written && !aftl_slice_over(ftl, begin); unit++) {
-		aftl_write_discard(ftl, to_lpn(unit));
-		if (aftl_l2p_unmap(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
-			aftl_cmt_mark_dirty(ftl, to_lpn(unit));
+	for (; reset->cleared < zone->written && !aftl_slice_is_over(ftl, begin); unit++) {
+		aftl_write_discard_lpn(ftl, to_lpn(unit));
+		if (aftl_l2p_unmap_lpn(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
+			aftl_cmt_mark_entry_dirty(ftl, to_lpn(unit));
 		ftl->work++;
 		reset->cleared++;
 	}
@@ -73,22 +73,22 @@ static bool clear_zone(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
 	return reset->cleared == zone->written;
 }
 
-static void zone_reset_one(struct aftl *ftl, struct aftl_zone *zone)
+static void zone_begin_single_reset(struct aftl *ftl, struct aftl_zone *zone)
 {
 	ftl->stats.counters.zone_resets++;
 	ftl->work += ftl->geo.luns / 8;
-	aftl_zone_clear(ftl, zone);
+	aftl_zone_reset_empty(ftl, zone);
 	if (ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(zone_first_lpn(ftl, zone)), ftl->geo.zone_units);
 }
 
 static bool zone_can_reset(const struct aftl_zone *zone)
 {
-	return aftl_zone_active(zone) || zone->state == AFTL_ZONE_FULL;
+	return aftl_zone_is_active(zone) || zone->state == AFTL_ZONE_FULL;
 }
 
 /* The scheduler does it, a slice at a time, before it does anything else. */
-static int begin_reset(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
+static int begin_zone_resets(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
 {
 	ftl->zones.reset = (struct aftl_zone_reset){
 		.request = request, .zone = first, .end = end,
@@ -104,7 +104,7 @@ static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aft
 
 	if (!zone_can_reset(zone))
 		return zone->state == AFTL_ZONE_EMPTY ? 0 : -EIO;
-	return begin_reset(ftl, request, index, index + 1);
+	return begin_zone_resets(ftl, request, index, index + 1);
 }
 
 /*
@@ -120,14 +120,14 @@ bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
 	for (; reset->zone < reset->end; reset->zone++) {
 		struct aftl_zone *zone = &ftl->zones.all[reset->zone];
 
-		if (aftl_slice_over(ftl, begin))
+		if (aftl_slice_is_over(ftl, begin))
 			return false;
 		ftl->work++;
 		if (!zone_can_reset(zone))
 			continue;
-		if (!clear_zone(ftl, zone, begin))
+		if (!unmap_zone_slice(ftl, zone, begin))
 			return false;
-		zone_reset_one(ftl, zone);
+		zone_begin_single_reset(ftl, zone);
 		reset->cleared = 0;
 	}
 	reset->request = NULL;
@@ -135,21 +135,21 @@ bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
 }
 
 /**
- * aftl_zone_manage() - execute a zone management command
+ * aftl_zone_execute_command() - execute a zone management command
  * @ftl: zoned device
  * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page
  *
  * Return: 0 or the status of the request; -EINPROGRESS if aftl_zones_reset_some() completes it.
  */
-int aftl_zone_manage(struct aftl *ftl, struct aftl_request *request)
+int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 
 	if (ftl->read_only || request->unit % ftl->geo.zone_units)
 		return -EIO;
 	switch (request->op) {
 	case AFTL_OP_ZONE_OPEN:
-		return aftl_zone_activate(ftl, zone, AFTL_ZONE_EXPLICIT);
+		return aftl_zone_open(ftl, zone, AFTL_ZONE_EXPLICIT);
 	case AFTL_OP_ZONE_CLOSE:
 		return zone_close(ftl, zone);
 	case AFTL_OP_ZONE_FINISH:
@@ -157,6 +157,6 @@ int aftl_zone_manage(struct aftl *ftl, struct aftl_request *request)
 	case AFTL_OP_ZONE_RESET:
 		return zone_reset(ftl, request, zone);
 	default:
-		return begin_reset(ftl, request, 0, ftl->geo.zones);
+		return begin_zone_resets(ftl, request, 0, ftl->geo.zones);
 	}
 }

@@ -312,7 +312,7 @@ static void save_device(struct snapshot_stream *stream, const struct aftl *ftl)
 		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
 			   &ftl->media.blocks[i]);
 		if (!stream->ret)
-			stream->ret = aftl_host_pause(ftl);
+			stream->ret = aftl_host_yield(ftl);
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
@@ -329,7 +329,7 @@ static bool all_luns_idle(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE && !aftl_lun_dead(&ftl->luns[i]))
+		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE && !aftl_lun_is_dead(&ftl->luns[i]))
 			return false;
 	return true;
 }
@@ -349,7 +349,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
-			aftl_reloc_cancel(ftl, &ftl->luns[i]);
+			aftl_reloc_cancel_task(ftl, &ftl->luns[i]);
 	aftl_superblock_suspend(ftl);
 	aftl_refresh_suspend(ftl);
 	aftl_read_cache_clear(ftl);
@@ -370,8 +370,8 @@ void aftl_unquiesce_device(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.luns; i++)
 		ftl->luns[i].idle_exhausted = false;
 	aftl_superblock_resume(ftl);
-	aftl_wake_all(ftl);
-	aftl_refresh_set_clock(ftl);
+	aftl_wake_all_luns(ftl);
+	aftl_refresh_set_daily_event(ftl);
 	aftl_dispatch(ftl);
 }
 
@@ -380,7 +380,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 	struct snapshot_stream stream = { .sink = sink, .crc = AFTL_CRC_START };
 	bool parked = ftl->suspending;
 
-	if (ftl->requests || aftl_writes_in_flight(ftl))
+	if (ftl->requests || aftl_count_writes_in_flight(ftl))
 		return aftl_fail(error, -EBUSY,
 				 "requests or buffered writes are under way; flush and wait for them first");
 	if (ftl->unflushable)
@@ -495,7 +495,7 @@ static int load_ppn(struct snapshot_stream *stream, struct aftl *ftl, struct aft
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
 			aftl_ppn_level(&ftl->media, to_ppn(slot)));
 	if (flags & FLAG_LOST)
-		aftl_l2p_mark_lost(ftl, to_ppn(slot));
+		aftl_l2p_mark_ppn_lost(ftl, to_ppn(slot));
 	return 0;
 }
 
@@ -514,7 +514,7 @@ static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct a
 			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		*aftl_page_attr_at(&ftl->media, page) = attr;
-		aftl_oob_set_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
+		aftl_oob_set_page_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_ppn(stream, ftl, block, page * ftl->geo.page_units + i, error))
 				return -EUCLEAN;
@@ -681,7 +681,7 @@ static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	if (block->bits == 1)
 		return aftl_slc_cache_adopt(ftl, lun, block);
 	if (block->handle)
-		return aftl_handle_adopt(ftl, lun, block);
+		return aftl_handle_adopt_open_block(ftl, lun, block);
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
@@ -719,7 +719,7 @@ static int load_media(struct snapshot_stream *stream, struct aftl *ftl, struct a
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
 		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
 		if (!ret && !stream->ret)
-			stream->ret = aftl_host_pause(ftl);
+			stream->ret = aftl_host_yield(ftl);
 	}
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
 		ret = load_free_blocks(stream, ftl, &ftl->luns[i], error);
@@ -798,7 +798,7 @@ static int load_translation_pages(struct snapshot_stream *stream, struct aftl *f
 	for (; count && !stream->ret; count--) {
 		u32 number = (u32)stream_get(stream, 4);
 
-		if (!aftl_cmt_restore(ftl, number, (u8)stream_get(stream, 1)))
+		if (!aftl_cmt_restore_trans_page(ftl, number, (u8)stream_get(stream, 1)))
 			return report_bad_snapshot(error,
 						   "a translation page is in an impossible state");
 	}
@@ -816,7 +816,7 @@ static int check_crc(struct snapshot_stream *stream, struct aftl_error *error)
 
 void aftl_start_loaded_device(struct aftl *ftl)
 {
-	aftl_slc_cache_recount(ftl);
+	aftl_slc_cache_recount_blocks(ftl);
 	aftl_handle_restored(ftl);
 	aftl_block_manager_restored(ftl);
 	aftl_reset_stats(ftl);

@@ -235,7 +235,7 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 
 static int yield_during_load(const struct aftl *ftl, struct aftl_error *error)
 {
-	return aftl_host_pause(ftl) ?
+	return aftl_host_yield(ftl) ?
 		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
 		       0;
 }
@@ -402,7 +402,7 @@ static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, 
 	u32 i;
 
 	*aftl_page_attr_at(&ftl->media, page) = spare->attr;
-	aftl_oob_set_hours(ftl, block, page % ftl->geo.pages, spare->hours);
+	aftl_oob_set_page_hours(ftl, block, page % ftl->geo.pages, spare->hours);
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
@@ -626,7 +626,7 @@ static u32 zone_count_written(struct scan *scan, u32 zone)
 static bool lpn_is_beyond_write_pointer(const struct scan *scan, u32 unit)
 {
 	return unit % scan->volume->geo.zone_units >=
-	       aftl_zone_at(scan->ftl, to_lpn(unit))->written;
+	       aftl_zone_of_lpn(scan->ftl, to_lpn(unit))->written;
 }
 
 static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slot)
@@ -651,7 +651,7 @@ static void recover_zone_states(struct scan *scan)
 		aftl_zone_rebuild(scan->ftl, i, zone_count_written(scan, i), scan->zones[i].state);
 	for (i = 0; i < scan->volume->geo.plp_entries; i++)
 		recover_plp_entry(scan, &scan->volume->plp_slots[i]);
-	while (aftl_zone_finish_excess(scan->ftl))
+	while (aftl_zone_finish_excess_active(scan->ftl))
 		;
 }
 
@@ -794,7 +794,7 @@ static void assume_page_programmed(struct aftl *ftl, struct aftl_block *block, u
 	if (*aftl_page_attr_at(&ftl->media, index))
 		return;
 	*aftl_page_attr_at(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
-	aftl_oob_set_hours(ftl, block, page, 0);
+	aftl_oob_set_page_hours(ftl, block, page, 0);
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = AFTL_NO_LPN;
 	block->programmed++;
@@ -965,7 +965,7 @@ static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
 
-	for (i = first; aftl_lun_dead(lun) && i < first + ftl->geo.blocks_per_lun; i++)
+	for (i = first; aftl_lun_is_dead(lun) && i < first + ftl->geo.blocks_per_lun; i++)
 		ftl->media.blocks[i].state = AFTL_BLOCK_BAD;
 }
 
@@ -1041,9 +1041,9 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 		drop_unmapped_last_programs(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recover_lun(ftl, &ftl->luns[i]);
-	aftl_superblock_assign_parity(ftl);
+	aftl_superblock_reassign_parity(ftl);
 	aftl_block_manager_check_reserve(ftl);
-	aftl_cmt_rebuild(ftl);
+	aftl_cmt_cache_all_dirty(ftl);
 	if (scan->zones)
 		aftl_zone_reopen_blocks(ftl);
 	restore_device_time(scan);

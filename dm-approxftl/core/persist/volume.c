@@ -1136,7 +1136,7 @@ void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct af
 		.wear = block->wear,
 		.bad = block->state == AFTL_BLOCK_BAD,
 		.flip = aftl_block_first_colour(block),
-		.dead = aftl_lun_dead(lun),
+		.dead = aftl_lun_is_dead(lun),
 	};
 }
 

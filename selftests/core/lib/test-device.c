@@ -313,7 +313,7 @@ static int create_device(struct test_device *device, const struct aftl_policy_ty
 	device->ftl = NULL;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
 				  &device->error);
-	return device->ret ? device->ret : aftl_fill(device->ftl);
+	return device->ret ? device->ret : aftl_precondition(device->ftl);
 }
 
 static const struct aftl_policy_type *find_policy(const char *policy)
@@ -556,7 +556,7 @@ static int submit_test_request(struct test_device *device, struct aftl_request *
 	device->resubmits |= inside;
 	if (!inside)
 		test_begin(device);
-	if (device->alone && aftl_try_idle_read(device->ftl, request))
+	if (device->alone && aftl_try_read_fastpath(device->ftl, request))
 		ret = 0;
 	else
 		ret = aftl_submit(device->ftl, request);
@@ -690,11 +690,11 @@ void test_write_out(struct test_device *device)
 {
 	u32 steps = HANG_EVENTS;
 
-	aftl_set_draining(device->ftl, true);
-	while (steps-- && aftl_busy(device->ftl) && test_step(device))
+	aftl_set_drain_mode(device->ftl, true);
+	while (steps-- && aftl_is_busy(device->ftl) && test_step(device))
 		;
-	CHECK(!aftl_busy(device->ftl));
-	aftl_set_draining(device->ftl, false);
+	CHECK(!aftl_is_busy(device->ftl));
+	aftl_set_drain_mode(device->ftl, false);
 }
 
 bool test_audit(struct test_device *device)

@@ -103,7 +103,7 @@ struct test_listener {
  * @head_skip: sectors at the start of the first page that the next request leaves out
  * @tail_skip: the same at the end of the last page
  * @level: quality level of approximate writes; AFTL_LEVELS: cycle through all and none
- * @alone: try reads with aftl_try_idle_read() first
+ * @alone: try reads with aftl_try_read_fastpath() first
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
  * @fail_at: number, from 1, of the allocation that fails; 0: none
@@ -200,7 +200,7 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 /**
  * test_device_create() - create the device and fill it as configured
  *
- * Return: as aftl_create() or aftl_fill(); @device->error has the message.
+ * Return: as aftl_create() or aftl_precondition(); @device->error has the message.
  */
 int test_device_create(struct test_device *device, const char *policy);
 
@@ -337,7 +337,7 @@ static inline u32 test_units(const struct test_device *device)
 
 static inline const struct aftl_counters *test_counters(const struct test_device *device)
 {
-	return &aftl_stats(device->ftl)->counters;
+	return &aftl_get_stats(device->ftl)->counters;
 }
 
 static inline struct aftl_lun_info test_lun_info(const struct test_device *device, u32 lun)

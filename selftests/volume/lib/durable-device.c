@@ -915,7 +915,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
 		check_zeroes(durable, unit, mine->covered);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
-	} else if (aftl_is_lost(durable->device.ftl, to_lpn(unit)) || is_gone(durable, ppn)) {
+	} else if (aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) || is_gone(durable, ppn)) {
 		check_lost(durable, unit, mine->covered);
 	} else if (read_stamp(durable, unit, ppn, mine->covered, &stamp)) {
 		check_stamp(durable, unit, stamp, mine->covered);
@@ -972,7 +972,7 @@ static bool expect_hurt(struct durable_device *durable, u32 unit, aftl_ppn_t *pp
 	u32 class;
 
 	*ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
-	return *ppn != AFTL_NO_PPN && !aftl_is_lost(durable->device.ftl, to_lpn(unit)) &&
+	return *ppn != AFTL_NO_PPN && !aftl_lpn_is_lost(durable->device.ftl, to_lpn(unit)) &&
 	       !find_pending(durable, *ppn) &&
 	       read_stamp(durable, unit, *ppn, 0, &durable->units[unit].hurt);
 }
@@ -1278,11 +1278,11 @@ static int shut_volume(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 
-	if (ret && !aftl_buffer_lost(device->ftl))
+	if (ret && !aftl_buffer_is_lost(device->ftl))
 		return ret;
 	if (is_safe(durable)) {
-		aftl_set_draining(device->ftl, true);
-		while (aftl_busy(device->ftl) && test_step(device))
+		aftl_set_drain_mode(device->ftl, true);
+		while (aftl_is_busy(device->ftl) && test_step(device))
 			;
 	}
 	aftl_quiesce(device->ftl);
